@@ -35,7 +35,7 @@ def test_one_block_beside_two(give, here):
     assert gmres["parts"]["solves"]["bytes_per_cell"] == pytest.approx(576 * (gmres["products"] + 1))
     (here / "page.md").write_text("<!-- table of outer -->\n\n<!-- end -->\n")
     assert give("bench", "report", "bench.json", "-o", "page.md").exit_code == 0
-    assert "| cavity | 16 x 16 x 16 | gmres | tiles | 2 | none |" in (here / "page.md").read_text()
+    assert "| cavity | 16 x 16 x 16 | gmres | tiles | 2 | 2 | none |" in (here / "page.md").read_text()
 
 
 @pytest.mark.slow
@@ -50,9 +50,9 @@ def test_six_charts_with_another_key(give, here):
 
 def test_of_vectors_those_count_that_are_there():
     whole = 20 * 12  # of twelve launches
-    assert used("products", "vectors", 12, taken=3, present=6) * whole == pytest.approx(6)
-    assert used("products", "later", 12, taken=3, present=6) == 0
-    assert used("combined", "vectors", 12, taken=3, present=6) * whole == pytest.approx(3)
+    assert used("products", "vectors", 12, made=3, present=6) * whole == pytest.approx(6)
+    assert used("products", "later", 12, made=3, present=6) == 0
+    assert used("combined", "vectors", 12, made=3, present=6) * whole == pytest.approx(3)
     tasks = ("forward", "backward", "invert", "matrix")
     assert [used(task, "coupling_low", 12, 3, 6) for task in tasks] == [1, 0, 1, 1]
     assert [used(task, "coupling_high", 12, 3, 6) for task in tasks] == [0, 1, 0, 1]

@@ -7,8 +7,8 @@ import pytest
 
 from taskflow.errors import RunFailed
 from taskflow.flow.models.artificial_compressibility.implicit import factor
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, place
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE
 from taskflow.flow.reference.implicit_compressibility import Blocks, cells_of, factorised, solved
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu

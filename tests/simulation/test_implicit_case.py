@@ -47,7 +47,7 @@ def test_a_step_and_what_a_checkpoint_holds():
     sim = SimulationSetup(case(**IMPLICIT), (1, 1, 1))
     assert set(sim.carried) == {"p", "u", "v", "w"}
     text = " ".join(" ".join(line) for line in sim.system.described())
-    assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 120 products, til" in text
+    assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 280 products, til" in text
     assert sim.domain.tiled
     assert sim.domain.tile == sim.model.tile == (8, 8, 8)
     jacobi = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))

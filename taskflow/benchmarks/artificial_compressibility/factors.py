@@ -14,9 +14,9 @@ from taskflow.benchmarks.artificial_compressibility.residual import GHOST, skewe
 from taskflow.benchmarks.timing import timed
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import krylov
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE, fields
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import PIVOT
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, fields
 from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.machine import Shard

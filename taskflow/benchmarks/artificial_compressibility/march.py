@@ -10,11 +10,11 @@ from typing import Any
 
 from taskflow.benchmarks.timing import PassJob
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEPTH, Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.model import OWNER, ImplicitCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Triple
-from taskflow.runtime.tasks import FACES, Derive, Launch, Ordering, Repeat, Roles, derive
+from taskflow.runtime.tasks import FACES, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
@@ -30,6 +30,7 @@ SIDES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 CHARTS: dict[str, Triple] = {"cavity": (1, 1, 1), "channel": (6, 1, 1)}  # L. Luo et al. cut their channel into six
 SPEED = {"cavity": 0.0, "channel": 1.0}  # of the first state, along x
+COUNTS = "taken", "made", "present"  # of products and vectors
 REYNOLDS, DISTORTION = 100.0, 0.05
 
 
@@ -78,24 +79,23 @@ class March:
             speed = self.speed if name == "u" else 0.0
             yield impose(f[name], over=self.model.cells, value=Value(speed))
         yield from self.model.start(f)
-        yield derive(lambda _: {"taken": 0.0, "present": 0.0}, ("taken", "present"))
+        yield derive(lambda _: dict.fromkeys(COUNTS, 0.0), COUNTS)
         yield Repeat(self._two, self.iterations // 2)
 
     def _two(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """Two iterations, after which fields are in their own roles again."""
         for _ in range(2):
             yield from self.model.step(f)
-            yield derive(self._counted, ("taken", "present"))
+            yield derive(self._counted, COUNTS)
 
     def _counted(self, scalars: Scalars) -> dict[str, float]:
-        """The products, or corrections, of all iterations so far, and the sum of the vectors that were there in each
-        product: 1 in the first one after a restart, 2 in the next. Behind the first restart each vector has DEPTH.
+        """The products, or corrections, of all iterations so far, `taken`; the vectors that were `made`, and the sum of
+        the vectors that were `present` each time: 1 for the first one after a restart, 2 for the next.
         """
-        taken, solver = int(scalars[f"{OWNER}.taken"]), self.model.solver
-        vectors = solver.vectors if isinstance(solver, Gmres) else 1
-        made = taken if taken <= vectors else vectors + (taken - vectors) // DEPTH
-        present = sum(n % vectors + 1 for n in range(made))
-        return {"taken": scalars["taken"] + taken, "present": scalars["present"] + present}
+        taken, solver = scalars[f"{OWNER}.taken"], self.model.solver
+        present = list(solver.present(OwnedScalars(OWNER, scalars))) if isinstance(solver, Gmres) else [1] * int(taken)
+        counted = {"taken": taken, "made": float(len(present)), "present": float(sum(present))}
+        return {name: scalars[name] + counted[name] for name in COUNTS}
 
     def job(self, constants: ChartConstants, seconds: float) -> PassJob:
         """The job that times it, an iteration being a unit."""
@@ -103,4 +103,4 @@ class March:
 
     def _end(self, shard: Shard) -> dict[str, Any]:
         told = {name: shard.scalars[f"{OWNER}.{name}"] for name in ("cfl", "refused")}
-        return {**{name: shard.scalars[name] for name in ("taken", "present")}, **told}
+        return {**{name: shard.scalars[name] for name in COUNTS}, **told}

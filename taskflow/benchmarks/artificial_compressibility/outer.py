@@ -44,7 +44,7 @@ class OuterTiming(PassTiming):
         job = march.job(constants, self.conditions.seconds)
         row, reports = self.timed(flow.solver, setup.partition, job, overlap)
         recorded, _ = self.run(setup.partition, OuterProfile(march, constants), overlap)
-        parts = shares(recorded, reports[0]["taken"], reports[0]["present"])
+        parts = shares(recorded, reports[0]["made"], reports[0]["present"])
         nbytes, count = sum(part["bytes"] for part in parts.values()) / self.iterations, setup.partition.region.count
         told = {name: reports[0][name] for name in ("cfl", "refused")}
         return {

@@ -10,8 +10,8 @@ from taskflow.benchmarks.artificial_compressibility.march import March
 from taskflow.flow.models.artificial_compressibility.implicit import factor, krylov, outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import left
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import BEFORE
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, matrix
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import BEFORE
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.machine.trace.tracer import Trace
@@ -28,6 +28,7 @@ TASKS = {
     "sums": (krylov.largest_square, krylov.square, krylov.products),
     "vectors": (
         krylov.first_vector, krylov.orthogonal, krylov.next_vector, krylov.combined, outer.same, outer.add, outer.less,
+        outer.damped,
     ),
     "residual": (residual, outer.right_side),
     "update": (outer.largest_change, outer.moved),
@@ -96,9 +97,9 @@ class OuterProfile:
         return replace(timeline, passes=second), tally.launched(shard.partition)
 
 
-def shares(timelines: Sequence[tuple[Timeline, Launched]], taken: float, present: float) -> dict[str, dict[str, float]]:
+def shares(timelines: Sequence[tuple[Timeline, Launched]], made: float, present: float) -> dict[str, dict[str, float]]:
     """The share of a pass that each part computes, and the bytes that it must move on all blocks, of values that are
-    used: for so many vectors that were `taken`, with so many `present` in all of them together.
+    used: for so many vectors that were `made`, with so many `present` in all of them together.
     """
     summary = summarise([timeline for timeline, _ in timelines])
     parts = {name: {"share": 0.0, "bytes": 0.0} for name in (*TASKS, GHOSTS, MESSAGES)}
@@ -108,11 +109,11 @@ def shares(timelines: Sequence[tuple[Timeline, Launched]], taken: float, present
     for _, launched in timelines:
         for (task, name), nbytes in launched.nbytes.items():
             part = parts[PART.get(task, GHOSTS)]
-            part["bytes"] += nbytes * used(task, name, launched.times[task], taken, present)
+            part["bytes"] += nbytes * used(task, name, launched.times[task], made, present)
     return {**parts, REST: {"share": summary["shares"]["rest"], "bytes": 0.0}}
 
 
-def used(task: str, field: str, times: int, taken: float, present: float) -> float:
+def used(task: str, field: str, times: int, made: float, present: float) -> float:
     """The share of the values of a field that so many launches of a task use: the blocks for earlier neighbours in a
     sweep, the pivots once for both solves, of which the first only writes; of the vectors those that there are, all as
     if they were in the first of their fields.
@@ -125,8 +126,8 @@ def used(task: str, field: str, times: int, taken: float, present: float) -> flo
     if task in halves.get(field, ()):
         return 0.5
     vectors = {
-        krylov.products.name: present, krylov.orthogonal.name: present, krylov.combined.name: taken,
-        krylov.next_vector.name: taken,
+        krylov.products.name: present, krylov.orthogonal.name: present, krylov.combined.name: made,
+        krylov.next_vector.name: made,
     }  # fmt: skip
     if field not in ("vectors", "later") or task not in vectors:
         return 1.0

@@ -160,20 +160,21 @@ def solved(factors: Blocks, order: list[Cells], rhs: dict[Cells, np.ndarray]) ->
 
 def gmres(
     product: Callable[[np.ndarray], np.ndarray], precondition: Callable[[np.ndarray], np.ndarray], rhs: np.ndarray,
-    tolerance: float, vectors: int, most: int, depth: int, hard: bool = False,
+    tolerance: float, vectors: int, most: int, first: int, depths: tuple[int, int], bound: float,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """The solution by restarted GMRES, preconditioned from the right, and the number of products that its vectors took:
-    `depth` each after the first cycle, and in that of `hard` equations, with P = M^-1 (1 + B + B^2 + ...) of so many
-    terms and B = 1 - A M^-1.
+    one each of the `first` ones of a cycle, d each of those behind them, whose preconditioner is the polynomial
+    P = w M^-1 (1 + B + B^2 + ...) of d terms, B = 1 - w A M^-1. Of the eigenvalues e of the Hessenberg matrix of the
+    first ones, w is `bound` over the largest one, at most 1, and d the larger one of `depths` if w |e|^2 is at most
+    `bound` Re e for all of them; else w is 1 and d the smaller one.
     """
-    x, taken, begun, terms = np.zeros_like(rhs), 0, np.linalg.norm(rhs), depth if hard else 1
+    x, taken, begun, w, depth = np.zeros_like(rhs), 0, np.linalg.norm(rhs), 1.0, 1
 
     def polynomial(v: np.ndarray) -> np.ndarray:
-        last = total = precondition(v)
-        for _ in range(terms - 1):
-            v = v - product(last)
-            last = precondition(v)
-            total = total + last
+        total = np.zeros_like(v)
+        for _ in range(depth):
+            last = w * precondition(v)
+            total, v = total + last, v - product(last)
         return total
 
     while taken < most:
@@ -183,15 +184,21 @@ def gmres(
             break
         basis, h = [r / norm], np.zeros((vectors + 1, vectors))
         for j in range(vectors):
-            w = product(polynomial(basis[j]))
+            if j == first:
+                known = np.linalg.eigvals(h[:first, :first])
+                w = round(bound / max(bound, abs(known).max()), 3)
+                inside = (w * abs(known) ** 2 <= bound * known.real).all()
+                w, depth = (w, max(depths)) if inside else (1.0, min(depths))
+            new = product((precondition if j < first else polynomial)(basis[j]))
             for i, v in enumerate(basis):
-                h[i, j] = v @ w
-                w = w - h[i, j] * v
-            h[j + 1, j], taken = np.linalg.norm(w), taken + terms
+                h[i, j] = v @ new
+                new = new - h[i, j] * v
+            h[j + 1, j], taken = np.linalg.norm(new), taken + (1 if j < first else depth)
             e = np.eye(j + 2)[0] * norm
             y = np.linalg.lstsq(h[: j + 2, : j + 1], e, rcond=None)[0]
-            basis.append(w / h[j + 1, j])
+            basis.append(new / h[j + 1, j])
             if np.linalg.norm(h[: j + 2, : j + 1] @ y - e) <= tolerance * begun or taken >= most:
                 break
-        x, terms = x + polynomial(sum(a * v for a, v in zip(y, basis, strict=False))), depth
+        terms = [a * v for a, v in zip(y, basis, strict=False)]
+        x = x + precondition(sum(terms[:first])) + (polynomial(sum(terms[first:])) if terms[first:] else 0)
     return x, taken

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEPTH, Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEEP, FIRST, SHALLOW, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.simulation.case.problems import Problem, present, wrong
@@ -59,8 +59,8 @@ class Linear(Table):
         f"of `gmres`: how many before a restart, at most {MOST}", MOST
     )
     products: Whole = entry(
-        f"of `gmres`: the most in an outer iteration; behind the first `vectors` each vector takes {DEPTH}",
-        DEPTH * MOST,
+        f"of `gmres`: the most in an outer iteration; behind the first {FIRST} vectors each takes {SHALLOW} or {DEEP}",
+        Gmres.products,
     )
     tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = entry(
         "of `gmres`: what is left, of the residual that it begins with",

@@ -22,6 +22,14 @@ TASK same(Range range, Out p_q, Out u_q, Out v_q, Out w_q, In p_x, In u_x, In v_
   for_cells(range, CELL(c) { p_q[c] = p_x[c], u_q[c] = u_x[c], v_q[c] = v_x[c], w_q[c] = w_x[c]; });
 }
 
+TASK damped(Range range, InOut p_rest, InOut u_rest, InOut v_rest, InOut w_rest, InOut p_q, InOut u_q, InOut v_q, InOut w_q, In64 damping) {
+  const real by = real(*damping);
+  for_cells(range, CELL(c) {
+    p_rest[c] = p_q[c] = p_rest[c] - by * p_q[c], u_rest[c] = u_q[c] = u_rest[c] - by * u_q[c];
+    v_rest[c] = v_q[c] = v_rest[c] - by * v_q[c], w_rest[c] = w_q[c] = w_rest[c] - by * w_q[c];
+  });
+}
+
 // The square of the largest change of a cell's velocity over what may change at once: its own size or `speed`
 TASK largest_change(Range range, In u, In v, In w, In u_x, In v_x, In w_x, Partial most, real speed) {
   reduce_cells(range, most, MAX, CELL(c) {

@@ -27,6 +27,11 @@ TASK value_added(Range range, InOut q, In x, real by) {
   for_cells(range, CELL(c) { q[c] += by * x[c]; });
 }
 
+TASK value_damped(Range range, InOut rest, InOut q, In64 damping) {
+  const real by = real(*damping);
+  for_cells(range, CELL(c) { rest[c] = q[c] = rest[c] - by * q[c]; });
+}
+
 TASK value_moved(Range range, In q, In x, Out moved, In64 share) {
   const real by = real(*share);
   const bool some = by != 0;

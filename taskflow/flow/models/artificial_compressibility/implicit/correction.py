@@ -7,7 +7,9 @@ from functools import partial
 from typing import ClassVar
 
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
+from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, COUPLING, PIVOT
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     AFTER,
     BEFORE,
     RIGHT,
@@ -19,8 +21,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     measured,
     same,
 )
-from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, COUPLING, PIVOT
 from taskflow.runtime.tasks import Components, Read, Repeat, Roles, Write, derive, task
 
 

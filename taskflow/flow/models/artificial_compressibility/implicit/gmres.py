@@ -4,121 +4,67 @@ Each new vector is made orthogonal to those before by classical Gram-Schmidt, a 
 All sums are exact: the iterations have the same bits for any blocks. Vectors are stored as precisely as factors (after
 J. I. Aliaga et al. 2023, Int. J. High Perform. Comput. Appl. 37, 82).
 
-Where m vectors do not solve the equations, each is worth DEPTH products from then on: with B = 1 - A M^-1 and the
-polynomial P = M^-1 (1 + B + B^2 + ...) of DEPTH terms A P y = r is solved, and A P = 1 - B^DEPTH.
+The first FIRST vectors are worth a product each, those behind them d. With B = 1 - w A M^-1 these have
+
+    P = w M^-1 (1 + B + ... + B^(d - 1)),    A P = 1 - B^d
+
+in place of M^-1. As P does not change, x = M^-1 (sum of the first y_n v_n) + P (sum of the others), and the P v_n need
+not be kept. B^d falls with d where the eigenvalues of w A M^-1 are well within a circle of radius 1 around 1. The
+first vectors know some of them: if there is such a w, d is DEEP, else w is 1 and d SHALLOW.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
-from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer, scalar
+import numpy as np
+
+from taskflow.flow.models.artificial_compressibility.implicit import krylov
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import (
     LeastSquares,
     Scalars,
     length,
     orthogonal,
 )
-from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, derive
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
+    AFTER,
+    BEFORE,
+    REST,
+    RIGHT,
+    UPDATE,
+    LinearSystem,
+    Program,
+    added,
+    damped,
+    fields,
+    less,
+    measured,
+    same,
+    warm,
+    weights,
+)
+from taskflow.runtime.tasks import Repeat, Roles, derive, numbered
 
-Program = Iterator[Launch | Repeat | Derive]
-RIGHT, UPDATE, BEFORE, AFTER = (tuple(f"{name}_{age}" for name in "puvw") for age in ("r", "x", "z", "new"))
-REST = tuple(f"{name}_rest" for name in "puvw")
-DEPTH = 3  # products of a vector, where m vectors are too few
+FIRST = krylov.AT_ONCE  # vectors that are worth a product each
+DEEP, SHALLOW = 9, 3  # products of each vector behind them; DEEP is SHALLOW three times
+BOUND = 1.7  # of eigenvalues of w A M^-1, whose circle ends at 2
 TIGHTEST, LOOSEST, SHARE = 0.02, 0.2, 0.9  # of the residual: what is left, see `Gmres.forcing`
 PARTS = range(0, krylov.MOST, krylov.AT_ONCE)
-
-
-class LinearSystem(Protocol):
-    """A x = r with a preconditioner M. The length of a vector is that of `krylov.square` with this weight."""
-
-    @property
-    def cells(self) -> tuple[Box, ...]:
-        """All of them."""
-
-    @property
-    def weight(self) -> float:
-        """The weight of p^2 in the square of a length."""
-
-    @property
-    def warmth(self) -> float:
-        """That of T^2; 0 where there is no T."""
-
-    @property
-    def further(self) -> bool:
-        """Whether there are more vectors than one field has."""
-
-    def precondition(self, f: Roles) -> Program:
-        """z = M^-1 new."""
-
-    def product(self, f: Roles) -> Program:
-        """new = A z."""
-
-    def left_of_heat(self, f: Roles) -> Program:
-        """Where there is T: of its equation what x leaves, new = r - A_1 x; momentum gets the lift of x."""
-
-
-def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The fields in these roles."""
-    return tuple(f[name] for name in names)
-
-
-def warm(f: Roles, system: LinearSystem, names: tuple[str, ...]) -> str | None:
-    """The field of T that belongs to these roles."""
-    return _warm(f, names)[0] if system.warmth else None
-
-
-def _warm(f: Roles, *roles: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f["T" + names[0].removeprefix("p")] for names in roles)
-
-
-def weights(system: LinearSystem) -> dict[str, Any]:
-    """Those of the squares of p and T."""
-    return {"weights": krylov.Weights(system.weight, system.warmth)}
-
-
-def measured(f: Roles, system: LinearSystem, vector: tuple[str, ...]) -> Program:
-    """The square of a vector's length, and the largest part in it: the scalars `square` and `most`."""
-    where: dict[str, Any] = {"over": system.cells, **weights(system)}
-    of = fields(f, vector), warm(f, system, vector)
-    yield krylov.largest_square(*of, most=f.scalar("most"), **where)
-    yield krylov.square(*of, squares=f.scalar("square"), most=f.scalar("most"), **where)
-
-
-def same(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
-    """vector = other."""
-    yield outer.same(fields(f, vector), fields(f, other), over=system.cells)
-    if system.warmth:
-        yield scalar.value_same(*_warm(f, vector, other), over=system.cells)
-
-
-def added(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
-    """vector = vector + other."""
-    yield outer.add(fields(f, vector), fields(f, other), over=system.cells)
-    if system.warmth:
-        yield scalar.value_added(*_warm(f, vector, other), over=system.cells, by=1.0)
-
-
-def less(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
-    """vector = vector - other."""
-    yield outer.less(fields(f, vector), fields(f, other), over=system.cells)
-    if system.warmth:
-        yield scalar.value_added(*_warm(f, vector, other), over=system.cells, by=-1.0)
+SHARES = {name: numbered(name, krylov.MOST) for name in ("share", "share_p")}  # of vectors, and of those times P
 
 
 @dataclass(frozen=True)
 class Gmres:
     """At most some `products` with A, with a restart after so many `vectors`, until the residual has fallen to
-    `tolerance` of the right-hand side, by default what `forcing` says. The scalar `taken` says how many products that
-    took, `left` what is left; equations behind those that were `hard`, more than a cycle without P, begin with P.
+    `tolerance` of the right-hand side, by default what `forcing` says. The scalar `taken` says how many products the
+    vectors took, `left` what is left.
     """
 
     vectors: int = krylov.MOST
-    products: int = DEPTH * krylov.MOST
+    products: int = FIRST + DEEP * (krylov.MOST - FIRST)
     tolerance: float | None = None
     approximates: ClassVar[bool] = False
 
@@ -135,70 +81,97 @@ class Gmres:
         for vector in (UPDATE, BEFORE):
             yield from same(f, system, vector, RIGHT)
             yield from less(f, system, vector, RIGHT)
-        yield Repeat(partial(self._cycle, system, 1), 1, until=_hard, lag=False, further=True)
-        cycles = -(-self.products // (DEPTH * self.vectors))
-        yield Repeat(partial(self._again, system), cycles, until=self._enough, lag=False, further=True)
-        yield derive(self._harder, ("hard",))
+        yield from self._cycle(system, f)
+        cycles = -(-self.products // (self.vectors + (SHALLOW - 1) * max(0, self.vectors - FIRST)))
+        if cycles > 1:
+            yield Repeat(partial(self._again, system), cycles - 1, until=self._enough, lag=False, further=True)
 
     @property
     def _small(self) -> LeastSquares:
         return LeastSquares(self.vectors)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
-        """A cycle with P for what is left; z is the part of x whose product is not in that yet."""
+        """A cycle for what is left; z is the part of x whose product is not in that yet."""
         yield from system.product(f)
         yield from less(f, system, RIGHT, AFTER)
         yield from measured(f, system, RIGHT)
         yield derive(self._small.begun, self._small.memory)
-        yield from self._cycle(system, DEPTH, f)
+        yield from self._cycle(system, f)
 
-    def _cycle(self, system: LinearSystem, depth: int, f: Roles) -> Program:
-        """x = x + P (sum of y_n v_n), of the y for which what is left is shortest; z is the last term of P."""
-        cells, vectors, vector = system.cells, self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
-        begun = fields(f, RIGHT), warm(f, system, RIGHT)
-        yield krylov.first_vector(*begun, *vectors, *vector, over=cells, scale=f.scalar("scale"))
-        for first in range(0, self.vectors, krylov.AT_ONCE):
-            body = partial(self._arnoldi, system, depth, first // krylov.AT_ONCE + 1)
-            most = min(self.vectors - first, krylov.AT_ONCE)
-            yield Repeat(body, most, until=self._enough, lag=False, further=first > 0)
-        yield derive(self._small.shares, tuple(f"share.{n}" for n in range(krylov.MOST)))
-        yield krylov.combined(*vectors, *vector, over=cells, share=f.scalar("share"), count=f.scalar("place"))
-        if depth > 1:
-            yield from same(f, system, REST, AFTER)
-            yield Repeat(partial(self._term, system), depth - 1)
+    def _cycle(self, system: LinearSystem, f: Roles) -> Program:
+        """x = x + M^-1 (sum of the first y_n v_n) + P (sum of the others), of the y for which what is left is shortest;
+        z is the last part of that.
+        """
+        vectors, vector = self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
+        begun, more = (fields(f, RIGHT), warm(f, system, RIGHT)), self.vectors > FIRST
+        yield krylov.first_vector(*begun, *vectors, *vector, over=system.cells, scale=f.scalar("scale"))
+        yield self._more(system, 0)
+        if more:
+            yield Repeat(partial(self._further, system), 1, until=self._enough, lag=False, further=True)
+        yield derive(self._shares, (*SHARES["share"], *SHARES["share_p"]))
+        if more:
+            yield Repeat(partial(self._polynomial, system), 1, until=_few, lag=False, further=True)
+        yield from self._combined(system, "share", f)
+        if more:
+            yield Repeat(lambda f: added(f, system, AFTER, REST), 1, until=_few, lag=False, further=True)
         yield from system.precondition(f)
         yield from added(f, system, UPDATE, BEFORE)
+
+    def _further(self, system: LinearSystem, f: Roles) -> Program:
+        """Vectors behind the first ones."""
+        yield derive(self._polynomial_for, ("damping", "depth"))
+        for first in range(FIRST, self.vectors, krylov.AT_ONCE):
+            yield self._more(system, first)
+
+    def _more(self, system: LinearSystem, first: int) -> Repeat:
+        """Up to AT_ONCE vectors behind so many."""
+        body = partial(self._arnoldi, system, first >= FIRST, first // krylov.AT_ONCE + 1)
+        return Repeat(body, min(self.vectors - first, krylov.AT_ONCE), until=self._enough, lag=False, further=True)
+
+    def _combined(self, system: LinearSystem, share: str, f: Roles) -> Program:
+        """new = sum of share_n v_n."""
+        vectors, vector = self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
+        of = {"share": f.scalar(share), "count": f.scalar("place")}
+        yield krylov.combined(*vectors, *vector, over=system.cells, **of)
+
+    def _polynomial(self, system: LinearSystem, f: Roles) -> Program:
+        """x = x + all terms of P (sum of y_n v_n) but M^-1 rest, the last one."""
+        yield from self._combined(system, "share_p", f)
+        yield from same(f, system, REST, AFTER)
+        term = partial(self._term, system)
+        yield Repeat(term, SHALLOW - 1)
+        yield Repeat(partial(_thrice, term), DEEP // SHALLOW - 1, until=_shallow, lag=False, further=True)
 
     def _term(self, system: LinearSystem, f: Roles) -> Program:
         """x = x + M^-1 new, r = r - A M^-1 new; new = rest = B rest, of which new was a copy."""
         yield from system.precondition(f)
         yield from added(f, system, UPDATE, BEFORE)
         yield from system.product(f)
-        for vector in (REST, RIGHT):
-            yield from less(f, system, vector, AFTER)
-        yield from same(f, system, AFTER, REST)
+        yield from less(f, system, RIGHT, AFTER)
+        yield from damped(f, system)
 
-    def _operator(self, system: LinearSystem, depth: int, f: Roles) -> Program:
-        """new = A M^-1 new, or, of several in a row, new = rest = B rest, of which new was a copy."""
+    def _operator(self, system: LinearSystem, powers: bool, f: Roles) -> Program:
+        """new = A M^-1 new, or, of `powers`, new = rest = B rest, of which new was a copy."""
         yield from system.precondition(f)
         yield from system.product(f)
-        if depth > 1:
-            yield from less(f, system, REST, AFTER)
-            yield from same(f, system, AFTER, REST)
+        if powers:
+            yield from damped(f, system)
 
-    def _arnoldi(self, system: LinearSystem, depth: int, sums: int, f: Roles) -> Program:
-        """A vector more: A M^-1, or B^depth, times the last one, less its parts along all others, of which there are at
-        most so many `sums` of ten.
+    def _arnoldi(self, system: LinearSystem, powers: bool, sums: int, f: Roles) -> Program:
+        """A vector more: A M^-1, or of `powers` B^d, times the last one, less its parts along all others, of which
+        there are at most so many `sums` of ten.
         """
-        vector = fields(f, AFTER), warm(f, system, AFTER)
-        if depth > 1:
+        vector, operator = (fields(f, AFTER), warm(f, system, AFTER)), partial(self._operator, system, powers)
+        if powers:
             yield from same(f, system, REST, AFTER)
-        yield Repeat(partial(self._operator, system, depth), depth)  # apart, as it is recorded once for all `sums`
+        yield Repeat(operator, SHALLOW if powers else 1)  # apart, as it is recorded once for all `sums`
+        if powers:
+            yield Repeat(partial(_thrice, operator), DEEP // SHALLOW - 1, until=_shallow, lag=False, further=True)
         yield krylov.largest_square(*vector, over=system.cells, most=f.scalar("most"), **weights(system))
         yield from self._less_parts(system, sums, False, f)
         again = partial(self._less_parts, system, sums, True)
         yield Repeat(again, 1, until=orthogonal, lag=False, further=True)
-        yield derive(partial(self._rotated, depth), (*self._small.memory, "taken"))
+        yield derive(partial(self._rotated, powers), (*self._small.memory, "taken"))
         where = {"place": f.scalar("place"), "scale": f.scalar("scale")}
         yield krylov.next_vector(*self._vectors(f, system), *vector, over=system.cells, **where)
 
@@ -234,8 +207,32 @@ class Gmres:
         """Return how much was left of the last equations, of their right-hand side."""
         return scalars["left"] / scalars["begun"] if scalars["begun"] > 0 else 0.0
 
-    def _rotated(self, depth: int, scalars: Scalars) -> dict[str, float]:
-        return {**self._small.rotated(depth > 1, scalars), "taken": scalars["taken"] + depth}
+    def _rotated(self, powers: bool, scalars: Scalars) -> dict[str, float]:
+        taken = scalars["taken"] + (scalars["depth"] if powers else 1)
+        return {**self._small.rotated(powers, scalars), "taken": taken}
+
+    def _polynomial_for(self, scalars: Scalars) -> dict[str, float]:
+        """The w and d of P. Rounded, as the last bits of eigenvalues may be others on another host."""
+        known = self._small.eigenvalues(FIRST, scalars)
+        size = np.abs(known)
+        damping = round(float(BOUND / max(size.max(), BOUND)), 3)
+        inside = bool((damping * size**2 <= BOUND * known.real).all())
+        return {"damping": damping, "depth": DEEP} if inside else {"damping": 1.0, "depth": SHALLOW}
+
+    def _shares(self, scalars: Scalars) -> dict[str, float]:
+        """The y of the first vectors, and w times those of the others."""
+        y, by = self._small.solution(scalars), 0.0 if _few(scalars) else scalars["damping"]
+        first = [value if n < FIRST else 0.0 for n, value in enumerate(y)]
+        others = [by * value if n >= FIRST else 0.0 for n, value in enumerate(y)]
+        return dict(zip((*SHARES["share"], *SHARES["share_p"]), (*first, *others), strict=True))
+
+    def present(self, scalars: Scalars) -> Iterator[int]:
+        """For each vector that the last equations took, how many there were with it since the restart."""
+        left, vectors = scalars["taken"], 0
+        while left > 0:
+            vectors = vectors % self.vectors + 1
+            left -= scalars["depth"] if vectors > FIRST else 1
+            yield vectors
 
     def solved(self, scalars: Scalars) -> bool:
         """Whether the last equations were solved to the tolerance."""
@@ -244,13 +241,18 @@ class Gmres:
     def _enough(self, scalars: Scalars) -> bool:
         return self.solved(scalars) or scalars["taken"] >= self.products
 
-    def _harder(self, scalars: Scalars) -> dict[str, float]:
-        return {"hard": float(scalars["taken"] > self.vectors)}
+
+def _few(scalars: Scalars) -> bool:
+    return scalars["place"] <= FIRST
 
 
-def _hard(scalars: Scalars) -> bool:
-    return scalars["hard"] > 0
+def _shallow(scalars: Scalars) -> bool:
+    return scalars["depth"] == SHALLOW
+
+
+def _thrice(program: Callable[[Roles], Program], f: Roles) -> Program:
+    yield Repeat(program, SHALLOW)
 
 
 FORTY = Gmres()
-"""Forty vectors, three times as many products, a twentieth of the residual."""
+"""Forty vectors, 280 products."""

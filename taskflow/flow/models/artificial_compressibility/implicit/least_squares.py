@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from taskflow.flow.models.artificial_compressibility.implicit import krylov
 from taskflow.runtime.tasks import numbered, together
 
@@ -80,15 +82,29 @@ class LeastSquares:
         memory |= {f"c.{j}": c, f"s.{j}": s, f"e.{j}": c * e, f"e.{j + 1}": -s * e, "left": abs(s * e)}
         return memory | {"place": j + 1.0, "count": j + 2.0, "scale": sign / norm if norm > 0 else 0.0}
 
-    def shares(self, scalars: Scalars) -> dict[str, float]:
+    def solution(self, scalars: Scalars) -> list[float]:
         """The y for which |e - T y| is least, by substitution from behind; 0 of vectors that are not there."""
-        count, shares = int(scalars["place"]), [0.0] * krylov.MOST
+        count, y = int(scalars["place"]), [0.0] * krylov.MOST
         triangle, right = (together(scalars, numbered(*q)) for q in (("t", count * (count + 1) // 2), ("e", count)))
         for i in reversed(range(count)):
             row = [triangle[j * (j + 1) // 2 + i] for j in range(i, count)]
-            rest = right[i] - sum(t * y for t, y in zip(row[1:], shares[i + 1 : count], strict=True))
-            shares[i] = rest / row[0] if row[0] != 0 else 0.0
-        return dict(zip(numbered("share", krylov.MOST), shares, strict=True))
+            rest = right[i] - sum(t * value for t, value in zip(row[1:], y[i + 1 : count], strict=True))
+            y[i] = rest / row[0] if row[0] != 0 else 0.0
+        return y
+
+    def eigenvalues(self, most: int, scalars: Scalars) -> np.ndarray:
+        """Those of the Hessenberg matrix of the first columns, at most so many, which is made of the triangular one by
+        taking the rotations back: of all of A P, those that these vectors know.
+        """
+        count = min(most, int(scalars["place"]))
+        rotations = list(zip(*(together(scalars, numbered(name, count)) for name in "cs"), strict=True))
+        matrix = np.zeros((count + 1, count))
+        for j in range(count):
+            matrix[: j + 1, j] = together(scalars, _column_of_triangle(j))
+            for i in reversed(range(j + 1)):
+                c, s = rotations[i]
+                matrix[i : i + 2, j] = np.array([[c, -s], [s, c]]) @ matrix[i : i + 2, j]
+        return np.linalg.eigvals(matrix[:count]) if np.isfinite(matrix).all() else np.full(count, np.nan)
 
 
 @cache

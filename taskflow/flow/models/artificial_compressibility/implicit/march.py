@@ -16,9 +16,9 @@ HALF = 0.5  # of a right-hand side: linear equations that left less were not in 
 WORSE = 2.0  # times the residual: no update may leave more
 
 
-BEGUN = ("cfl", "slowness", "first", "retreat", "refused", "hard", "begun", "broken")
+BEGUN = ("cfl", "slowness", "first", "retreat", "refused", "begun", "broken")
 """The scalars that outer iterations hand on to each other."""
-ADDED = ("hard", "broken")
+ADDED = ("broken",)
 """Those of them that checkpoints of the first builds lack."""
 
 

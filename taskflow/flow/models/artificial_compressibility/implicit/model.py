@@ -21,24 +21,23 @@ from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
-    AFTER,
-    BEFORE,
-    FORTY,
-    REST,
-    RIGHT,
-    UPDATE,
-    Gmres,
-    Program,
-    fields,
-    measured,
-    same,
-)
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import FORTY, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.implicit.passive import WORK, ImplicitScalars
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
+    AFTER,
+    BEFORE,
+    REST,
+    RIGHT,
+    UPDATE,
+    Program,
+    fields,
+    measured,
+    same,
+)
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.regions import Field, Location
 from taskflow.runtime.tasks import Derive, Launch, OwnedScalars, Repeat, Roles, derive, owned, sweeps

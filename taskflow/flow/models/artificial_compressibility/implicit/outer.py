@@ -36,6 +36,14 @@ def same(vector: Components(p_q=Write, u_q=Write, v_q=Write, w_q=Write), other: 
 
 
 @task(kernel=TEXT)
+def damped(
+    rest: Components(p_rest=ReadWrite, u_rest=ReadWrite, v_rest=ReadWrite, w_rest=ReadWrite), vector: CHANGED,
+    *, damping: Scalar,
+) -> None:  # fmt: skip
+    """rest = vector = rest - damping vector."""
+
+
+@task(kernel=TEXT)
 def largest_change(
     velocity: Components(u=Read, v=Read, w=Read), update: Components(u_x=Read, v_x=Read, w_x=Read),
     *, most: Reduce[max], speed: float,

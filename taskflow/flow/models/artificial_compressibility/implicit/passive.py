@@ -13,7 +13,7 @@ from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE, Program, fields
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, Program, fields
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.models.artificial_compressibility.stage import residual

@@ -85,6 +85,11 @@ def value_added(q: ReadWrite, x: Read, *, by: float) -> None:
 
 
 @task(kernel=VALUE)
+def value_damped(rest: ReadWrite, q: ReadWrite, *, damping: Scalar) -> None:
+    """rest = q = rest - damping q."""
+
+
+@task(kernel=VALUE)
 def value_moved(q: Read, x: Read, moved: Write, *, share: Scalar) -> None:
     """moved = q + share x; where the share is 0 q, whatever x is."""
 
