@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
-from taskflow.errors import RunFailed
 from taskflow.runtime.machine.device.device import Device
 from taskflow.runtime.machine.device.driver import demand, library, reached
 from taskflow.runtime.machine.device.memory import Alarm
@@ -146,16 +145,17 @@ def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], No
 
 def _recorded(stream: ctypes.c_void_p, calls: Sequence[Callable[[], None]]) -> tuple[int, ctypes.c_void_p]:
     """The driver's verdict on one recording, and the graph. Another thread that loads a kernel or waits for the whole
-    GPU meanwhile spoils it; nothing has been done then, and it may be tried again.
+    GPU meanwhile spoils it, and calls may fail with an error of CuPy's then; nothing has been done, and it may be tried
+    again.
     """
     driver, graph = library(), ctypes.c_void_p()
     demand("begin recording a CUDA graph", driver.cuStreamBeginCapture_v2(stream, THREAD_LOCAL))
-    problem: RunFailed | None = None
+    problem: Exception | None = None
     with _nothing_collected:
         try:
             for call in calls:
                 call()
-        except RunFailed as refused:
+        except Exception as refused:
             problem = refused
         finally:
             error = driver.cuStreamEndCapture(stream, ctypes.byref(graph))

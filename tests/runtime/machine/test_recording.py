@@ -1,0 +1,57 @@
+"""Recordings of CUDA graphs that another thread spoils, on a driver of paper."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from taskflow.errors import RunFailed
+from taskflow.runtime.machine.device import driver, lane
+
+LANE = SimpleNamespace(stream=SimpleNamespace(ptr=0))
+
+
+@pytest.fixture
+def paper(monkeypatch):
+    """Put a driver in place of CUDA's that has these verdicts on recordings, one after the other, and notes in `made`
+    what it makes of them.
+    """
+
+    def put(*verdicts):
+        left, made = list(verdicts), []
+        one = SimpleNamespace(
+            cuStreamBeginCapture_v2=lambda stream, mode: 0,
+            cuStreamEndCapture=lambda stream, graph: left.pop(0),
+            cuGraphInstantiateWithFlags=lambda executable, graph, flags: made.append(graph) or 0,
+            cuGraphDestroy=lambda graph: 0,
+            cuGraphUpload=lambda executable, stream: 0,
+            cuGraphExecDestroy=lambda executable: 0,
+        )
+        for module in (lane, driver):
+            monkeypatch.setattr(module, "library", lambda: one)
+        return made
+
+    return put
+
+
+@pytest.mark.parametrize("error", [RuntimeError, RunFailed])
+def test_a_recording_that_was_spoilt_is_tried_again(paper, error):
+    """What is enqueued in a recording that is spoilt already fails, with an error of CuPy's or with ours."""
+    made, calls = paper(lane.INVALIDATED, 0), []
+
+    def call():
+        calls.append(None)
+        if len(calls) == 1:
+            raise error("operation failed due to a previous error during capture")
+
+    lane.captured(LANE, [call])
+    assert (len(made), len(calls)) == (1, 2)
+
+
+def test_what_fails_in_a_recording_that_was_not_spoilt_is_told(paper):
+    def call():
+        raise ValueError("no such field")
+
+    made = paper(0)
+    with pytest.raises(ValueError, match="no such field"):
+        lane.captured(LANE, [call])
+    assert not made
