@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from taskflow.flow.models.artificial_compressibility.implicit import krylov
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEEP, SHALLOW, Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.least_squares import LeastSquares
 from taskflow.runtime.tasks import reduced
 from tests.flow.byhand import ByHand
 
@@ -81,3 +84,30 @@ def test_a_first_vector_is_alone(device):
     V[0] = 2 * of(made, VECTOR)
     np.testing.assert_array_equal(inside(made), V)
     np.testing.assert_array_equal(of(made, OUT), V[0])
+
+
+def test_eigenvalues_of_the_first_columns_are_those_of_the_matrix():
+    """Taken back from the triangular matrix and its rotations."""
+    H = np.triu(np.random.default_rng(4).uniform(-1, 1, (13, 12)), -1)
+    H[np.arange(1, 13), np.arange(12)] = np.linspace(0.5, 1, 12)
+    small, scalars = LeastSquares(12), {"place": 0.0, "e.0": 1.0}
+    for j in range(12):
+        scalars |= {f"column.{n}": H[n, j] for n in range(j + 1)} | {"rest": H[j + 1, j] ** 2}
+        scalars |= small.rotated(False, scalars)
+    expected = np.linalg.eigvals(H[:10, :10])
+    known = small.eigenvalues(10, scalars)
+    assert max(abs(expected - value).min() for value in known) < 1e-12
+    np.testing.assert_allclose(known.sum(), np.trace(H[:10, :10]), atol=1e-12)
+    assert np.isnan(small.eigenvalues(10, scalars | {"t.3": np.nan})).all()
+
+
+@pytest.mark.parametrize(("eigenvalues", "damping", "depth"), [
+    ([1.0, 0.9 + 0.7j, 0.01], 1.0, DEEP),
+    ([2.5, 0.98 + 0.63j, 0.15], 0.68, DEEP),
+    ([2.44, 0.3 + 0.88j], 1.0, SHALLOW),
+    ([1.0, -0.1], 1.0, SHALLOW),
+    ([np.nan], 1.0, SHALLOW),
+])  # fmt: skip
+def test_the_polynomial_has_nine_terms_where_eigenvalues_are_in_a_circle(monkeypatch, eigenvalues, damping, depth):
+    monkeypatch.setattr(LeastSquares, "eigenvalues", lambda *_: np.array(eigenvalues, complex))
+    assert Gmres().polynomial({}) == {"damping": damping, "depth": depth}

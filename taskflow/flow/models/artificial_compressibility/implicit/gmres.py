@@ -111,7 +111,7 @@ class Gmres:
             yield Repeat(partial(self._further, system), 1, until=self._enough, lag=False, further=True)
         yield derive(self._shares, (*SHARES["share"], *SHARES["share_p"]))
         if more:
-            yield Repeat(partial(self._polynomial, system), 1, until=_few, lag=False, further=True)
+            yield Repeat(partial(self._terms, system), 1, until=_few, lag=False, further=True)
         yield from self._combined(system, "share", f)
         if more:
             yield Repeat(lambda f: added(f, system, AFTER, REST), 1, until=_few, lag=False, further=True)
@@ -120,7 +120,7 @@ class Gmres:
 
     def _further(self, system: LinearSystem, f: Roles) -> Program:
         """Vectors behind the first ones."""
-        yield derive(self._polynomial_for, ("damping", "depth"))
+        yield derive(self.polynomial, ("damping", "depth"))
         for first in range(FIRST, self.vectors, krylov.AT_ONCE):
             yield self._more(system, first)
 
@@ -135,7 +135,7 @@ class Gmres:
         of = {"share": f.scalar(share), "count": f.scalar("place")}
         yield krylov.combined(*vectors, *vector, over=system.cells, **of)
 
-    def _polynomial(self, system: LinearSystem, f: Roles) -> Program:
+    def _terms(self, system: LinearSystem, f: Roles) -> Program:
         """x = x + all terms of P (sum of y_n v_n) but M^-1 rest, the last one."""
         yield from self._combined(system, "share_p", f)
         yield from same(f, system, REST, AFTER)
@@ -212,7 +212,7 @@ class Gmres:
         taken = scalars["taken"] + (scalars["depth"] if powers else 1)
         return {**self._small.rotated(powers, scalars), "taken": taken}
 
-    def _polynomial_for(self, scalars: Scalars) -> dict[str, float]:
+    def polynomial(self, scalars: Scalars) -> dict[str, float]:
         """The w and d of P. Rounded, as the last bits of eigenvalues may be others on another host."""
         known = self._small.eigenvalues(FIRST, scalars)
         size = np.abs(known)
