@@ -168,7 +168,7 @@ def gmres(
     first ones, w is the first of `bounds` over the largest one, at most 1, and d the larger one of `depths` if w |e|^2
     is at most the second one times Re e for all of them; else w is 1 and d the smaller one.
     """
-    x, taken, begun, w, depth = np.zeros_like(rhs), 0, np.linalg.norm(rhs), 1.0, 1
+    x, taken, begun, w, depth, enough = np.zeros_like(rhs), 0, np.linalg.norm(rhs), 1.0, 1, False
 
     def polynomial(v: np.ndarray) -> np.ndarray:
         total = np.zeros_like(v)
@@ -177,7 +177,7 @@ def gmres(
             total, v = total + last, v - product(last)
         return total
 
-    while taken < most:
+    while not enough:
         r = rhs - product(x)
         norm = np.linalg.norm(r)
         if norm <= tolerance * begun:
@@ -187,7 +187,7 @@ def gmres(
             if j == first:
                 known = np.linalg.eigvals(h[:first, :first])
                 w = round(bounds[0] / max(bounds[0], abs(known).max()), 3)
-                inside = (w * abs(known) ** 2 <= bounds[1] * known.real).all()
+                inside = (w * abs(known) ** 2 <= bounds[1] * known.real + 1e-3).all()
                 w, depth = (w, max(depths)) if inside else (1.0, min(depths))
             new = product((precondition if j < first else polynomial)(basis[j]))
             for i, v in enumerate(basis):
@@ -197,7 +197,9 @@ def gmres(
             e = np.eye(j + 2)[0] * norm
             y = np.linalg.lstsq(h[: j + 2, : j + 1], e, rcond=None)[0]
             basis.append(new / h[j + 1, j])
-            if np.linalg.norm(h[: j + 2, : j + 1] @ y - e) <= tolerance * begun or taken >= most:
+            left, step = np.linalg.norm(h[: j + 2, : j + 1] @ y - e), depth if j + 1 >= first else 1
+            enough = bool(left <= tolerance * begun or taken + step > most)
+            if enough:
                 break
         terms = [a * v for a, v in zip(y, basis, strict=False)]
         x = x + precondition(sum(terms[:first])) + (polynomial(sum(terms[first:])) if terms[first:] else 0)

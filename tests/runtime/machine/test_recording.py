@@ -35,7 +35,7 @@ def paper(monkeypatch):
 
 @pytest.mark.parametrize("error", [RuntimeError, RunFailed])
 def test_a_recording_that_was_spoilt_is_tried_again(paper, error):
-    """What is enqueued in a recording that is spoilt already fails, with an error of CuPy's or with ours."""
+    """A call in a recording that is spoilt already fails, with an error of CuPy's or with ours."""
     made, calls = paper(lane.INVALIDATED, 0), []
 
     def call():

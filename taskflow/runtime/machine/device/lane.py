@@ -160,6 +160,7 @@ def _recorded(stream: ctypes.c_void_p, calls: Sequence[Callable[[], None]]) -> t
         finally:
             error = driver.cuStreamEndCapture(stream, ctypes.byref(graph))
     if problem and error != INVALIDATED:
+        driver.cuGraphDestroy(graph)
         raise problem
     return error, graph
 

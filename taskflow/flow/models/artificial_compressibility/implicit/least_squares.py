@@ -94,7 +94,7 @@ class LeastSquares:
 
     def eigenvalues(self, most: int, scalars: Scalars) -> np.ndarray:
         """Those of the Hessenberg matrix of the first columns, at most so many, which is made of the triangular one by
-        taking the rotations back: of all of A P, those that these vectors know.
+        taking the rotations back: those of A M^-1 that these vectors know, NaN where they are not found.
         """
         count = min(most, int(scalars["place"]))
         rotations = list(zip(*(together(scalars, numbered(name, count)) for name in "cs"), strict=True))
@@ -104,7 +104,10 @@ class LeastSquares:
             for i in reversed(range(j + 1)):
                 c, s = rotations[i]
                 matrix[i : i + 2, j] = np.array([[c, -s], [s, c]]) @ matrix[i : i + 2, j]
-        return np.linalg.eigvals(matrix[:count]) if np.isfinite(matrix).all() else np.full(count, np.nan)
+        try:
+            return np.linalg.eigvals(matrix[:count])
+        except np.linalg.LinAlgError:  # of infinite numbers, too
+            return np.full(count, np.nan)
 
 
 @cache

@@ -21,7 +21,7 @@ from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import FORTY, Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import FIRST, FORTY, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
@@ -61,7 +61,7 @@ class ImplicitCompressibility(ImplicitScalars):
     def fields(self) -> dict[str, Location]:
         """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *(self.real.fields(self.state) if self.real else [])]
-        if isinstance(self.solver, Gmres):
+        if isinstance(self.solver, Gmres) and self.solver.vectors > FIRST:
             names += [*REST, *(["T_rest"] if self.heat else [])]
         names += eddies.fields(self.turbulence)
         if self.carried:
@@ -112,7 +112,7 @@ class ImplicitCompressibility(ImplicitScalars):
 
     @property
     def added(self) -> dict[str, float]:
-        """Nothing was hard or broken."""
+        """Nothing was broken."""
         return {f"{OWNER}.{name}": 0.0 for name in march.ADDED}
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
