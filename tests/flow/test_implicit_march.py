@@ -12,7 +12,15 @@ from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import march as outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import BOUND, DEEP, FIRST, INSIDE, SHALLOW, Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
+    BOUND,
+    DEEP,
+    FIRST,
+    INSIDE,
+    MARGIN,
+    SHALLOW,
+    Gmres,
+)
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, RIGHT, UPDATE
@@ -167,7 +175,7 @@ def test_gmres_takes_as_many_products_as_in_numpy(made, vectors, tolerance):
     scale = np.tile([math.sqrt(flow.weight), 1, 1, 1], chart.box.volume)
     x, taken = gmres(
         lambda v: scale * (out["A"] @ v), lambda v: out["M"] @ (v / scale), scale * out["r"], tolerance, vectors, 100,
-        FIRST, (DEEP, SHALLOW), (BOUND, INSIDE),
+        FIRST, (DEEP, SHALLOW), (BOUND, INSIDE, MARGIN),
     )  # fmt: skip
     assert abs(taken - out["taken"]) <= 1
     assert taken > 5

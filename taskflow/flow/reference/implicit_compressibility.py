@@ -160,13 +160,13 @@ def solved(factors: Blocks, order: list[Cells], rhs: dict[Cells, np.ndarray]) ->
 
 def gmres(
     product: Callable[[np.ndarray], np.ndarray], precondition: Callable[[np.ndarray], np.ndarray], rhs: np.ndarray,
-    tolerance: float, vectors: int, most: int, first: int, depths: tuple[int, int], bounds: tuple[float, float],
+    tolerance: float, vectors: int, most: int, first: int, depths: tuple[int, int], bounds: tuple[float, float, float],
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """The solution by restarted GMRES, preconditioned from the right, and the number of products that its vectors took:
     one each of the `first` ones of a cycle, d each of those behind them, whose preconditioner is the polynomial
     P = w M^-1 (1 + B + B^2 + ...) of d terms, B = 1 - w A M^-1. Of the eigenvalues e of the Hessenberg matrix of the
     first ones, w is the first of `bounds` over the largest one, at most 1, and d the larger one of `depths` if w |e|^2
-    is at most the second one times Re e for all of them; else w is 1 and d the smaller one.
+    is at most the second one times Re e, and the third one, for all of them; else w is 1 and d the smaller one.
     """
     x, taken, begun, w, depth, enough = np.zeros_like(rhs), 0, np.linalg.norm(rhs), 1.0, 1, False
 
@@ -187,7 +187,7 @@ def gmres(
             if j == first:
                 known = np.linalg.eigvals(h[:first, :first])
                 w = round(bounds[0] / max(bounds[0], abs(known).max()), 3)
-                inside = (w * abs(known) ** 2 <= bounds[1] * known.real + 1e-3).all()
+                inside = (w * abs(known) ** 2 <= bounds[1] * known.real + bounds[2]).all()
                 w, depth = (w, max(depths)) if inside else (1.0, min(depths))
             new = product((precondition if j < first else polynomial)(basis[j]))
             for i, v in enumerate(basis):

@@ -25,6 +25,7 @@ def paper(monkeypatch):
             cuGraphDestroy=lambda graph: 0,
             cuGraphUpload=lambda executable, stream: 0,
             cuGraphExecDestroy=lambda executable: 0,
+            cuGetErrorName=lambda error, text: 1,
         )
         for module in (lane, driver):
             monkeypatch.setattr(module, "library", lambda: one)
@@ -45,6 +46,17 @@ def test_a_recording_that_was_spoilt_is_tried_again(paper, error):
 
     lane.captured(LANE, [call])
     assert (len(made), len(calls)) == (1, 2)
+
+
+def test_a_recording_that_fails_each_time_tells_why(paper):
+    def call():
+        raise RuntimeError("a call that waits for the GPU")
+
+    made = paper(*[lane.INVALIDATED] * lane.ATTEMPTS)
+    with pytest.raises(RunFailed, match="record a CUDA graph") as told:
+        lane.captured(LANE, [call])
+    assert "waits for the GPU" in str(told.value.__cause__)
+    assert not made
 
 
 def test_what_fails_in_a_recording_that_was_not_spoilt_is_told(paper):

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
+from taskflow.errors import RunFailed
 from taskflow.runtime.machine.device.device import Device
 from taskflow.runtime.machine.device.driver import demand, library, reached
 from taskflow.runtime.machine.device.memory import Alarm
@@ -131,10 +132,13 @@ def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], No
     """
     driver, stream = library(), ctypes.c_void_p(lane.stream.ptr)
     for _ in range(ATTEMPTS):
-        error, graph = _recorded(stream, calls)
+        error, graph, problem = _recorded(stream, calls)
         if error != INVALIDATED:
             break
-    demand("record a CUDA graph", error)
+    try:
+        demand("record a CUDA graph", error)
+    except RunFailed as failed:
+        raise failed from problem
     executable = ctypes.c_void_p()
     flags = ctypes.c_ulonglong(NODE_PRIORITY)
     error = driver.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, flags)
@@ -143,10 +147,12 @@ def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], No
     return _Launch(executable, stream, calls)
 
 
-def _recorded(stream: ctypes.c_void_p, calls: Sequence[Callable[[], None]]) -> tuple[int, ctypes.c_void_p]:
-    """The driver's verdict on one recording, and the graph. Another thread that loads a kernel or waits for the whole
-    GPU meanwhile spoils it, and calls may fail with an error of CuPy's then; nothing has been done, and it may be tried
-    again.
+def _recorded(
+    stream: ctypes.c_void_p, calls: Sequence[Callable[[], None]]
+) -> tuple[int, ctypes.c_void_p, Exception | None]:
+    """The driver's verdict on one recording, the graph, and the error of a call in it, if there was one. Another thread
+    that loads a kernel or waits for the whole GPU meanwhile spoils it, and calls may fail with an error of CuPy's then;
+    nothing has been done, and it may be tried again.
     """
     driver, graph = library(), ctypes.c_void_p()
     demand("begin recording a CUDA graph", driver.cuStreamBeginCapture_v2(stream, THREAD_LOCAL))
@@ -162,7 +168,7 @@ def _recorded(stream: ctypes.c_void_p, calls: Sequence[Callable[[], None]]) -> t
     if problem and error != INVALIDATED:
         driver.cuGraphDestroy(graph)
         raise problem
-    return error, graph
+    return error, graph, problem
 
 
 class _NothingCollected:

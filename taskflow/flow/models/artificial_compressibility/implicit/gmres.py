@@ -54,7 +54,7 @@ BOUND = 1.7  # of the largest eigenvalue of w A M^-1, whose circle ends at 2
 INSIDE, MARGIN = 1.95, 1e-3  # of |e|^2 / Re e for all of them, 2 on that circle; next to 0 rounding decides Re e
 TIGHTEST, LOOSEST, SHARE = 0.02, 0.2, 0.9  # of the residual: what is left, see `Gmres.forcing`
 PARTS = range(0, krylov.MOST, krylov.AT_ONCE)
-SHARES = {name: numbered(name, krylov.MOST) for name in ("share", "share_p")}  # of vectors, and of those times P
+COEFFICIENTS = {name: numbered(name, krylov.MOST) for name in ("share", "share_p")}  # of vectors, and of those times P
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Gmres:
         yield self._more(system, 0)
         if more:
             yield Repeat(partial(self._further, system), 1, until=self._enough, lag=False, further=True)
-        yield derive(self._shares, ("few", *SHARES["share"], *SHARES["share_p"]))
+        yield derive(self._shares, ("few", *COEFFICIENTS["share"], *COEFFICIENTS["share_p"]))
         if more:
             yield Repeat(partial(self._terms, system), 1, until=_few, lag=False, further=True)
         yield from self._combined(system, "share", "few", f)
@@ -228,7 +228,7 @@ class Gmres:
         y, by = self._small.solution(scalars), 0.0 if _few(scalars) else scalars["damping"]
         first = [value if n < FIRST else 0.0 for n, value in enumerate(y)]
         others = [by * value if n >= FIRST else 0.0 for n, value in enumerate(y)]
-        named = zip((*SHARES["share"], *SHARES["share_p"]), (*first, *others), strict=True)
+        named = zip((*COEFFICIENTS["share"], *COEFFICIENTS["share_p"]), (*first, *others), strict=True)
         return {"few": min(scalars["place"], float(FIRST)), **dict(named)}
 
     def present(self, scalars: Scalars) -> Iterator[int]:
