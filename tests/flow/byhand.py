@@ -83,7 +83,7 @@ class ByHand:
         """Memory for a field, of which a launch takes the values of a cell behind each other where it is private."""
         kind, shape = privilege.precision or self.real, self.fields[name].shape
         kind = self.real if kind == "any" else kind
-        if privilege.unshared:
+        if privilege.together:
             return device.allocate((*shape[:2], shape[3], shape[2]), kind).swapaxes(2, 3)
         return device.allocate(shape, kind)
 

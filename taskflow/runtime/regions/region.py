@@ -28,10 +28,10 @@ class Field:
     A `constant` field is written by the host alone, ghost cells included, such as the vertices of a grid: no task
     writes it, nothing of it is ever exchanged, and no checkpoint holds it. A `private` field is one that points read
     and write in their own cells alone, such as the factors of a matrix: it has no ghost cells or boundary layers, and
-    the values of a cell lie behind each other in memory, whatever its arrays look like.
+    the values of a cell lie behind each other in memory, whatever its arrays look like, but in `rows` those of a row.
 
-    Raises ValueError for a location that is none of these, less than one value, or a field that is constant and
-    private, and TypeError for a dtype that NumPy does not know.
+    Raises ValueError for a location that is none of these, less than one value, a field that is constant and private,
+    or in rows and not private, and TypeError for a dtype that NumPy does not know.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Field:
     values: int = 1
     constant: bool = False
     private: bool = False
+    rows: bool = False
 
     def __post_init__(self) -> None:
         if self.location not in LOCATIONS:
@@ -48,12 +49,19 @@ class Field:
             raise ValueError(f"field {self.name!r}: values = {self.values}; give 1 or more")
         if self.constant and self.private:
             raise ValueError(f"field {self.name!r} is constant, which neighbours may read, and private")
+        if self.rows and not self.private:
+            raise ValueError(f"field {self.name!r} has rows=True, which only private fields have: others are in rows")
         np.dtype(self.dtype)
 
     @property
     def nbytes(self) -> int:
         """Bytes per cell."""
         return self.values * np.dtype(self.dtype).itemsize
+
+    @property
+    def together(self) -> bool:
+        """Whether the values of a cell lie behind each other in memory."""
+        return self.private and not self.rows
 
     def shape(self, box: Box) -> tuple[int, ...]:
         """The shape of an array of the field over the cells of a box."""

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions import Partition, Triple, difference
+from taskflow.runtime.regions import Field, Partition, Triple, difference
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import common, place, reading, shares
 from taskflow.runtime.tasks.stencil import ALL, Stencil
@@ -44,8 +44,9 @@ def _check(launch: Launch, partition: Partition) -> None:
                 f"{launch}: {name!r} is of another region than {launch.own!r}; a task reads one of those if it is"
                 " declared Foreign"
             )
-        if partition.fields[name].private != privilege.unshared:
-            _refuse_private(launch, name, privilege)
+        field = partition.fields[name]
+        if (field.private, field.rows) != (privilege.unshared, privilege.in_rows):
+            _refuse_private(launch, name, privilege, field)
         if privilege.unshared and difference(launch.boxes, home.region.charts):
             raise BadInput(f"{launch} is launched over {launch.over}, where {name!r}, which is private, has no cells")
         if privilege.writes and partition.fields[name].constant:
@@ -77,11 +78,12 @@ def _check(launch: Launch, partition: Partition) -> None:
         raise BadInput(f"{launch}: {listed}; a kernel text is compiled for one precision: declare the fields alike")
 
 
-def _refuse_private(launch: Launch, name: str, privilege: Privilege) -> None:
-    if privilege.unshared:
+def _refuse_private(launch: Launch, name: str, privilege: Privilege, field: Field) -> None:
+    if privilege.unshared and not field.private:
         raise BadInput(f"{launch} takes {name!r} as a private field: declare the field with private=True")
     word = "Write" if not privilege.reads else "ReadWrite" if privilege.writes else "Read"
-    raise BadInput(f"{launch} uses {name!r}, which is private: declare it {word}.private, and read no neighbours")
+    kind, word = ("private, in rows", f"{word}.private.rows") if field.rows else ("private", f"{word}.private")
+    raise BadInput(f"{launch} uses {name!r}, which is {kind}: declare it {word}, and read no neighbours")
 
 
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:

@@ -20,11 +20,11 @@ class Privilege:
     so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
     over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
     of the kernel: flags, whole numbers of one byte or two, and "any", which is that of the field that a launch has.
-    `unshared`: the field is private. `coloured`: of the cells that a launch is over it changes some (those of one
-    colour), and reads beside them only others. `swept`: it is coloured, and of the six neighbours a point reads those
-    that come earlier in the launch's `Sweep`, which goes in this direction. `oriented`: the stencil of a task that is
-    turned to an axis or a face, in its own frame. `optional`: a launch may leave the field out. `values`: so many
-    numbers per cell.
+    `unshared`: the field is private, `in_rows`: in rows. `coloured`: of the cells that a launch is over it changes some
+    (those of one colour), and reads beside them only others. `swept`: it is coloured, and of the six neighbours a point
+    reads those that come earlier in the launch's `Sweep`, which goes in this direction. `oriented`: the stencil of a
+    task that is turned to an axis or a face, in its own frame. `optional`: a launch may leave the field out. `values`:
+    so many numbers per cell.
     """
 
     reads: bool = False
@@ -39,6 +39,7 @@ class Privilege:
     optional: bool = False
     values: int = 1
     unshared: bool = False
+    in_rows: bool = False
 
     def __getitem__(self, stencil: int | Stencil | Oriented) -> Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
@@ -87,6 +88,18 @@ class Privilege:
         if self.foreign or self.coloured or self.stencil != POINT:
             raise TypeError("a private field is Read, Write or ReadWrite in a point's own cell: it has no neighbours")
         return replace(self.any, unshared=True)
+
+    @property
+    def rows(self) -> Privilege:
+        """`Read.private.rows * 16`: the privilege of a private field in rows. Raises TypeError for others."""
+        if not self.unshared:
+            raise TypeError("only a private field is in rows or not: Read.private.rows")
+        return replace(self, in_rows=True)
+
+    @property
+    def together(self) -> bool:
+        """Whether the values of a cell lie behind each other in memory."""
+        return self.unshared and not self.in_rows
 
     def turned(self, orientation: str) -> Privilege:
         """The privilege of a task that is turned to an axis or a face."""

@@ -9,7 +9,7 @@ from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel import Layout
 from taskflow.runtime.machine.needs import MemoryCount
 from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, region
-from taskflow.runtime.tasks import Read, ReadWrite, Write, task
+from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Write, task
 
 from ..regions.turned import pieces, turned
 
@@ -32,6 +32,15 @@ TASK apply(Range range, InPrivate<4, Real_f> f, InOf<Real_d> d, InValuesOf<2, Re
 TASK twice(Range range, InOutPrivate<1, Real_g> g, Out a) {
   for_cells(range, CELL(c) { g(c) *= 2; a[c] = g(c); });
 }
+TASK largest(Range range, InOutPrivateRows<3, Real_h> h, Out a, Partial most) {
+  reduce_strips(range, most, MAX, CELLS(c, cells, double* values) {
+    for (int n = 0; n < 3; ++n) side_by_side(cells, BESIDE(l) { h(beside(c, l), n) *= n + 1; });
+    side_by_side(cells, BESIDE(l) {
+      const Cell d = beside(c, l);
+      values[l] = a[d] = h(d, 0) + h(d, 1) + h(d, 2);
+    });
+  });
+}
 """
 
 
@@ -48,6 +57,11 @@ def apply(f: Read.private * 4, d: Read[1].any, e: Read[1].any * 2, a: ReadWrite)
 @task(kernel=TEXT)
 def twice(g: ReadWrite.private, a: Write):
     """a = g = 2 g"""
+
+
+@task(kernel=TEXT)
+def largest(h: ReadWrite.private.rows * 3, a: Write, *, most: Reduce[max]):
+    """h_n = (n + 1) h_n, a = h_0 + h_1 + h_2, most = max a"""
 
 
 @task
@@ -110,6 +124,30 @@ def test_a_private_field_has_no_ghost_cells_and_its_values_lie_behind_each_other
     assert MemoryCount(partition, "cpu", []).of(0).fields == partition.nbytes(0)
 
 
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 2, 1)])
+def test_values_of_a_private_field_in_rows_lie_behind_those_of_the_cell_before(blocks):
+    """Rows of 70 and 71 cells are more than a strip of those that are done side by side."""
+    space = region((141, 4, 3), [Field("a"), Field("h", "f4", values=3, private=True, rows=True)], periodic="xyz")
+    partition = Partition(space, blocks)
+    start = np.random.default_rng(2).random((3, 4, 3, 141)).astype("f4")
+    whole = np.empty((3, 4, 141))
+
+    def job(shard):
+        nx, ny, _ = shard.cells.shape
+        assert shard.instances.arrays["h", shard.block].strides == (12 * nx * ny, 12 * nx, 4 * nx, 4)
+        mine = shard.cells.slices((0, 0, 0))
+        shard.write({"h": start[mine]})
+        shard.run(lambda r: [largest(r.h, r.a, over=space.cells, most="most")])
+        whole[mine] = shard.read("a")
+        return shard.scalars["most"], shard.read("h")
+
+    made = run_threads(partition, job, cpu(1))
+    h = np.stack([((n + 1) * start[:, :, n].astype("f8")).astype("f4") for n in range(3)]).astype("f8")
+    np.testing.assert_array_equal(whole, h[0] + h[1] + h[2])
+    assert {most for most, _ in made} == {whole.max()}
+    assert sum(kept.size for _, kept in made) == start.size
+
+
 @pytest.mark.parametrize("item", [twice, twice_in_numpy])
 def test_a_private_field_of_charts_keeps_its_values(item):
     space = charted(turned((6, 4, 3), ((3,), (), ()), [ROTATIONS[0], ROTATIONS[7]])[0], fields("f4"))
@@ -126,7 +164,7 @@ def test_a_private_field_of_charts_keeps_its_values(item):
 
 
 def test_what_a_private_field_cannot_do_is_refused():
-    space = region((4, 4, 4), fields("f4"))
+    space = region((4, 4, 4), [*fields("f4"), Field("h", private=True, rows=True)])
     partition = Partition(space, (1, 1, 1))
 
     @task
@@ -145,6 +183,7 @@ def test_what_a_private_field_cannot_do_is_refused():
         (plain("g", over=space.cells), "uses 'g', which is private: declare it Write.private"),
         (alone("a", over=space.cells), "takes 'a' as a private field: declare the field with private=True"),
         (far("g", over=space.bounds), "'g', which is private, has no cells"),
+        (far("h", over=space.cells), "uses 'h', which is private, in rows: declare it ReadWrite.private.rows"),
     ]:
         with pytest.raises(BadInput, match=text):
             run_threads(partition, lambda shard, launch=launch: shard.run(lambda r: [launch]), cpu(1))
@@ -152,10 +191,14 @@ def test_what_a_private_field_cannot_do_is_refused():
         getattr(Read[1], "private")  # noqa: B009
     with pytest.raises(ValueError, match="constant, which neighbours may read, and private"):
         Field("q", constant=True, private=True)
+    with pytest.raises(ValueError, match="rows=True, which only private fields have"):
+        Field("q", rows=True)
+    with pytest.raises(TypeError, match=r"Read\.private\.rows"):
+        getattr(Read, "rows")  # noqa: B009
 
 
 def test_pieces_that_begin_anywhere_have_private_memory_of_their_own():
     """What a kernel takes for the cell (0, 0, 0) of a private field lies as far before its memory as its values say."""
-    kernel = Layout((5, 3, 2), (4, 6, 7)).of(4, private=True)
+    kernel = Layout((5, 3, 2), (4, 6, 7)).of(4, together=True)
     assert kernel.offset == 4 * (5 + 7 * (3 + 6 * 2))
-    assert Layout((5, 3, 2), (4, 6, 7)).of(4, private=False).offset == 5 + 4 * 7 * (3 + 6 * 2)
+    assert Layout((5, 3, 2), (4, 6, 7)).of(4, together=False).offset == 5 + 4 * 7 * (3 + 6 * 2)

@@ -62,7 +62,7 @@ def _own_kind(privilege: Privilege, number: str) -> str:
     """The C type of a field that is not foreign, of these numbers."""
     kind = _way(privilege)
     if privilege.unshared:
-        return f"{kind}Private<{privilege.values}, {number}>"
+        return f"{kind}Private{'Rows' if privilege.in_rows else ''}<{privilege.values}, {number}>"
     return f"{kind}Of<{number}>" if privilege.values == 1 else f"{kind}ValuesOf<{privilege.values}, {number}>"
 
 

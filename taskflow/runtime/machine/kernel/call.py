@@ -240,10 +240,10 @@ class Layout:
     shape: tuple[int, ...]
     step: int = 1  # elements from a cell to the next one along x
 
-    def of(self, values: int, private: bool) -> Layout:
-        """The same of fields with so many values per cell, which lie behind each other in private ones."""
+    def of(self, values: int, together: bool) -> Layout:
+        """The same of fields with so many values per cell, which lie behind each other if they are `together`."""
         between = () if values == 1 else (values,)
-        return Layout(self.origin, (*self.shape[:2], *between, self.shape[2]), values if private else 1)
+        return Layout(self.origin, (*self.shape[:2], *between, self.shape[2]), values if together else 1)
 
     @cached_property
     def box(self) -> Box:

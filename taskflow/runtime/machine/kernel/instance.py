@@ -95,7 +95,7 @@ class Instances:
 def _shaped(array: Array, field: Field, box: Box) -> Array:
     """A row of memory as the array of a field over the cells of a box."""
     shape = field.shape(box)
-    if field.private and field.values > 1:
+    if field.together and field.values > 1:
         return array.reshape((*shape[:2], shape[3], field.values)).swapaxes(2, 3)
     return array.reshape(shape)
 

@@ -97,7 +97,7 @@ class Kernel(ABC):
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
         places = dict.fromkeys(self.task.fields, layout) | dict(others or {})
-        layouts = {name: places[name].of(way.values, way.unshared) for name, way in self.task.fields.items()}
+        layouts = {name: places[name].of(way.values, way.together) for name, way in self.task.fields.items()}
         self._check(box, layouts, arrays)
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]
@@ -159,7 +159,7 @@ class Kernel(ABC):
             layout = layouts[name]
             own = privilege.precision
             real = self.real if own in (None, "any") else np.dtype(own)
-            rows = array.swapaxes(2, -1) if privilege.unshared else array  # the values of a cell are neighbours there
+            rows = array.swapaxes(2, -1) if privilege.together else array  # the values of a cell are neighbours there
             if array.shape != layout.shape or array.dtype != real or not rows.flags.c_contiguous:
                 actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")

@@ -1,11 +1,14 @@
 // Vectors of a Krylov space: each has four numbers of a cell, V(c, 4 n + m), with heat W(c, n), too, and the square of its length is the
 // sum over cells of weights.pressure p^2 + u^2 + v^2 + w^2 + weights.heat T^2. Which are there, scalars say.
+#define UZ 32
+#define UNROLL 1
 #include "cell.h"
 
 constexpr int AT_ONCE = 10, PART = 20;
 
 template <int N>
 struct Entry {
+  static constexpr int COUNT = N;
   real of[N];
 };
 FN Entry<4> entry(In p, In u, In v, In w, None, Index c) { return {{p[c], u[c], v[c], w[c]}}; }
@@ -36,8 +39,10 @@ template <class V>
 struct VectorIn {
   V field;
   int first;
-  INLINE auto four(const Cell& c) const { return field.four(c, first); }
-  INLINE void keep(const Cell& c, real p, real u, real v, real w) const { field.store_four(c, first, {p, u, v, w}); }
+  INLINE real operator()(const Cell& c, int m) const { return field(c, first + m); }
+  INLINE void keep(const Cell& c, real p, real u, real v, real w) const {
+    field(c, first) = p, field(c, first + 1) = u, field(c, first + 2) = v, field(c, first + 3) = w;
+  }
 };
 // The vectors of a field, and of a second one behind them, if there is one. Both have one precision.
 template <class V, class Later>
@@ -57,13 +62,11 @@ FN Space<V, Later> space(const V& vectors, const Later& later) { return {vectors
 
 template <class V>
 FN Entry<4> vector(const VectorIn<V>& one, None, const Cell& c, int) {
-  const auto four = one.four(c);
-  return {{four[0], four[1], four[2], four[3]}};
+  return {{one(c, 0), one(c, 1), one(c, 2), one(c, 3)}};
 }
 template <class V, class W>
 FN Entry<5> vector(const VectorIn<V>& one, const W& warm, const Cell& c, int n) {
-  const auto four = one.four(c);
-  return {{four[0], four[1], four[2], four[3], warm(c, n)}};
+  return {{one(c, 0), one(c, 1), one(c, 2), one(c, 3), warm(c, n)}};
 }
 template <class V>
 FN void keep(const VectorIn<V>& one, None, const Cell& c, int, const Entry<4>& a) { one.keep(c, a.of[0], a.of[1], a.of[2], a.of[3]); }
@@ -72,10 +75,10 @@ FN void keep(const VectorIn<V>& one, const W& warm, const Cell& c, int n, const 
   one.keep(c, a.of[0], a.of[1], a.of[2], a.of[3]);
   warm(c, n) = a.of[4];
 }
-FN void empty(None, const Cell&, int) {}
+FN void empty(None, const Cell&, int, int) {}
 template <class V>
-FN void empty(const V& values, const Cell& c, int count) {
-  for (int n = 0; n < count; ++n) values(c, n) = 0;
+FN void empty(const V& values, const Cell& c, int cells, int count) {
+  for (int n = 0; n < count; ++n) side_by_side(cells, BESIDE(l) { values(beside(c, l), n) = 0; });
 }
 
 // The products with all vectors, in parts
@@ -86,27 +89,73 @@ struct Along {
     return part == 0 ? parts[0][m] : part == 1 ? parts[1][m] : part == 2 ? parts[2][m] : parts[3][m];
   }
 };
-// Numbers for the vectors that are there, f(n), which a CPU finds once for all cells
+// Numbers for the vectors that are there, f(n), which a thread block finds once for all cells, and so does a CPU
+struct Once {
 #ifdef GPU
-template <class F>
-struct Once {
-  F f;
-  INLINE real operator[](int n) const { return f(n); }
-};
-template <class F>
-FN Once<F> once(int, F f) { return {f}; }
+  const real* of;
 #else
-struct Once {
   real of[2 * PART];
+#endif
   INLINE real operator[](int n) const { return of[n]; }
 };
 template <class F>
 FN Once once(int count, F f) {
+#ifdef GPU
+  __shared__ real of[2 * PART];
+  const int me = threadIdx.y * blockDim.x + threadIdx.x;
+#pragma unroll
+  for (int n = 0; n < 2 * PART; ++n)  // by numbers that are known: what f leads to would be copied for each thread else
+    if (n % 32 == me && n < count) of[n] = f(n);
+  __syncthreads();
+  return {of};
+#else
   Once all{};
   for (int n = 0; n < count; ++n) all.of[n] = f(n);
   return all;
-}
 #endif
+}
+
+// Entries of cells side by side
+template <int N>
+struct Entries {
+  real of[N][STRIP] = {};
+  INLINE Entry<N> operator[](int l) const {
+    Entry<N> a;
+    for (int m = 0; m < N; ++m) a.of[m] = of[m][l];
+    return a;
+  }
+  INLINE void set(int l, const Entry<N>& a) {
+    for (int m = 0; m < N; ++m) of[m][l] = a.of[m];
+  }
+  // Adds the sum of shares[n] vectors[n] of the first `count` vectors, one or more.
+  template <class S, class W>
+  INLINE void add_vectors(const S& all, const W& warm, const Once& shares, int count, const Cell& c, int cells) {
+#ifdef GPU
+    auto a = (*this)[0];
+    for (int first = 0; first < count; first += AT_ONCE) {
+      Entry<N> some[AT_ONCE];  // all are on the way before one is added
+#pragma unroll
+      for (int m = 0; m < AT_ONCE; ++m) {
+        const int n = first + m < count ? first + m : count - 1;
+        some[m] = vector(all.of(n), warm, c, n);
+      }
+#pragma unroll
+      for (int m = 0; m < AT_ONCE; ++m)
+        if (first + m < count) add(a, shares[first + m], some[m]);
+    }
+    set(0, a);
+#else
+    for (int n = 0; n < count; ++n) {
+      const auto one = all.of(n);
+      const real by = shares[n];
+      side_by_side(cells, BESIDE(l) {
+        const auto v = vector(one, warm, beside(c, l), n);
+        for (int m = 0; m < N; ++m) of[m][l] += by * v.of[m];
+      });
+    }
+#endif
+  }
+};
 
 TASK largest_square(Range range, In p, In u, In v, In w OPTIONAL(T), Partial most, Weights weights) {
   reduce_cells(range, most, MAX, CELL(c) {
@@ -122,19 +171,21 @@ TASK square(Range range, In p, In u, In v, In w OPTIONAL(T), ExactPartial<1> squ
   });
 }
 
-TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), OutPrivate<80, Real_vectors> vectors OPTIONAL(later_set) OPTIONAL(warm_set),
+TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), OutPrivateRows<80, Real_vectors> vectors OPTIONAL(later_set) OPTIONAL(warm_set),
                   Out p, Out u, Out v, Out w OPTIONAL(T_set), In64 scale) {
   const real by = real(*scale);
   const auto all = space(vectors, later_set);
-  for_cells(range, CELL(c) {
-    const auto a = times(by, entry(p_r, u_r, v_r, w_r, T_r, c));
-    empty(vectors, c, 4 * PART), empty(later_set, c, 4 * PART), empty(warm_set, c, 2 * PART);
-    keep(all.of(0), warm_set, c, 0, a);
-    put(vector(all.of(0), warm_set, c, 0), p, u, v, w, T_set, c);
+  for_strips(range, CELLS(c, cells) {
+    empty(vectors, c, cells, 4 * PART), empty(later_set, c, cells, 4 * PART), empty(warm_set, c, cells, 2 * PART);
+    side_by_side(cells, BESIDE(l) {
+      const auto d = beside(c, l);
+      keep(all.of(0), warm_set, d, 0, times(by, entry(p_r, u_r, v_r, w_r, T_r, d)));
+      put(vector(all.of(0), warm_set, d, 0), p, u, v, w, T_set, d);
+    });
   });
 }
 
-TASK products(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), In p, In u, In v, In w OPTIONAL(T), ExactPartial<10> along,
+TASK products(Range range, InPrivateRows<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), In p, In u, In v, In w OPTIONAL(T), ExactPartial<10> along,
               In64 most, In64 count, int first, Weights weights) {
   const int present = int(*count) - first;
   const double bound = ROOT(*most);
@@ -146,21 +197,24 @@ TASK products(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) O
                   });
 }
 
-TASK orthogonal(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
+TASK orthogonal(Range range, InPrivateRows<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
                 ExactIn64<10> along_0, ExactIn64<10> along_1, ExactIn64<10> along_2, ExactIn64<10> along_3, In64 count, Partial most, Weights weights) {
-  const int present = int(*count);
+  const int made = int(*count);
   const auto all = space(vectors, later);
   const Along along = {{along_0, along_1, along_2, along_3}};
-  const auto shares = once(present, CELL(n) { return real(-along[n]); });
-  reduce_cells(range, most, MAX, CELL(c) {
-    auto a = entry(p, u, v, w, T_kept, c);
-    for (int n = 0; n < present; ++n) add(a, shares[n], vector(all.of(n), warm, c, n));
-    put(a, p, u, v, w, T_kept, c);
-    return product(a, a, weights);
+  const auto shares = once(made, CELL(n) { return real(-along[n]); });
+  reduce_strips(range, most, MAX, CELLS(c, cells, double* squares) {
+    Entries<decltype(vector(all.of(0), warm, c, 0))::COUNT> a;
+    side_by_side(cells, BESIDE(l) { a.set(l, entry(p, u, v, w, T_kept, beside(c, l))); });
+    a.add_vectors(all, warm, shares, made, c, cells);
+    side_by_side(cells, BESIDE(l) {
+      put(a[l], p, u, v, w, T_kept, beside(c, l));
+      squares[l] = product(a[l], a[l], weights);
+    });
   });
 }
 
-TASK next_vector(Range range, InOutPrivate<80, Real_vectors> vectors OPTIONAL(later_kept) OPTIONAL(warm_kept), InOut p, InOut u, InOut v,
+TASK next_vector(Range range, InOutPrivateRows<80, Real_vectors> vectors OPTIONAL(later_kept) OPTIONAL(warm_kept), InOut p, InOut u, InOut v,
                  InOut w OPTIONAL(T_kept), In64 place, In64 scale) {
   const auto all = space(vectors, later_kept);
   const int n = int(*place);
@@ -172,14 +226,14 @@ TASK next_vector(Range range, InOutPrivate<80, Real_vectors> vectors OPTIONAL(la
   });
 }
 
-TASK combined(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), Out p, Out u, Out v, Out w OPTIONAL(T_set), In64Of<40> share,
+TASK combined(Range range, InPrivateRows<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), Out p, Out u, Out v, Out w OPTIONAL(T_set), In64Of<40> share,
               In64 count) {
-  const int present = int(*count);
+  const int made = int(*count);
   const auto all = space(vectors, later);
-  const auto shares = once(present, CELL(n) { return real(share[n]); });
-  for_cells(range, CELL(c) {
-    decltype(vector(all.of(0), warm, c, 0)) a{};
-    for (int n = 0; n < present; ++n) add(a, shares[n], vector(all.of(n), warm, c, n));
-    put(a, p, u, v, w, T_set, c);
+  const auto shares = once(made, CELL(n) { return real(share[n]); });
+  for_strips(range, CELLS(c, cells) {
+    Entries<decltype(vector(all.of(0), warm, c, 0))::COUNT> a;
+    a.add_vectors(all, warm, shares, made, c, cells);
+    side_by_side(cells, BESIDE(l) { put(a[l], p, u, v, w, T_set, beside(c, l)); });
   });
 }

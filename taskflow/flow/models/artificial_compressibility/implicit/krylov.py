@@ -21,6 +21,7 @@ VALUES, WARM = 4 * PART, MOST
 SHARES = Scalar["sum", MOST]
 SUMS = ScalarArray("sum", 10, exact=True, reduced=False)
 SQUARE = ScalarArray("sum", 1, exact=True, reduced=False)
+READ_ROWS, WRITTEN_ROWS, CHANGED_ROWS = (way.private.rows for way in (Read, Write, ReadWrite))
 VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
 WRITTEN = Components(p=Write, u=Write, v=Write, w=Write)
 CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
@@ -48,8 +49,8 @@ def square(
 
 @task(kernel=TEXT)
 def first_vector(
-    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), T_r: Read | None, vectors: Write.private * VALUES,
-    later_set: Write.private * VALUES | None, warm_set: Write.private * WARM | None, vector: WRITTEN,
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), T_r: Read | None, vectors: WRITTEN_ROWS * VALUES,
+    later_set: WRITTEN_ROWS * VALUES | None, warm_set: WRITTEN_ROWS * WARM | None, vector: WRITTEN,
     T_set: Write | None, *, scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale right; it is the first of the vectors, and there are no others."""
@@ -57,7 +58,7 @@ def first_vector(
 
 @task(kernel=TEXT)
 def products(
-    vectors: Read.private * VALUES, later: Read.private * VALUES | None, warm: Read.private * WARM | None,
+    vectors: READ_ROWS * VALUES, later: READ_ROWS * VALUES | None, warm: READ_ROWS * WARM | None,
     vector: VECTOR, T: Read | None,
     *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weights: Weights,
 ) -> None:  # fmt: skip
@@ -66,7 +67,7 @@ def products(
 
 @task(kernel=TEXT)
 def orthogonal(
-    vectors: Read.private * VALUES, later: Read.private * VALUES | None, warm: Read.private * WARM | None,
+    vectors: READ_ROWS * VALUES, later: READ_ROWS * VALUES | None, warm: READ_ROWS * WARM | None,
     vector: CHANGED, T_kept: ReadWrite | None,
     *, along_0: SUMS, along_1: SUMS, along_2: SUMS, along_3: SUMS, count: Scalar, most: Reduce[max], weights: Weights,
 ) -> None:  # fmt: skip
@@ -75,8 +76,8 @@ def orthogonal(
 
 @task(kernel=TEXT)
 def next_vector(
-    vectors: ReadWrite.private * VALUES, later_kept: ReadWrite.private * VALUES | None,
-    warm_kept: ReadWrite.private * WARM | None, vector: CHANGED, T_kept: ReadWrite | None,
+    vectors: CHANGED_ROWS * VALUES, later_kept: CHANGED_ROWS * VALUES | None,
+    warm_kept: CHANGED_ROWS * WARM | None, vector: CHANGED, T_kept: ReadWrite | None,
     *, place: Scalar, scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale vector, as it is stored, which is vectors[place], too, where there is room for that."""
@@ -84,7 +85,7 @@ def next_vector(
 
 @task(kernel=TEXT)
 def combined(
-    vectors: Read.private * VALUES, later: Read.private * VALUES | None, warm: Read.private * WARM | None,
+    vectors: READ_ROWS * VALUES, later: READ_ROWS * VALUES | None, warm: READ_ROWS * WARM | None,
     vector: WRITTEN, T_set: Write | None, *, share: SHARES, count: Scalar,
 ) -> None:  # fmt: skip
     """vector = sum of share[n] vectors[n], of the `count` vectors that there are."""

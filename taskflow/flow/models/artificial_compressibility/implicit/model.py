@@ -72,11 +72,11 @@ class ImplicitCompressibility(ImplicitScalars):
         """The blocks of the matrix for neighbours, pivots and their inverses, and what the solver has."""
         kept = "f4" if self.precision == "single" else dtype
         own = Field("own", kept, values=PIVOT, private=True)
-        more = [own] if self.solver.approximates else [Field("vectors", kept, values=VALUES, private=True)]
+        more = [own] if self.solver.approximates else [Field("vectors", kept, values=VALUES, private=True, rows=True)]
         if self.further:
-            more.append(Field("later", kept, values=VALUES, private=True))
+            more.append(Field("later", kept, values=VALUES, private=True, rows=True))
         if self.heat and not self.solver.approximates:
-            more.append(Field("warm", kept, values=WARM, private=True))
+            more.append(Field("warm", kept, values=WARM, private=True, rows=True))
         if self.carried:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
         coupling = (Field(name, kept, values=HALF, private=True) for name in COUPLING)

@@ -61,6 +61,8 @@ struct Partial {
 #define INLINE __device__ __forceinline__
 #define FN INLINE
 #define CELL(c) [=](auto c)
+#define CELLS(c, ...) [=](const Cell& c, int __VA_ARGS__)
+#define BESIDE(l) [&](int l)
 #define STORE(c, value) [=](auto c, auto value)
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above)
 #define TERM(c, own) [=](auto c, const auto& own)
@@ -72,6 +74,8 @@ struct Partial {
 #define INLINE inline __attribute__((always_inline))
 #define FN static INLINE
 #define CELL(c) [=](auto c) __attribute__((always_inline))
+#define CELLS(c, ...) [=](const Cell& c, int __VA_ARGS__) __attribute__((always_inline))
+#define BESIDE(l) [&](int l) __attribute__((always_inline))
 #define STORE(c, value) [=](auto c, auto value) __attribute__((always_inline))
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above) __attribute__((always_inline))
 #define TERM(c, own) [=](auto c, const auto& own) __attribute__((always_inline))
@@ -118,6 +122,9 @@ struct Cell {
   Index offset;
   INLINE operator Index() const { return offset; }
 };
+
+// The cell so many cells further along x
+FN Cell beside(const Cell& c, int n) { return {c.i + n, c.j, c.k, c.offset + n}; }
 
 // A field of N values per cell: `A(c, n)` is value n of a cell, `A(c, n, 0, 0, 1)` that of its neighbour above. Rows of one
 // value lie behind each other, [z][y][n][x]: cells side by side along x are so in memory.

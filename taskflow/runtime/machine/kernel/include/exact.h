@@ -36,26 +36,27 @@ FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, Boun
   });
 }
 
-// The same of the first `count` of N sums, whose terms are found one by one, from what a cell has for all of them: term(n)(c, own(c))
+// The same of the first `count` of N sums, one or more, whose terms are found one by one, from what a cell has for all of them: term(n)(c, own(c))
 template <int N, class Own, class Term>
 FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, double bound, int count, Own own, Term term) {
 #ifdef GPU
-  exact_sum_cells(range, partial, bound, CELL(c) {
+  Sums<3 * N> sums = {};
+  for_cells(range, [&](Cell c) {
     const auto mine = own(c);
-    Sums<N> sums;
-    for (int n = 0; n < N; ++n) sums.of[n] = n < count ? term(n)(c, mine) : 0;
-    return sums;
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+      const double value = term(n < count ? n : count - 1)(c, mine);  // no choice before what it loads
+      const Sums<3> parts = ExactSum::cut(n < count ? value : 0, bound);
+      for (int m = 0; m < 3; ++m) sums.of[3 * n + m] += parts.of[m];
+    }
   });
+  fold_all<Sum>(sums.of, partial.of);
 #else
   fold_rows<Sum, 3 * N>(range, partial.of, [=](double (&lanes)[3 * N][LANES], Cell first, int cells) __attribute__((always_inline)) {
     for (int n = 0; n < count && n < N; ++n) {
       const auto its = term(n);
-      double values[LANES], parts[3][LANES] = {};
-      for (int l = 0; l < cells; ++l) {
-        const Cell c{first.i + l, first.j, first.k, first.offset + l};
-        values[l] = its(c, own(c));
-      }
-      for_lanes(cells, [&](int l) __attribute__((always_inline)) { fold_into<Sum>(parts, l, ExactSum::cut(values[l], bound)); });
+      double parts[3][LANES] = {};
+      by_lanes(first, cells, [&](Cell c, int l) __attribute__((always_inline)) { fold_into<Sum>(parts, l, ExactSum::cut(its(c, own(c)), bound)); });
       for (int m = 0; m < 3; ++m)
         for (int l = 0; l < LANES; ++l) lanes[3 * n + m][l] += parts[m][l];
     }

@@ -87,6 +87,14 @@ private:
   INLINE Index at(const Cell& c, int n) const { return N * (c.i + c.j * y + c.k * z) + n; }
 };
 
+// One in rows: `q(c, n)` lies behind that of the cell before, so that many cells are read or written at once.
+template <int N, class Number>
+struct PrivateRowsOf {
+  Number* __restrict__ field;
+  Index y, z;
+  INLINE auto operator()(const Cell& c, int n) const { return held(field[c.i + N * (c.j * y + c.k * z) + n * y]); }
+};
+
 template <class Number>
 using InOf = StoredOf<const Number>;
 template <class Number>
@@ -105,6 +113,12 @@ template <int N, class Number>
 using OutPrivate = PrivateOf<N, Number>;
 template <int N, class Number>
 using InOutPrivate = PrivateOf<N, Number>;
+template <int N, class Number>
+using InPrivateRows = PrivateRowsOf<N, const Number>;
+template <int N, class Number>
+using OutPrivateRows = PrivateRowsOf<N, Number>;
+template <int N, class Number>
+using InOutPrivateRows = PrivateRowsOf<N, Number>;
 
 // f(cell, field) for cells that write fours of a private field. A CPU does LANES cells that are `amid` side by side, and stores cell by cell what
 // they leave in their lanes: vectors of numbers that lie apart take compilers minutes to find.

@@ -16,6 +16,7 @@ constexpr int LINE = 64 / sizeof(real);         // values in a cache line
 constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // how much is fetched at once, and how far ahead
 constexpr int STRETCH = 32, FEW = 8;  // cells of a row that are asked at once whether they are rare, and how many are few of them
 constexpr int LANES = 8;    // sums of a row are kept in so many lanes, whatever the vector width of the machine
+constexpr int STRIP = 64;   // cells that are done side by side, some numbers of which the first cache holds
 constexpr int BUNDLE = 16;  // rows whose values are folded into one part
 
 #ifdef LISTED
@@ -186,8 +187,19 @@ FN void for_lanes(int cells, F f) {
   }
 }
 
+// f(cell, lane) for so many cells of a row, in turns of all lanes
+template <class F>
+FN void by_lanes(Cell first, int cells, F f) {
+  const auto turn = [&](int i, int count) __attribute__((always_inline)) {
+    for_lanes(count, [&](int l) __attribute__((always_inline)) { f(beside(first, i + l), l); });
+  };
+  int i = 0;
+  for (; i + LANES <= cells; i += LANES) turn(i, LANES);
+  if (i < cells) turn(i, cells - i);
+}
+
 // *result = what is folded over the range: lanes of a row, rows of a bundle, bundles, always in this order. fold(lanes, first, cells) does
-// so with the cells from `first` on, as many as there are lanes or fewer, and with N values of each at once.
+// so with the cells of a row, the first one on, and with N values of each at once.
 template <class Op, int N, class Fold>
 FN void fold_rows(const Range& r, const Partial* partials, Fold fold) {
   const Index nj = size(r, 1), rows = r.hi[0] > r.lo[0] ? nj * size(r, 2) : 0, bundles = (rows + BUNDLE - 1) / BUNDLE;
@@ -201,10 +213,7 @@ FN void fold_rows(const Range& r, const Partial* partials, Fold fold) {
         for (int l = 0; l < LANES; ++l) lanes[n][l] = Op::identity();
       for (Index row = bundle * BUNDLE; row < end; ++row) {
         const int j = r.lo[1] + int(row % nj), k = r.lo[2] + int(row / nj);
-        const Index begin = j * r.y + k * r.z;
-        int i = from;
-        for (; i + LANES <= to; i += LANES) fold(lanes, Cell{i, j, k, begin + i}, LANES);
-        if (i < to) fold(lanes, Cell{i, j, k, begin + i}, to - i);
+        fold(lanes, Cell{from, j, k, j * r.y + k * r.z + from}, to - from);
       }
       for (int n = 0; n < N; ++n) {
         for (int half = LANES / 2; half; half /= 2)
@@ -226,14 +235,42 @@ FN void fold_rows(const Range& r, const Partial* partials, Fold fold) {
 // *result = f(cell) folded over the range. All operators do it for N values at once: f(cell) is a Sums<N>.
 template <class Op, int N, class F>
 FN void fold_cells(const Range& r, const Partial* partials, F f) {
-  fold_rows<Op, N>(r, partials, [=](double (&lanes)[N][LANES], Cell c, int cells) __attribute__((always_inline)) {
-    for_lanes(cells, [&](int l) __attribute__((always_inline)) { fold_into<Op>(lanes, l, f(Cell{c.i + l, c.j, c.k, c.offset + l})); });
+  fold_rows<Op, N>(r, partials, [=](double (&lanes)[N][LANES], Cell first, int cells) __attribute__((always_inline)) {
+    by_lanes(first, cells, [&](Cell c, int l) __attribute__((always_inline)) { fold_into<Op>(lanes, l, f(c)); });
   });
 }
 
 template <class Op, class F>
 FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
   fold_cells<Op, 1>(r, &partial, [=](Cell c) __attribute__((always_inline)) { return Sums<1>{{f(c)}}; });
+}
+
+// f(cell, cells): so many cells of a row from this one on. What is the same in all of them, such as which fields a loop goes through, is
+// found once, and each is a vector loop within (`side_by_side`).
+template <class F>
+FN void for_strips(const Range& r, F f) {
+  const auto by_row = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {
+    for (int i = from; i < to; i += STRIP) f(Cell{i, j, k, row + i}, to - i < STRIP ? to - i : STRIP);
+  };
+  for_cells(r, RowFunction<decltype(by_row)>{by_row});
+}
+template <class F>
+FN void side_by_side(int cells, F f) {
+#pragma omp simd
+  for (int l = 0; l < cells; ++l) f(l);
+}
+
+// *result = what f(cell, cells, values) finds for each of them, folded over the range
+template <class Op, class F>
+FN void reduce_strips(const Range& r, Partial partial, Op, F f) {
+  fold_rows<Op, 1>(r, &partial, [=](double (&lanes)[1][LANES], Cell first, int cells) __attribute__((always_inline)) {
+    for (int i = 0; i < cells; i += STRIP) {
+      const int count = cells - i < STRIP ? cells - i : STRIP;
+      double values[STRIP];
+      f(beside(first, i), count, values);
+      by_lanes({}, count, [&](Cell c, int l) __attribute__((always_inline)) { lanes[0][l] = Op::fold(lanes[0][l], values[c.i]); });
+    }
+  });
 }
 
 // Several sums at once: f(cell) is a Sums<N>.
