@@ -184,7 +184,7 @@ def _log(command: Sequence[str], variables: Mapping[str, str]) -> list[tuple[flo
 
 
 def read(lines: Sequence[tuple[float, str]], start: float) -> Marched:
-    """What a log says, of whose lines the seconds of clock are known, and that of the process's start."""
+    """The run of a log, of whose lines the seconds of clock are known, and that of the process's start."""
     iterates = list[Iterate]()
     number, begun, total, build = 0, start, False, ""
     for at, line in lines:

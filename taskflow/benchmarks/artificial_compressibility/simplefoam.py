@@ -92,7 +92,7 @@ def measure_simplefoam(flows: Sequence[PeerCase], counts: Sequence[int], repeats
 
 @contextmanager
 def on_cores(count: int) -> Iterator[None]:
-    """What begins within may use so many cores alone."""
+    """A while in which what begins may use so many cores alone."""
     usable = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(usable)[:count])
     try:
@@ -134,7 +134,7 @@ def spread(values: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def summary(runs: Sequence[Marched]) -> dict[str, Any]:
-    """What several runs of one program take until the force has settled, and to the end."""
+    """The force of several runs of one program, and what they take until it has settled, and to the end."""
     return {
         "force": runs[0].iterates[-1].force,
         "converged": runs[0].converged,
