@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.benchmarks.artificial_compressibility import openfoam
-from taskflow.benchmarks.artificial_compressibility.openfoam import Iterate, Marched
+from taskflow.benchmarks.artificial_compressibility.openfoam import OuterIterate, Marched
 from taskflow.benchmarks.artificial_compressibility.polymesh import PolyMesh
 from taskflow.benchmarks.artificial_compressibility.simplefoam import (
     PROGRAMS,
@@ -159,7 +159,7 @@ def test_what_enters_is_written_face_by_face(tmp_path):
 def test_a_log_is_read():
     run = openfoam.read([(10 + n, line) for n, line in enumerate(LOG.splitlines())], 9.5)
     assert run.iterates == [
-        Iterate(1, 10.0, 0.208511, processor=0.01), Iterate(198, 26.0, 2.09886, processor=0.53),
+        OuterIterate(1, 10.0, 0.208511, processor=0.01), OuterIterate(198, 26.0, 2.09886, processor=0.53),
     ]  # fmt: skip
     assert (run.converged, run.build) == (True, "OPENFOAM=1912 patch=200626")
     assert run.whole == len(LOG.splitlines()) - 0.5
@@ -168,8 +168,8 @@ def test_a_log_is_read():
 
 def test_a_force_has_settled_when_it_no_longer_leaves():
     forces = [3.0, 1.0005, 1.002, 0.9995, 1.0]
-    assert settled([Iterate(n, n / 2, force) for n, force in enumerate(forces, start=1)]).number == 4
-    assert settled([Iterate(0, 0.0, 1.0)]).number == 0
+    assert settled([OuterIterate(n, n / 2, force) for n, force in enumerate(forces, start=1)]).number == 4
+    assert settled([OuterIterate(0, 0.0, 1.0)]).number == 0
 
 
 def test_cases_are_those_of_the_examples():
@@ -180,9 +180,13 @@ def test_cases_are_those_of_the_examples():
 
 
 def test_rows_become_tables(give, here):
-    theirs = [Marched([Iterate(1, s, 2.0, s / 2), Iterate(9, 2 * s, 2.001, s)], False, 3 * s) for s in (3.0, 2.0, 4.0)]
+    theirs = [
+        Marched([OuterIterate(1, s, 2.0, s / 2), OuterIterate(9, 2 * s, 2.001, s)], False, 3 * s)
+        for s in (3.0, 2.0, 4.0)
+    ]
     ours = [
-        Marched([Iterate(0, 0.0, 9.0, products=0), Iterate(1, s, 2.0, products=7)], True, s) for s in (1.0, 2.0, 9.0)
+        Marched([OuterIterate(0, 0.0, 9.0, products=0), OuterIterate(1, s, 2.0, products=7)], True, s)
+        for s in (1.0, 2.0, 9.0)
     ]
     rows = [
         {"case": "duct", "cells": [8, 4, 4], "cores": 2, "program": name, **summary(runs)}

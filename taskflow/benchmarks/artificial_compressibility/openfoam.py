@@ -51,7 +51,7 @@ PROCESSOR, FORCE = re.compile(r"ExecutionTime = (\S+) s"), re.compile(r"\s*Total
 
 
 @dataclass
-class Iterate:
+class OuterIterate:
     """An outer iteration: its `number`, seconds of clock from the first one on until it is done, and the force along x
     on all walls. `processor` are seconds that the program says it has used; `products` those of all iterations so far.
     """
@@ -67,7 +67,7 @@ class Iterate:
 class Marched:
     """A run: its iterations, whether it came to its tolerance, and seconds of clock of all of the process."""
 
-    iterates: Sequence[Iterate]
+    iterates: Sequence[OuterIterate]
     converged: bool
     whole: float
     build: str = ""
@@ -185,7 +185,7 @@ def _log(command: Sequence[str], variables: Mapping[str, str]) -> list[tuple[flo
 
 def read(lines: Sequence[tuple[float, str]], start: float) -> Marched:
     """The run of a log, of whose lines the seconds of clock are known, and that of the process's start."""
-    iterates = list[Iterate]()
+    iterates = list[OuterIterate]()
     number, begun, total, build = 0, start, False, ""
     for at, line in lines:
         total = total or line.strip() == TOTAL  # the next line is of its forces
@@ -196,7 +196,7 @@ def read(lines: Sequence[tuple[float, str]], start: float) -> Marched:
         elif match := NUMBER.match(line):
             number = int(match[1])
         elif match := PROCESSOR.match(line):
-            iterates.append(Iterate(number, at - begun, processor=float(match[1])))
+            iterates.append(OuterIterate(number, at - begun, processor=float(match[1])))
         elif total and (match := FORCE.match(line)):
             iterates[-1].force, total = float(match[1]), False
     converged = any(line.startswith(ENDED) for _, line in lines)

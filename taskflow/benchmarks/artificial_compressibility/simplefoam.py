@@ -18,7 +18,7 @@ from typing import Any
 
 from taskflow.benchmarks.artificial_compressibility import openfoam
 from taskflow.benchmarks.artificial_compressibility.goals import of_peer
-from taskflow.benchmarks.artificial_compressibility.openfoam import Iterate, Marched
+from taskflow.benchmarks.artificial_compressibility.openfoam import OuterIterate, Marched
 from taskflow.benchmarks.timing import about
 from taskflow.cli.files import folder
 from taskflow.errors import BadInput, RunFailed
@@ -112,15 +112,15 @@ def ours(case: Case, work: Path) -> Marched:
     whole = time.perf_counter() - start
     if done.returncode:
         raise RunFailed(f"taskflow run failed with exit code {done.returncode}: {done.stderr.strip()}")
-    iterates, products = list[Iterate](), 0
+    iterates, products = list[OuterIterate](), 0
     for line in read_log(run / LOG):
         products += int(line.get("linear", 0))
         force = sum(body["force"][0] for body in line["bodies"].values())
-        iterates.append(Iterate(line["step"], line["wall"], force, products=products))
+        iterates.append(OuterIterate(line["step"], line["wall"], force, products=products))
     return Marched(iterates, read_report(run / "report.json")["ended"] == "steady", whole)
 
 
-def settled(iterates: Sequence[Iterate]) -> Iterate:
+def settled(iterates: Sequence[OuterIterate]) -> OuterIterate:
     """The first iteration since which the force has been within a share of the last one."""
     last = iterates[-1].force
     away = [n for n, one in enumerate(iterates) if not abs(one.force - last) <= WITHIN * abs(last)]
@@ -144,7 +144,7 @@ def summary(runs: Sequence[Marched]) -> dict[str, Any]:
     }
 
 
-def _part(ends: Sequence[Iterate]) -> dict[str, Any]:
+def _part(ends: Sequence[OuterIterate]) -> dict[str, Any]:
     """The iterations that the first of several runs made, and the times of all."""
     return {
         "iterations": ends[0].number,
