@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.benchmarks.artificial_compressibility import openfoam
-from taskflow.benchmarks.artificial_compressibility.openfoam import OuterIterate, Marched
+from taskflow.benchmarks.artificial_compressibility.openfoam import Marched, OuterIterate
 from taskflow.benchmarks.artificial_compressibility.polymesh import PolyMesh
 from taskflow.benchmarks.artificial_compressibility.simplefoam import (
     PROGRAMS,

@@ -18,7 +18,7 @@ from typing import Any
 
 from taskflow.benchmarks.artificial_compressibility import openfoam
 from taskflow.benchmarks.artificial_compressibility.goals import of_peer
-from taskflow.benchmarks.artificial_compressibility.openfoam import OuterIterate, Marched
+from taskflow.benchmarks.artificial_compressibility.openfoam import Marched, OuterIterate
 from taskflow.benchmarks.timing import about
 from taskflow.cli.files import folder
 from taskflow.errors import BadInput, RunFailed
