@@ -196,13 +196,13 @@ def test_rows_become_tables(give, here):
         "benchmark": "simplefoam", "git_commit": "12345", "started": "2027-01-02T03:04", "command": ["t", "bench"],
         "gpu": None, "processor": "a CPU", "threads": 2, "settings": [], "results": compared(rows),
     }  # fmt: skip
-    assert [(row["ratio"], row["met"]) for row in result["results"]] == [(1.0, None), (2.0, True)]
+    assert [(row["ratio"], row["met"]) for row in result["results"]] == [(0.5, None), (1.0, True)]
     (here / "0.json").write_text(json.dumps(result))
     (here / "page.md").write_text("<!-- table of simplefoam -->\n\n<!-- end -->\n")
     assert give("bench", "report", "0.json", "-o", "page.md").exit_code == 0
     lines = (here / "page.md").read_text().splitlines()
     assert lines[4].startswith("| 2 cores of a CPU | duct | 8 x 4 x 4 | 2 | simpleFoam | 1 | 2 (3) | 1 |  |  |")
-    assert "| taskflow | 1 (7) | 1 (2) |  | 2 | faster than simpleFoam, met |" in lines[5]
+    assert "| taskflow | 1 (7) | 1 (2) |  | 1 | faster than simpleFoam, met |" in lines[5]
 
 
 def test_where_it_is_not_installed_the_remedy_is_told(give, refused, monkeypatch, tmp_path):

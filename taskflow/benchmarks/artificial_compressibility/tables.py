@@ -120,13 +120,15 @@ def show_simplefoam(result: Result) -> None:
         ("peer", f"simpleFoam, {result['openfoam']}, at most {result['iterations']} iterations"),
         ("s", f"of clock from the first iteration on; least and median of {several(result['repeats'], 'run')}"),
         ("its own", "least `ExecutionTime` of simpleFoam, seconds of processor since it was started"),
+        ("ratio", "the lesser of both least times of simpleFoam over ours"),
         ("load", f"{before:.3g} before, {after:.3g} afterwards"),
     ]
     say(f"Implicit marching beside simpleFoam on {where(result)}", lines)
     rows = result["results"]
     labels = [f"{'x'.join(map(str, row['cells']))}, {row['cores']}: {row['program']}" for row in rows]
     say("Until the force along x is within 0.1 % of the last one")
-    aims = [{"ratio": number(row["ratio"]), "goal": met(row)} for row in rows]
+    ratios = [number(row["ratio"]) if row["program"] == "taskflow" else "-" for row in rows]
+    aims = [{"ratio": ratio, "goal": met(row)} for row, ratio in zip(rows, ratios, strict=True)]
     columned(labels, [{**peer_columns(row["to_force"]), **aim} for row, aim in zip(rows, aims, strict=True)])
     say("To the end")
     ends = [{"converged": "yes" if row["converged"] else "no", "force": f"{row['force']:.6g}"} for row in rows]
