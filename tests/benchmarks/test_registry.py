@@ -48,5 +48,5 @@ def test_a_package_that_cannot_be_loaded_is_named_and_left_out(monkeypatch, caps
 def test_every_system_registers_its_commands(monkeypatch):
     group = registered(monkeypatch)
     projection, machine = ["kernels", "step", "cavity"], ["runtime", "channels", "sweep", "scaling"]
-    charts = ["residual", "ssspnt", "triangular", "outer"]
+    charts = ["residual", "ssspnt", "triangular", "outer", "simplefoam"]
     assert list(group.commands) == [*machine, *projection, "two-phase", *charts, "report"]

@@ -14,7 +14,7 @@ COMMANDS = [
 ]  # fmt: skip
 BENCH = [
     "runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "residual", "ssspnt",
-    "triangular", "outer", "report",
+    "triangular", "outer", "simplefoam", "report",
 ]  # fmt: skip
 GRID = ["new", "info", "check", "plot", "convert"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}

@@ -1,4 +1,6 @@
-"""The benchmarks of artificial compressibility: `taskflow bench residual`, `ssspnt`, `triangular` and `outer`."""
+"""The benchmarks of artificial compressibility: `taskflow bench residual`, `ssspnt`, `triangular`, `outer` and
+`simplefoam`.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,7 @@ PRECISIONS: tuple[Literal["single", "double"], ...] = ("single", "double")
 SOLVERS = "gmres", "correction"
 KINDS: tuple[Literal["strong", "weak", "charts"], ...] = ("strong", "weak", "charts")
 CUTS = "z", "y", "x", "xyz"
+CASES = "section", "duct"
 HALOS: tuple[Literal["direct", "packed"], ...] = ("direct", "packed")
 
 app = typer.Typer()
@@ -152,3 +155,35 @@ def outer(
     conditions, blocks = timing.conditions(overlap), ascending(counts)
     measure = partial(measure_outer, timing.device, flows, whole, blocks, iterations, conditions)
     present("outer", measure, show_outer, timing.output)
+
+
+@app.command()
+def simplefoam(
+    cases: Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(CASES)}, with commas; or all.")] = "all",
+    cells: Annotated[
+        str | None,
+        typer.Option(metavar="XxYxZ,...", help="Of one case: its cells, several sizes with commas, not the example's."),
+    ] = None,
+    cores: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Numbers of cores, of which each program has all.")
+    ] = "1,2",
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each program, by turns.")] = 3,
+    iterations: Annotated[int, typer.Option(min=1, help="The most that simpleFoam makes.")] = 1000,
+    settings: Settings = [],  # noqa: B006
+    output: Output = None,
+) -> None:
+    """Time implicit marching beside simpleFoam of OpenFOAM.
+
+    On the same vertices and cores, by turns: until the force along x on all walls is within 0.1 % of the converged one
+    of each program, and to the end. OpenFOAM has to be installed.
+    """
+    from taskflow.benchmarks.artificial_compressibility.simplefoam import PeerCase, measure_simplefoam
+    from taskflow.benchmarks.artificial_compressibility.tables import show_simplefoam
+    from taskflow.benchmarks.tables import present
+
+    names, counts = chosen("--cases", cases, CASES), ascending(cores, "--cores", "cores")
+    if cells and len(names) > 1:
+        raise BadInput(f"--cells {cells}: they are of one case; give --cases, too, as --cases {names[0]}")
+    sizes = [triple("--cells", size.strip()) for size in cells.split(",")] if cells else [None]
+    flows = [PeerCase(name, size, tuple(settings)) for name in names for size in sizes]
+    present("simplefoam", partial(measure_simplefoam, flows, counts, repeats, iterations), show_simplefoam, output)

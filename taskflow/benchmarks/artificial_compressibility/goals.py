@@ -50,6 +50,7 @@ CORES = of_copy(0.6)
 TWO = Goal("efficiency", 0.9, "90 %")
 CHANNEL = within(12)
 SUMS = Goal("sums", 0.25, "sums 25 %", least=False)
+PEER = Goal("ratio", 1.0, "faster than simpleFoam")
 CUBE: Triple = (128, 128, 128)
 NONE = {"goal": None, "met": None}
 
@@ -89,3 +90,8 @@ def of_outer(row: Row, case: str, gpu: bool) -> dict[str, Any]:
     elif gpu and row["blocks"] == 1 and row["solver"] == "gmres" and cells == CUBE:
         goal = SUMS
     return goal.judged({**row, "sums": row["parts"]["sums"]["share"]}) if goal else NONE
+
+
+def of_peer(row: Row) -> dict[str, Any]:
+    """The goal of a row beside simpleFoam, which ours on two cores has, and whether it is met."""
+    return PEER.judged(row) if (row["program"], row["cores"]) == ("taskflow", 2) else NONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from taskflow.benchmarks.artificial_compressibility.tables import charted, met, shared, swept
 from taskflow.benchmarks.artificial_compressibility.xue_roy import paper
@@ -73,8 +74,35 @@ def ssspnt(results: Sequence[Result]) -> ReportTable:
     return table
 
 
+def simplefoam(results: Sequence[Result]) -> ReportTable:
+    """Implicit marching beside simpleFoam, with least times and medians: results of `simplefoam`."""
+    table = ReportTable("machine", "case", "cells", "cores", "program")
+    for result, row in rows_of(results, "simplefoam"):
+        columns = {
+            **_peer("to the force", row["to_force"]),
+            "as fast as simpleFoam": shown(row["ratio"]) if row["program"] == "taskflow" else "",
+            "goal": goal(row),
+            **_peer("to the end" if row["converged"] else "not converged", row["to_end"]),
+            "force": f"{row['force']:.6g}",
+        }
+        of = flow({**result, "case": row["case"]})
+        table.put((where(result), of, times(row["cells"]), str(row["cores"]), row["program"]), columns, result)
+    return table
+
+
+def _peer(what: str, part: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of a part of runs beside simpleFoam."""
+    own, products = part["processor_seconds"], part["products"]
+    return {
+        f"{what}: iterations": str(part["iterations"]) if products is None else f"{part['iterations']} ({products})",
+        f"{what}: s": f"{shown(part['seconds']['least'])} ({shown(part['seconds']['median'])})",
+        f"{what}: `ExecutionTime`": shown(own and own["least"]),
+    }
+
+
 TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {
     "triangular": triangular,
     "outer": outer,
     "ssspnt": ssspnt,
+    "simplefoam": simplefoam,
 }

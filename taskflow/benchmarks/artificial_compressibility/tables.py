@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskflow.benchmarks.tables import Columns, Result, columned, conditions, number, share, where
-from taskflow.cli.format import say, times
+from taskflow.cli.format import say, several, times
 from taskflow.units import size
 
 
@@ -110,6 +110,40 @@ def outer_columns(row: Result) -> Columns:
         "same": "-" if row["blocks"] == 1 else "yes" if row["same"] else "no",
         "goal": row["goal"] or "-",
         "": met(row),
+    }
+
+
+def show_simplefoam(result: Result) -> None:
+    """Print the result of `measure_simplefoam`."""
+    before, after = (load[0] for load in result["load"])
+    lines = [
+        ("peer", f"simpleFoam, {result['openfoam']}, at most {result['iterations']} iterations"),
+        ("s", f"of clock from the first iteration on; least and median of {several(result['repeats'], 'run')}"),
+        ("its own", "least `ExecutionTime` of simpleFoam, seconds of processor since it was started"),
+        ("ratio", "the lesser of both least times of simpleFoam over ours"),
+        ("load", f"{before:.3g} before, {after:.3g} afterwards"),
+    ]
+    say(f"Implicit marching beside simpleFoam on {where(result)}", lines)
+    rows = result["results"]
+    labels = [f"{'x'.join(map(str, row['cells']))}, {row['cores']}: {row['program']}" for row in rows]
+    say("Until the force along x is within 0.1 % of the last one")
+    ratios = [number(row["ratio"]) if row["program"] == "taskflow" else "-" for row in rows]
+    aims = [{"ratio": ratio, "goal": met(row)} for row, ratio in zip(rows, ratios, strict=True)]
+    columned(labels, [{**peer_columns(row["to_force"]), **aim} for row, aim in zip(rows, aims, strict=True)])
+    say("To the end")
+    ends = [{"converged": "yes" if row["converged"] else "no", "force": f"{row['force']:.6g}"} for row in rows]
+    columned(labels, [{**peer_columns(row["to_end"]), **end} for row, end in zip(rows, ends, strict=True)])
+
+
+def peer_columns(part: Result) -> Columns:
+    """The columns of a part of runs beside simpleFoam."""
+    own = part["processor_seconds"]
+    return {
+        "iterations": str(part["iterations"]),
+        "products": "-" if part["products"] is None else str(part["products"]),
+        "s, least": number(part["seconds"]["least"]),
+        "median": number(part["seconds"]["median"]),
+        "its own": number(own and own["least"]),
     }
 
 
