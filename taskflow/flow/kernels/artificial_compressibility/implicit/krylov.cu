@@ -40,8 +40,9 @@ struct VectorIn {
   V field;
   int first;
   INLINE real operator()(const Cell& c, int m) const { return field(c, first + m); }
-  INLINE void keep(const Cell& c, real p, real u, real v, real w) const {
+  INLINE Entry<4> keep(const Cell& c, real p, real u, real v, real w) const {
     field(c, first) = p, field(c, first + 1) = u, field(c, first + 2) = v, field(c, first + 3) = w;
+    return {{V::rounded(p), V::rounded(u), V::rounded(v), V::rounded(w)}};
   }
 };
 // The vectors of a field, and of a second one behind them, if there is one. Both have one precision.
@@ -68,12 +69,14 @@ template <class V, class W>
 FN Entry<5> vector(const VectorIn<V>& one, const W& warm, const Cell& c, int n) {
   return {{one(c, 0), one(c, 1), one(c, 2), one(c, 3), warm(c, n)}};
 }
+// Keeps a vector, and returns it as it is stored.
 template <class V>
-FN void keep(const VectorIn<V>& one, None, const Cell& c, int, const Entry<4>& a) { one.keep(c, a.of[0], a.of[1], a.of[2], a.of[3]); }
+FN Entry<4> keep(const VectorIn<V>& one, None, const Cell& c, int, const Entry<4>& a) { return one.keep(c, a.of[0], a.of[1], a.of[2], a.of[3]); }
 template <class V, class W>
-FN void keep(const VectorIn<V>& one, const W& warm, const Cell& c, int n, const Entry<5>& a) {
-  one.keep(c, a.of[0], a.of[1], a.of[2], a.of[3]);
+FN Entry<5> keep(const VectorIn<V>& one, const W& warm, const Cell& c, int n, const Entry<5>& a) {
+  const auto flow = one.keep(c, a.of[0], a.of[1], a.of[2], a.of[3]);
   warm(c, n) = a.of[4];
+  return {{flow.of[0], flow.of[1], flow.of[2], flow.of[3], W::rounded(a.of[4])}};
 }
 FN void empty(None, const Cell&, int, int) {}
 template <class V>
@@ -179,8 +182,7 @@ TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), Out
     empty(vectors, c, cells, 4 * PART), empty(later_set, c, cells, 4 * PART), empty(warm_set, c, cells, 2 * PART);
     side_by_side(cells, BESIDE(l) {
       const auto d = beside(c, l);
-      keep(all.of(0), warm_set, d, 0, times(by, entry(p_r, u_r, v_r, w_r, T_r, d)));
-      put(vector(all.of(0), warm_set, d, 0), p, u, v, w, T_set, d);
+      put(keep(all.of(0), warm_set, d, 0, times(by, entry(p_r, u_r, v_r, w_r, T_r, d))), p, u, v, w, T_set, d);
     });
   });
 }
@@ -221,8 +223,7 @@ TASK next_vector(Range range, InOutPrivateRows<80, Real_vectors> vectors OPTIONA
   const real by = real(*scale);
   if (n >= all.room) return;
   for_cells(range, CELL(c) {
-    keep(all.of(n), warm_kept, c, n, times(by, entry(p, u, v, w, T_kept, c)));
-    put(vector(all.of(n), warm_kept, c, n), p, u, v, w, T_kept, c);
+    put(keep(all.of(n), warm_kept, c, n, times(by, entry(p, u, v, w, T_kept, c))), p, u, v, w, T_kept, c);
   });
 }
 

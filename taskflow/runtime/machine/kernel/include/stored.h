@@ -93,6 +93,7 @@ struct PrivateRowsOf {
   Number* __restrict__ field;
   Index y, z;
   INLINE auto operator()(const Cell& c, int n) const { return held(field[c.i + N * (c.j * y + c.k * z) + n * y]); }
+  INLINE static real rounded(real value) { return real(Number(value)); }  // as it is stored
 };
 
 template <class Number>
