@@ -16,7 +16,7 @@ from taskflow.errors import BadArgument, BadInput
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST
 from taskflow.geometry.grids.grid import BadGrid, MultiBlockGrid
-from taskflow.geometry.grids.keys import LENGTH, SIZE, TEXT, key, written
+from taskflow.geometry.grids.keys import LENGTH, TEXT, key, written
 from taskflow.geometry.grids.round import AXIAL, Ends, widest
 
 NACA = re.compile(r"(?:naca)?[ -]?(\d{4})", re.IGNORECASE)
@@ -212,7 +212,7 @@ class CGrid(Ends):
     far: float = key(LENGTH, "length of the lines outwards, from the section and its wake")
     wake: float = key(LENGTH, "length of the wake, along which a quarter of the cells round lies on each side")
     first: float | None = key(
-        SIZE,
+        LENGTH,
         "length of the first cells on the lines outwards, further out lengths grow by a ratio; without it, that of the"
         " cells at the trailing edge",
         None,
