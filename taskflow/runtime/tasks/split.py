@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from taskflow.runtime.regions import Box, Partition, Triple, triple
+from taskflow.runtime.regions import Box, Partition, Triple
 from taskflow.runtime.tasks.graph import Message, Part, Place
 from taskflow.runtime.tasks.order import State, Touched, Use
 from taskflow.runtime.tasks.reading import common, shares_of
@@ -129,9 +129,8 @@ def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
     middle = cells
     for box in sorted(travelling, key=lambda box: -box.volume):
         if box.meets(middle):
-            lo, hi, shape = middle.lo, middle.hi, middle.shape
-            behind = [middle.layer(a, 0, box.hi[a] - lo[a], shape[a]) for a in (2, 1, 0)]
-            before = [middle.layer(a, 1, hi[a] - box.lo[a], shape[a]) for a in (2, 1, 0)]
+            behind = [middle.cut(a, box.hi[a], middle.hi[a]) for a in (2, 1, 0)]
+            before = [middle.cut(a, middle.lo[a], box.lo[a]) for a in (2, 1, 0)]
             middle = max(behind + before, key=lambda box: box.volume)
     return middle
 
@@ -140,14 +139,14 @@ def _rounded(cells: Box, middle: Box, tile: Triple) -> Box:
     """The middle without tiles that are partly edge, along directions where half a tile is left. They are counted from
     the side where the edge is; along x from the low corner of the cells, as lines of memory are.
     """
-    lo, hi = list(middle.lo), list(middle.hi)
     for axis, (first, last, size) in enumerate(zip(cells.lo, cells.hi, tile, strict=True)):
-        low = first - (first - lo[axis]) // size * size
-        high = last + (hi[axis] - last) // size * size
-        if axis == 0 and hi[axis] < last:
-            high = first + (hi[axis] - first) // size * size
+        lo, hi = middle.lo[axis], middle.hi[axis]
+        low = first - (first - lo) // size * size
+        high = last + (hi - last) // size * size
+        if axis == 0 and hi < last:
+            high = first + (hi - first) // size * size
             if 2 * (last - high) < size <= 2 * (high - size - low):
                 high -= size  # the last tile is cut off: it alone would be a thin edge
-        if 2 * (high - low) >= size:
-            lo[axis], hi[axis] = low, high
-    return Box(triple(lo), triple(hi)) if middle else middle
+        if middle and 2 * (high - low) >= size:
+            middle = middle.cut(axis, low, high)
+    return middle

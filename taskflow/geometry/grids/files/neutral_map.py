@@ -14,7 +14,7 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids.coincide import covered
 from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, GridSeam, MultiBlockGrid, Patch, all_right
 from taskflow.geometry.grids.weld import translated
-from taskflow.runtime.regions import Box, Triple, Turn, triple
+from taskflow.runtime.regions import Triple, Turn, triple
 
 FACES = {  # by number: the side, and the directions of both ranges
     1: ("k_min", (0, 1)),
@@ -150,18 +150,16 @@ def _patch(words: Sequence[str], charts: Sequence[Chart]) -> tuple[Patch, tuple[
         raise _Wrong(f"face {face}; give 1 to 6 for k min, k max, i min, i max, j min, j max")
     side, along = FACES[face]
     cells = charts[block - 1].cells
+    box = Patch.whole(0, side, cells).cells
     for (start, end), axis in zip(((s1, e1), (s2, e2)), along, strict=True):
         if not (min(start, end) >= 1 and max(start, end) <= cells[axis] + 1):
             said = f"vertices {start} to {end} along {'ijk'[axis]} of block {block}, which has {cells[axis] + 1}"
             raise _Wrong(f"{said}; {_numbering(face, (s1, e1, s2, e2), cells)}")
         if start == end:
             raise _Wrong(f"a range from {start} to {end} has no faces; give its first and its last vertex")
-    box = Patch.whole(0, side, cells).cells
-    lo, hi = list(box.lo), list(box.hi)
-    for (start, end), axis in zip(((s1, e1), (s2, e2)), along, strict=True):
-        lo[axis], hi[axis] = min(start, end) - 1, max(start, end) - 1
+        box = box.cut(axis, min(start, end) - 1, max(start, end) - 1)
     signs = (1 if e1 > s1 else -1), (1 if e2 > s2 else -1)
-    return Patch(block - 1, side, Box(triple(lo), triple(hi))), along, signs
+    return Patch(block - 1, side, box), along, signs
 
 
 def _numbering(face: int, ends: tuple[int, int, int, int], cells: Triple) -> str:
