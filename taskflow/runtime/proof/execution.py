@@ -85,7 +85,7 @@ class Execution:
     def finish(self) -> None:
         """Add the beginning of one more pass, with which the last one is compared, and the order between blocks.
 
-        Raises Broken where blocks wait for what never comes, Circle where they wait for one another.
+        Raises Broken where blocks wait for what never comes, CycleError where they wait for one another.
         """
         self.starts.append([])
         for block in range(self.blocks):
