@@ -229,8 +229,8 @@ def pairs(
     first, last = np.clip(first, 0, room - 1), np.clip(last, 0, room - 1)
     across = last - first + 1
     for boxes, within in _listed(np.where(near, across.prod(axis=1), 0), NEARBY):
-        shift = np.stack(_unravelled(within, across[boxes]), axis=1)
-        cube = first[boxes] + shift
+        wide = across[boxes]
+        cube = first[boxes] + within[:, None] // (np.cumprod(wide, axis=1) // wide) % wide
         key = np.ravel_multi_index(tuple(cube.T), tuple(room))
         place = np.minimum(np.searchsorted(filled, key), filled.size - 1)
         looked = filled[place] == key
@@ -250,12 +250,3 @@ def _listed(counts: np.ndarray, piece: int) -> Iterator[tuple[np.ndarray, np.nda
         thing = np.arange(start, min(start + piece, total))
         owner = np.searchsorted(ends, thing, "right")
         yield owner, thing - (ends[owner] - counts[owner])
-
-
-def _unravelled(number: np.ndarray, across: np.ndarray) -> list[np.ndarray]:
-    """The places along each axis of a number in a box of so many cubes along each."""
-    places = []
-    for axis in range(across.shape[1]):
-        places.append(number % across[:, axis])
-        number = number // across[:, axis]
-    return places
