@@ -59,7 +59,7 @@ class Shard:
         self._near, self._stop = self._neighbourhood(channel), channel.stop
         self._binder = Binder(device, self.instances, self.scalars, debug=self.mapper.debug)
         self._trials: dict[Stretch, Trial] = {}
-        self._timed = False
+        self.trying = False  # whether something in the last run was timed, to find the best way to overlap
         self._states, self._state = GhostStates(self.gather), 0
         self._traces = Traces(partition, block, self._states, self.lanes, self._binder, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
@@ -73,7 +73,7 @@ class Shard:
         where this one was told to give up.
         """
         self._give(scalars)
-        self._timed = False
+        self.trying = False
         parts, after = self._traces.planned(program, self.roles)
         for part in parts:
             self._do(part, program)
@@ -112,7 +112,7 @@ class Shard:
         if trial.over or self._traces.instrument is not None:
             self._pass(stretch, trial.way, program)
             return
-        self._timed = True
+        self.trying = True
         self.synchronize()
         began = time.perf_counter()
         self._pass(stretch, trial.way, program)
@@ -166,11 +166,6 @@ class Shard:
     def traces(self) -> list[Trace]:
         """The traces that were recorded so far, in order."""
         return list(self._traces.recorded.values())
-
-    @property
-    def trying(self) -> bool:
-        """Whether something in the last run was timed, to find the best way to overlap."""
-        return self._timed
 
     @property
     def overlap(self) -> str:

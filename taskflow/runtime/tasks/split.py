@@ -46,7 +46,7 @@ class Splitter:
     next: there the launch that reads what arrives is cut.
     """
 
-    def __init__(self, launches: Sequence[Launch], chosen: Collection[int], tiles: Tiles = rows) -> None:
+    def __init__(self, launches: Sequence[Launch], chosen: Collection[int], tiles: Tiles) -> None:
         self.launches, self._tiles = launches, tiles
         self._whole = {n for n, launch in enumerate(launches) if launch.task.reductions or launch.task.whole}
         self.chosen = set(chosen) - self._whole

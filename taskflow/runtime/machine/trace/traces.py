@@ -133,8 +133,7 @@ class Traces:
     def cut(self, stretch: Stretch, way: Mapper) -> set[str]:
         """The tasks that this way cuts in a stretch, on this block."""
         graphs = [trace.graph for (mine, other, *_), trace in self.recorded.items() if mine is stretch and other == way]
-        nodes = (node for graph in graphs for node in graph.of(Compute))
-        return {node.launch.task.name for node in nodes if isinstance(node, Compute) and node.part == "edge"}
+        return {node.launch.task.name for graph in graphs for node in graph.of(Compute) if node.part == "edge"}
 
     def planned(self, program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
         """The plan of a program begun with these roles, and the roles after it. Raises as `prepare` does."""
