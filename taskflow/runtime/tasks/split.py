@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from taskflow.runtime.regions import Box, Partition, Triple
 from taskflow.runtime.tasks.graph import Message, Part, Place
@@ -19,17 +18,9 @@ Pieces = list[tuple[Box, Part]]
 Shares = list[tuple[int, Box]]  # pieces of a region, each with cells of it on which a launch is done
 # By launch, the cells that a block does of it, and those in the middle of them from which nothing travels.
 Tiles = Callable[[Launch, Box, Box], Triple]
+# A box of the cells of a piece on which a launch is done, all of these, and the middle of them, if they are cut.
+Cut = tuple[Box, Part, int, Box, Box | None]
 ROWS = (32, 1, 1)  # memory moves in lines, and of an edge of one cell along x each would bring little that is used
-
-
-class Cut(NamedTuple):
-    """A part of the `cells` of a piece on which a launch is done, and the middle of these, if they are cut."""
-
-    box: Box
-    part: Part
-    piece: int
-    cells: Box
-    middle: Box | None
 
 
 def rows(launch: Launch, cells: Box, middle: Box) -> Triple:
@@ -69,10 +60,10 @@ class Splitter:
     def _cut(self, launch: Launch, piece: int, cells: Box, travelling: Sequence[Box]) -> list[Cut]:
         middle = self._middle(cells, tuple(travelling))
         if middle == cells:
-            return [Cut(cells, "whole", piece, cells, None)]
+            return [(cells, "whole", piece, cells, None)]
         parts = self._pieces(cells, middle, self._tiles(launch, cells, middle))
         inner = next((box for box, part in parts if part == "middle"), None)
-        return [Cut(box, part, piece, cells, inner) for box, part in parts]
+        return [(box, part, piece, cells, inner) for box, part in parts]
 
     def _travelling(
         self, block: int, mine: Sequence[Shares], messages: Mapping[int, Sequence[Message]]
