@@ -20,7 +20,10 @@ from taskflow.geometry.grids.pipes import DuctBend, Pipe
 from taskflow.geometry.grids.quality import quality
 from taskflow.geometry.grids.round import Annulus, OGrid, Sector
 
-__all__ = ["ghosted", "quality", "read_grid", "shape", "write_grid"]
+__all__ = [
+    "SHAPES", "BadGrid", "Chart", "GridShape", "MultiBlockGrid", "Patch", "faces", "ghosted", "quality", "read_grid",
+    "shape", "write_grid",
+]  # fmt: skip
 
 SHAPES: dict[str, type[GridShape]] = {
     kind.shape: kind

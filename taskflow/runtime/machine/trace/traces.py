@@ -89,7 +89,8 @@ class Instrument(Protocol):
         """The trace with marks: it does the same in the same order."""
 
     def enclose(self, trace: Trace) -> Trace:
-        """The trace that was marked and is ready, with marks around its calls."""
+        """The trace that was marked and is ready, with marks around its calls, if there are any."""
+        return trace
 
 
 Key = tuple[Stretch, Mapper, int, Instrument | None]
