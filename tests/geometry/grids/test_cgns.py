@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import read_grid, shape, write_grid
+from taskflow.geometry.grids import BadGrid, read_grid, shape, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.files.cgns.nodes import added
 from taskflow.runtime.regions import ROTATIONS
@@ -239,6 +239,16 @@ def test_a_file_that_cannot_be_used(path, change, message):
         read_grid(path)
     assert message in str(error.value)
     assert str(path) in str(error.value)
+
+
+def test_all_charts_that_are_malformed_are_told_with_the_name_of_the_file(path):
+    with h5py.File(path, "r+") as file:
+        for n in (1, 2):
+            x = file[f"Base/chart_{n}/GridCoordinates/CoordinateX/ data"]
+            x[...] = -x[...]
+    with pytest.raises(BadGrid) as error:
+        read_grid(path)
+    assert [line.split(": all")[0] for line in str(error.value).splitlines()] == [f"{path}: chart {n}" for n in (1, 2)]
 
 
 def test_all_that_is_wrong_with_nodes_is_told_at_once(path):

@@ -12,6 +12,7 @@ import numpy as np
 
 from taskflow import files
 from taskflow.errors import BadInput
+from taskflow.geometry.grids.grid import BadGrid
 from taskflow.geometry.libraries import library, unreadable
 
 GIVE = "give a CGNS file of structured zones, in HDF5"
@@ -103,6 +104,8 @@ def tree(path: Path) -> Iterator[Node]:
                     yield Node(root, (str(path),))
             except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
                 raise unreadable(path, error, "write the file again") from None
+    except BadGrid:  # each of its problems gets the name of the file from `read_grid`
+        raise
     except BadInput as error:
         raise error if str(path) in str(error) else BadInput(f"{path}: {error}") from None
 
