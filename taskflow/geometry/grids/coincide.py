@@ -90,7 +90,9 @@ def _pairs(faces: Faces, translation: Vector) -> tuple[np.ndarray, np.ndarray, n
     first, second, which = first[near], second[near], which[near]
     counts = np.bincount(np.concatenate([first, second]), minlength=len(faces.chart))
     if (counts > 1).any():
-        raise BadGrid([_crowded(faces, int(counts.argmax()), first, second)])
+        face = int(counts.argmax())
+        names = (_name(faces, n) for n in (face, *second[first == face], *first[second == face]))
+        raise BadGrid([BadInput(f"faces of {', '.join(names)} coincide; at most two may: remove what is there twice")])
     return first, second, _axes(faces, first, second, which)
 
 
@@ -106,12 +108,6 @@ def close(
     second = order[np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - low, count)]
     near = ((one[first] - other[second]) ** 2).sum(axis=1) <= reach[first] ** 2
     return first[near], second[near]
-
-
-def _crowded(faces: Faces, face: int, first: np.ndarray, second: np.ndarray) -> BadInput:
-    others = np.concatenate([second[first == face], first[second == face]])
-    names = (_name(faces, n) for n in (face, *others))
-    return BadInput(f"faces of {', '.join(names)} coincide; at most two may: remove what is there twice")
 
 
 def _name(faces: Faces, n: int) -> str:
