@@ -86,7 +86,7 @@ class HappensBefore:
 
 
 class Broken(Exception):
-    """A template that cannot be what it claims to be."""
+    """A template that cannot be what it claims to be, or reaches beyond the memory of its block."""
 
 
 @dataclass(frozen=True)

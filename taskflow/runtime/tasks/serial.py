@@ -27,11 +27,7 @@ def allocate(region: Region) -> Memory:
 
 
 def run_program(
-    region: Region,
-    memory: Memory,
-    launches: Iterable[Launch],
-    scalars: dict[str, float],
-    beside: Iterable[Region] = (),
+    region: Region, memory: Memory, launches: Iterable[Launch], scalars: dict[str, float], beside: Iterable[Region] = ()
 ) -> None:
     """Do the launches one after the other in one memory, filling all ghost cells across periodic faces and seams before
     each. `beside` are other regions of the program.

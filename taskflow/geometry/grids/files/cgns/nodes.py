@@ -38,8 +38,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        value = self.group.attrs.get("label", b"")
-        return value.decode("utf-8", "replace").rstrip("\0 ") if isinstance(value, bytes) else str(value)
+        return _text(self.group.attrs.get("label", b""))
 
     def children(self, *labels: str) -> Iterator[Node]:
         """Those with one of the labels. Raises BadInput for a link."""
@@ -82,7 +81,7 @@ class Node:
 
 
 def _text(value: Any) -> str:
-    return value.decode("ascii", "replace").rstrip("\0") if isinstance(value, bytes) else ""
+    return value.decode("utf-8", "replace").rstrip("\0 ") if isinstance(value, bytes) else str(value)
 
 
 @contextmanager
