@@ -18,22 +18,3 @@ from taskflow.geometry.shapes import (
     Vector,
 )
 from taskflow.geometry.surface import ClosedSurface, read_surface
-
-__all__ = [
-    "ClosedSurface",
-    "Composition",
-    "Cuboid",
-    "Cylinder",
-    "Distance",
-    "ImplicitShape",
-    "Pointwise",
-    "Pose",
-    "Shape",
-    "Sphere",
-    "SurfaceDistance",
-    "Vector",
-    "corners",
-    "placed",
-    "read_heights",
-    "read_surface",
-]

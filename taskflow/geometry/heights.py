@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.files import fits
-from taskflow.geometry.libraries import EXTRA, missing, unreadable, user_file
+from taskflow.geometry.libraries import EXTRA, library, unreadable, user_file
 from taskflow.geometry.shapes import Pointwise, Vector
 
 Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
@@ -86,9 +86,7 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
     Raises BadInput where there is no such file, or it holds something else.
     """
     readers = {".npy": _numpy, ".nc": _netcdf, ".tif": _geotiff, ".tiff": _geotiff}
-    if path.suffix.lower() not in readers:
-        raise BadInput(f"{path.name} is none of {', '.join(readers)}; convert it to one of them")
-    with user_file(path) as file:
+    with user_file(path, readers) as file:
         try:
             x, y, heights = readers[path.suffix.lower()](file, path, extent, variable)
         except BadInput:
@@ -145,10 +143,7 @@ def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map
 
 
 def _geotiff(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map:
-    try:
-        import rasterio
-    except ImportError:
-        raise missing("rasterio", f"the height map {path.name}") from None
+    rasterio = library("rasterio", f"the height map {path.name}")
     with rasterio.open(path, driver="GTiff") as raster:  # other formats name further files, on this host and others
         fits(VALUE * raster.width * raster.height, f"{path}: {raster.width} x {raster.height} pixels")
         heights = raster.read(1, masked=True).astype(np.float64).filled(np.nan)

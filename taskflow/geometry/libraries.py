@@ -1,9 +1,10 @@
 """Libraries that read files of shapes: each is imported when a file needs it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from taskflow.errors import BadInput
 from taskflow.files import SHAPE, opened
@@ -12,14 +13,21 @@ EXTRA = "geometry"
 LONGEST = 200  # characters of what a reader says
 
 
-def missing(name: str, what: str, extra: str = EXTRA) -> BadInput:
-    """Return the error where a library is not installed; it names the extra that brings it."""
-    return BadInput(f'{what} needs {name}, which is not installed: pip install "taskflow-cfd[{extra}]"')
+def library(name: str, what: str, extra: str = EXTRA) -> Any:
+    """Return a library. Raises BadInput where it is not installed, with the extra that brings it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise BadInput(f'{what} needs {name}, which is not installed: pip install "taskflow-cfd[{extra}]"') from None
 
 
 @contextmanager
-def user_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open the file of a shape. Raises BadInput where it is no regular file of at most `SHAPE` bytes."""
+def user_file(path: Path, formats: Collection[str]) -> Iterator[IO[bytes]]:
+    """Open the file of a shape. Raises BadInput where it has none of these suffixes, or is no regular file of at most
+    `SHAPE` bytes.
+    """
+    if path.suffix.lower() not in formats:
+        raise BadInput(f"{path.name} is none of {', '.join(formats)}; convert it to one of them")
     remedy, place = "give the file of a shape", "give a path that is absolute or begins where the case file is"
     with ExitStack() as stack:
         try:

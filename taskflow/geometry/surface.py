@@ -14,10 +14,9 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.files import fits
-from taskflow.geometry.libraries import missing, unreadable, user_file
+from taskflow.geometry.libraries import library, unreadable, user_file
 from taskflow.geometry.shapes import Shape, Steps, Vector
 
-FORMATS = (".stl", ".obj")
 MEMORY = {".stl": 14, ".obj": 30}  # times its size takes a file while it is read: measured 9 to 13, and 17 to 30
 FARTHEST = 1e100  # where a corner of a triangle may be: products of three such numbers are finite
 PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
@@ -175,17 +174,12 @@ def read_surface(path: Path, scale: float, shift: Vector) -> ClosedSurface:
 
     Raises BadInput where there is no such file, it holds no triangles, or they do not close.
     """
-    if path.suffix.lower() not in FORMATS:
-        raise BadInput(f"{path.name} is none of {', '.join(FORMATS)}; convert it to one of them")
-    with user_file(path) as file:
+    with user_file(path, MEMORY) as file:
         return _surface(file, path, scale, shift)
 
 
 def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> ClosedSurface:
-    try:
-        import trimesh
-    except ImportError:
-        raise missing("trimesh", f"the surface {path.name}") from None
+    trimesh = library("trimesh", f"the surface {path.name}")
     fits(MEMORY[path.suffix.lower()] * path.stat().st_size, str(path))
     try:
         # of bytes alone: it would look for what the file names, as materials, beside a file
@@ -235,8 +229,8 @@ def pairs(
     first, last = np.clip(first, 0, room - 1), np.clip(last, 0, room - 1)
     across = last - first + 1
     for boxes, within in _listed(np.where(near, across.prod(axis=1), 0), NEARBY):
-        shift = np.stack(_unravelled(within, across[boxes]), axis=1)
-        cube = first[boxes] + shift
+        wide = across[boxes]
+        cube = first[boxes] + within[:, None] // (np.cumprod(wide, axis=1) // wide) % wide
         key = np.ravel_multi_index(tuple(cube.T), tuple(room))
         place = np.minimum(np.searchsorted(filled, key), filled.size - 1)
         looked = filled[place] == key
@@ -256,12 +250,3 @@ def _listed(counts: np.ndarray, piece: int) -> Iterator[tuple[np.ndarray, np.nda
         thing = np.arange(start, min(start + piece, total))
         owner = np.searchsorted(ends, thing, "right")
         yield owner, thing - (ends[owner] - counts[owner])
-
-
-def _unravelled(number: np.ndarray, across: np.ndarray) -> list[np.ndarray]:
-    """The places along each axis of a number in a box of so many cubes along each."""
-    places = []
-    for axis in range(across.shape[1]):
-        places.append(number % across[:, axis])
-        number = number // across[:, axis]
-    return places

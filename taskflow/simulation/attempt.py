@@ -26,7 +26,7 @@ from taskflow.runtime.cluster import (
     watch,
 )
 from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, remaining_workers, survey
-from taskflow.runtime.machine import Job, Limits, Mapper, Plan
+from taskflow.runtime.machine import Job, Mapper, Plan
 from taskflow.runtime.profile import Timeline
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.origin import check_restart
@@ -161,7 +161,7 @@ class Attempt(AbstractContextManager["Attempt"]):
             threads=threads_per_block(machine, where),
             channel=machine.channel,
             mapper=Mapper(machine.overlap, debug=machine.debug),
-            limits=Limits(machine.patience),
+            patience=machine.patience,
             ordinals=ordinals(where, device),
         )
         policy = self.policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)

@@ -16,7 +16,7 @@ from taskflow.errors import Aborted, ChannelError, ChannelTimeout, RunFailed
 from taskflow.flow import Monitor
 from taskflow.runtime.cluster import BlockGroup, cause
 from taskflow.runtime.host import survey
-from taskflow.runtime.machine import Limits, Mapper, Plan, run_threads
+from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, Reduce, Write, repeat, task
@@ -42,7 +42,7 @@ def cluster():
 
 def block_group(client, partition, *, overlap="full", graphs=True, message=30.0, blocks=2):
     plan = Plan(
-        f"direct-{uuid.uuid4().hex[:8]}", partition, "gpu", 1, "peer", Mapper(overlap, graphs=graphs), Limits(message)
+        f"direct-{uuid.uuid4().hex[:8]}", partition, "gpu", 1, "peer", Mapper(overlap, graphs=graphs), message
     )
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     team = BlockGroup(client, plan, workers[:blocks])

@@ -16,7 +16,7 @@ import xarray as xr
 
 from taskflow.errors import RunFailed
 from taskflow.output import Checkpoints, Writer, dataset, read_log
-from taskflow.runtime.machine import Control, Limits, Shard
+from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
@@ -97,7 +97,7 @@ def go(
 
     try:
         with at_once:
-            run_threads(setup.partition, done, device or cpu(1), Mapper("none"), Limits(PATIENCE))
+            run_threads(setup.partition, done, device or cpu(1), Mapper("none"), patience=PATIENCE)
     except Killed:
         return {}
     except RunFailed:

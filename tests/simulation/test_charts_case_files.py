@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from taskflow.geometry.grids import SIDES, read_grid, shape, write_grid
-from taskflow.geometry.grids.c_grid import section
+from taskflow.geometry.grids.c_grid import on, section
 from taskflow.geometry.grids.files.plot3d import write_plot3d
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
@@ -25,9 +25,8 @@ def test_grids_come_from_cgns(tmp_path):
 
 def test_a_section_comes_from_a_file_beside_the_case(tmp_path):
     """And is read again when that has changed."""
-    both = section("0012")
+    (x, y), _ = on(section("0012")[0], np.linspace(0, 1, 20))
     for thickness in (1.0, 1.5):
-        x, y = both.upper.at(np.linspace(0, 1, 20))[0]
         points = [*zip(x[::-1], thickness * y[::-1], strict=True), *zip(x[1:], -thickness * y[1:], strict=True)]
         (tmp_path / "wing.dat").write_text("\n".join(f"{a:.12f} {b:.12f}" for a, b in points) + "\n" * int(thickness))
         tables = changed(CYLINDER, boundaries__outlet="symmetry")

@@ -16,7 +16,7 @@ import pytest
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.output.checkpoint import Damaged
-from taskflow.runtime.machine import Limits, Mapper, run_threads
+from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import SimulationSetup
@@ -410,7 +410,7 @@ def test_a_slow_disk_is_no_lost_block(tmp_path, monkeypatch):
         shard.meet(60.0)
 
     monkeypatch.setattr(Checkpoints, "write", slow)
-    run_threads(setup.partition, job, cpu(), Mapper("none"), Limits(message=0.4))
+    run_threads(setup.partition, job, cpu(), Mapper("none"), patience=0.4)
     assert len(list(keeping.folder.glob(".step-*/block-*.bin"))) == 4
 
 

@@ -69,7 +69,7 @@ class Halos:
         inbox, outbox = np.zeros((2, size), np.uint8), np.zeros((2, size), np.uint8)
 
         def step() -> None:
-            deadline = Deadline.after(self._shard.limits.message)
+            deadline = Deadline.after(self._shard.patience)
             upward, downward = self._sequence, self._sequence + 1
             self._sequence += 2
             pending = [

@@ -1,40 +1,42 @@
 """Body-fitted grids of several charts: generators, files, metrics, ghost vertices."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from taskflow.errors import BadArgument
 from taskflow.geometry.grids.atlas import Border, atlas, borders, places
+from taskflow.geometry.grids.box import BoxGrid, SkewedBox
+from taskflow.geometry.grids.c_grid import CGrid
+from taskflow.geometry.grids.channels import Bifurcation, Step, WavyChannel
 from taskflow.geometry.grids.files import CGNS, map_beside, read_grid, write_grid
 from taskflow.geometry.grids.gaps import Gap, gaps
 from taskflow.geometry.grids.ghosts import ghosted
-from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, GridSeam, MultiBlockGrid, Patch, closure, faces
-from taskflow.geometry.grids.keys import GridShape, Key, Kind
-from taskflow.geometry.grids.quality import Extreme, Quality, quality
-from taskflow.geometry.grids.shapes import SHAPES, shape
+from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, MultiBlockGrid, Patch, closure, faces
+from taskflow.geometry.grids.keys import GridShape
+from taskflow.geometry.grids.pipes import DuctBend, Pipe
+from taskflow.geometry.grids.quality import quality
+from taskflow.geometry.grids.round import Annulus, OGrid, Sector
 
 __all__ = [
-    "CGNS",
-    "SHAPES",
-    "SIDES",
-    "BadGrid",
-    "Border",
-    "Chart",
-    "Extreme",
-    "Gap",
-    "GridSeam",
-    "GridShape",
-    "Key",
-    "Kind",
-    "MultiBlockGrid",
-    "Patch",
-    "Quality",
-    "atlas",
-    "borders",
-    "closure",
-    "faces",
-    "gaps",
-    "ghosted",
-    "map_beside",
-    "places",
-    "quality",
-    "read_grid",
-    "shape",
-    "write_grid",
-]
+    "SHAPES", "BadGrid", "Chart", "GridShape", "MultiBlockGrid", "Patch", "faces", "ghosted", "quality", "read_grid",
+    "shape", "write_grid",
+]  # fmt: skip
+
+SHAPES: dict[str, type[GridShape]] = {
+    kind.shape: kind
+    for kind in (
+        BoxGrid, SkewedBox, Annulus, Sector, OGrid, CGrid, Pipe, DuctBend, Step, WavyChannel, Bifurcation,
+    )
+}  # fmt: skip
+
+
+def shape(name: str, keys: Mapping[str, Any]) -> GridShape:
+    """Return the shape of this name with these keys. Raises BadGrid with all that is wrong with them."""
+    if name in SHAPES:
+        return SHAPES[name].of(keys)
+    near = get_close_matches(name, SHAPES, 1)
+    remedy = f"did you mean {near[0]}?" if near else f"give one of {', '.join(SHAPES)}"
+    raise BadGrid([BadArgument("shape", f'"{name}"', ": there is no such shape", remedy)])

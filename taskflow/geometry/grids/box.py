@@ -25,7 +25,6 @@ from taskflow.geometry.grids.keys import (
     GridShape,
     Kind,
     key,
-    number,
     written,
 )
 from taskflow.geometry.grids.spacing import both_ends
@@ -33,7 +32,6 @@ from taskflow.geometry.grids.spacing import both_ends
 NAMES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 DISTORTION = Kind(
     "a number >= 0 and at most 0.12, beyond which cells turn inside out",
-    number(-math.ulp(0.0), 0.121),
     {"type": "number", "minimum": 0, "exclusiveMaximum": 0.121},
 )
 

@@ -16,7 +16,7 @@ from taskflow.errors import BadArgument, BadInput
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST
 from taskflow.geometry.grids.grid import BadGrid, MultiBlockGrid
-from taskflow.geometry.grids.keys import LENGTH, SIZE, TEXT, key, written
+from taskflow.geometry.grids.keys import LENGTH, TEXT, key, written
 from taskflow.geometry.grids.round import AXIAL, Ends, widest
 
 NACA = re.compile(r"(?:naca)?[ -]?(\d{4})", re.IGNORECASE)
@@ -27,35 +27,22 @@ SAMPLES = 4001
 DIFFERENCE = 1e-6
 REMEDY = "give two numbers a line, x and y, from the trailing edge over the upper surface and back below"
 
-Curve = Callable[[np.ndarray], np.ndarray]  # from the leading edge, at 0, to the trailing one, at 1: points [xy, n]
+# A surface of a section of chord 1, as an upper one: points [xy, n] from the leading edge, at 0, to the trailing edge
+# (1, 0), at 1. A section is its upper surface and the lower one, upside down.
+Curve = Callable[[np.ndarray], np.ndarray]
+Section = tuple[Curve, Curve]
 
 
-@dataclass(frozen=True)
-class Surface:
-    """One of both surfaces of a section of chord 1, as an upper one: from the leading edge to the trailing one at
-    (1, 0).
+def on(surface: Curve, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points [xy, n] at shares of the length of a surface, and there the angle by which its normal is turned from y
+    against x, in radians: a right one on a nose.
     """
-
-    curve: Curve
-
-    def at(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Points [xy, n] at shares of the length of the surface, and there the angle by which its normal is turned from
-        y against x, in radians: a right one on a nose.
-        """
-        samples = np.arange(SAMPLES) / (SAMPLES - 1)
-        along = np.cumsum(np.concatenate([[0.0], np.hypot(*np.diff(self.curve(samples), axis=1))]))
-        places = np.interp(shares * along[-1], along, samples)
-        ahead, behind = (self.curve(np.clip(places + step, 0, 1)) for step in (DIFFERENCE, -DIFFERENCE))
-        step = ahead - behind
-        return self.curve(places), np.arctan2(step[1], step[0])
-
-
-@dataclass(frozen=True)
-class Section:
-    """A section, by its upper surface and the lower one, upside down."""
-
-    upper: Surface
-    lower: Surface
+    samples = np.arange(SAMPLES) / (SAMPLES - 1)
+    along = np.cumsum(np.concatenate([[0.0], np.hypot(*np.diff(surface(samples), axis=1))]))
+    places = np.interp(shares * along[-1], along, samples)
+    ahead, behind = (surface(np.clip(places + step, 0, 1)) for step in (DIFFERENCE, -DIFFERENCE))
+    step = ahead - behind
+    return surface(places), np.arctan2(step[1], step[0])
 
 
 def section(name: str) -> Section:
@@ -85,7 +72,7 @@ def four_digits(digits: str) -> Section:
         raise BadInput("a section without thickness; give the last two digits, in hundredths of the chord")
     if bool(camber) != bool(place):
         raise BadInput("camber and its place go together; give both of the first two digits, or 00 for no camber")
-    return Section(*(Surface(_four_digits(sign * camber, place, thickness)) for sign in (1, -1)))
+    return _four_digits(camber, place, thickness), _four_digits(-camber, place, thickness)
 
 
 def _four_digits(camber: float, place: float, thickness: float) -> Curve:
@@ -125,7 +112,7 @@ def listed(path: Path) -> Section:
     if not 2 <= nose <= points.shape[1] - 3:
         raise BadInput(f"{path}: the leading edge is point {nose + 1} of {points.shape[1]}; {REMEDY}")
     points = (points - np.array([[points[0, nose]], [end[1]]])) / (end[0] - points[0, nose])
-    return Section(*(Surface(curve) for curve in _splines(points, nose)))
+    return _splines(points, nose)
 
 
 def _read(path: Path) -> np.ndarray:
@@ -154,8 +141,7 @@ def _read(path: Path) -> np.ndarray:
     return points
 
 
-def _splines(points: np.ndarray, nose: int) -> tuple[Curve, Curve]:
-    """Both surfaces, the lower one upside down."""
+def _splines(points: np.ndarray, nose: int) -> Section:
     along = np.cumsum(np.concatenate([[0.0], np.hypot(*np.diff(points, axis=1))]))
     bends = _second_derivatives(along, points)
 
@@ -212,7 +198,7 @@ class CGrid(Ends):
     far: float = key(LENGTH, "length of the lines outwards, from the section and its wake")
     wake: float = key(LENGTH, "length of the wake, along which a quarter of the cells round lies on each side")
     first: float | None = key(
-        SIZE,
+        LENGTH,
         "length of the first cells on the lines outwards, further out lengths grow by a ratio; without it, that of the"
         " cells at the trailing edge",
         None,
@@ -259,12 +245,11 @@ class CGrid(Ends):
     @cached_property
     def _last(self) -> float:
         """Length of the longer one of both cells at the trailing edge."""
-        surfaces = (self._section.upper, self._section.lower)
-        ends = [surface.at(self._shares[-2:])[0] for surface in surfaces]
+        ends = [on(surface, self._shares[-2:])[0] for surface in self._section]
         return self.chord * max(float(np.hypot(*(end[:, 1] - end[:, 0]))) for end in ends)
 
     def grid(self) -> MultiBlockGrid:
-        (above, over), (below, under) = (self._half(s) for s in (self._section.upper, self._section.lower))
+        (above, over), (below, under) = map(self._half, self._section)
         below[1], under[1] = 0.0 - below[1], 0.0 - under[1]
         around = np.concatenate([below[..., :0:-1], above], axis=2)
         far, body = {"j_max": "far"}, {"j_min": "body", "j_max": "far"}
@@ -275,9 +260,9 @@ class CGrid(Ends):
             remedy = "lines outwards meet, cells turn inside out; give one with less camber, or a grid from a file"
             raise BadGrid([BadArgument("section", written(self.section), "", remedy)]) from None
 
-    def _half(self, surface: Surface) -> tuple[np.ndarray, np.ndarray]:
+    def _half(self, surface: Curve) -> tuple[np.ndarray, np.ndarray]:
         """The vertices [xy, j, i] over a surface, and over the wake behind it."""
-        points, turned = surface.at(self._shares)
+        points, turned = on(surface, self._shares)
         least = np.minimum.accumulate(np.clip(turned, 0, np.pi / 2))  # lines never meet
         number = spacing.equal(self._parts[0])
         angle = (1 - FAN) * least + FAN * (np.pi / 2) * (1 - np.sin(np.pi / 2 * number))

@@ -13,7 +13,7 @@ from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST
 from taskflow.geometry.grids.grid import MultiBlockGrid
-from taskflow.geometry.grids.keys import ANGLE, LENGTH, LENGTHS, NOT_NEGATIVE, SIZE, STRENGTH, key, written
+from taskflow.geometry.grids.keys import ANGLE, LENGTH, LENGTHS, NOT_NEGATIVE, STRENGTH, key, written
 from taskflow.geometry.grids.round import AXIAL, Ends, circle, widest
 
 NEAR = 3  # two charts lie behind the step for one part in so many of the cells, one lies further downstream
@@ -32,7 +32,7 @@ class Step(Ends):
     channel: float = key(LENGTH, "height of the channel before the step", 1.0)
     downstream: float = key(LENGTH, "length behind the step")
     upstream: float = key(NOT_NEGATIVE, "length of that channel; 0: the inlet is at the step", 0.0)
-    first: float | None = key(SIZE, "length of the cells at the step; equal cells without it", None)
+    first: float | None = key(LENGTH, "length of the cells at the step; equal cells without it", None)
     clustering: float = key(
         STRENGTH, "a: heights, below the corner and above, at (1 + tanh(a (2 xi - 1)) / tanh a) / 2; 0: equal", 0.0
     )

@@ -90,7 +90,9 @@ def _pairs(faces: Faces, translation: Vector) -> tuple[np.ndarray, np.ndarray, n
     first, second, which = first[near], second[near], which[near]
     counts = np.bincount(np.concatenate([first, second]), minlength=len(faces.chart))
     if (counts > 1).any():
-        raise BadGrid([_crowded(faces, int(counts.argmax()), first, second)])
+        face = int(counts.argmax())
+        names = (_name(faces, n) for n in (face, *second[first == face], *first[second == face]))
+        raise BadGrid([BadInput(f"faces of {', '.join(names)} coincide; at most two may: remove what is there twice")])
     return first, second, _axes(faces, first, second, which)
 
 
@@ -106,12 +108,6 @@ def close(
     second = order[np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - low, count)]
     near = ((one[first] - other[second]) ** 2).sum(axis=1) <= reach[first] ** 2
     return first[near], second[near]
-
-
-def _crowded(faces: Faces, face: int, first: np.ndarray, second: np.ndarray) -> BadInput:
-    others = np.concatenate([second[first == face], first[second == face]])
-    names = (_name(faces, n) for n in (face, *others))
-    return BadInput(f"faces of {', '.join(names)} coincide; at most two may: remove what is there twice")
 
 
 def _name(faces: Faces, n: int) -> str:
@@ -136,26 +132,21 @@ def _seams(
     faces: Faces, first: np.ndarray, second: np.ndarray, axes: np.ndarray, translation: Vector
 ) -> Iterator[GridSeam]:
     """Seams made of pairs of faces."""
-    pairs, target = np.arange(len(first))[:, None], np.abs(axes) - 1
-    images = faces.cell[second][pairs, target]  # [pair, direction of the one]: the place in the other along it
-    shift = images - np.sign(axes) * faces.cell[first]
+    pairs, source = np.arange(len(first))[:, None], np.argsort(np.abs(axes), axis=1)  # [pair, direction of the other]
+    shift = faces.cell[second] - (np.sign(axes) * faces.cell[first])[pairs, source]
     key = np.stack([faces.chart[first], faces.side[first], faces.chart[second], faces.side[second]], axis=1)
     rows = np.concatenate([key, axes, shift], axis=1)
     for group in _alike(rows):
         chart, side, other_chart, other_side, *numbers = rows[group[0]].tolist()
-        signed, by = triple(numbers[:3]), numbers[3:]
+        turn = Turn(triple(numbers[:3]), triple(numbers[3:]))
         members = first[group]
-        if not Turn(signed).rotates:
+        if not turn.rotates:
             seam = f"{_name(faces, int(members[0]))} with chart {other_chart + 1}, {SIDES[other_side]}"
             how = "joins a right-handed chart to a left-handed one; reverse an index of one"
             raise BadGrid([BadInput(f"the seam of {seam} {how}")])
         for box in rectangles(faces.cell[members]):
-            lo, hi = [0, 0, 0], [0, 0, 0]
-            for a, axis in enumerate(signed):
-                ends = sorted((axis // abs(axis) * at + by[a]) for at in (box.lo[a], box.hi[a] - 1))
-                lo[abs(axis) - 1], hi[abs(axis) - 1] = ends[0], ends[1] + 1
-            other = Patch(other_chart, SIDES[other_side], Box(triple(lo), triple(hi)))
-            yield GridSeam(Patch(chart, SIDES[side], box), other, signed, translation).in_order
+            other = Patch(other_chart, SIDES[other_side], turn(box))
+            yield GridSeam(Patch(chart, SIDES[side], box), other, turn.axes, translation).in_order
 
 
 def _patches(faces: Faces) -> Iterator[Patch]:

@@ -101,15 +101,14 @@ class _Ghosts:
 
     def _part(self, chart: int, patch: Patch, here: Box, beyond: Ends) -> Box:
         """Return what of a layer lies across a patch: also beyond its end, where that is the end of the chart."""
-        lo, hi = list(here.lo), list(here.hi)
         ends = dict(beyond)
         for axis in patch.along:
             first, last = patch.cells.lo[axis], patch.cells.hi[axis]
             if axis not in ends:
-                lo[axis], hi[axis] = first, last + 1
+                here = here.cut(axis, first, last + 1)
             elif (first > 0) if ends[axis] == 0 else (last < self.grid.charts[chart].cells[axis]):
-                hi[axis] = lo[axis]  # nothing
-        return Box(triple(lo), triple(hi))
+                here = here.cut(axis, here.lo[axis], here.lo[axis])  # nothing
+        return here
 
     def _extrapolated(self, chart: int, region: Box, beyond: Ends) -> tuple[np.ndarray, np.ndarray]:
         """Ghost vertices from those beyond fewer sides, and how far the nearest of these is from edge or corner."""
@@ -128,7 +127,5 @@ class _Ghosts:
         """The region moved onto sides: one vertex thick across them."""
         for axis, end in sides:
             at = self.grid.charts[chart].cells[axis] if end else 0
-            lo, hi = list(region.lo), list(region.hi)
-            lo[axis], hi[axis] = at, at + 1
-            region = Box(triple(lo), triple(hi))
+            region = region.cut(axis, at, at + 1)
         return region

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 
 import numpy as np
@@ -62,16 +62,12 @@ def cell_sizes(vertices: np.ndarray) -> CellSizes:
     with np.errstate(divide="ignore", invalid="ignore"):  # faces without an area
         parts = in_parts(vertices, partial(_sizes, vertices.shape[1] == 2))
     lowest = min(parts, key=lambda part: part.least)
-    return CellSizes(
-        lowest.least,
-        lowest.place,
-        sum(part.negative for part in parts),
-        max(part.largest for part in parts),
-        {
-            n: (min(part.thickness[n][0] for part in parts), max(part.thickness[n][1] for part in parts))
-            for n in lowest.thickness
-        },
-    )
+    thickness = {
+        n: (min(part.thickness[n][0] for part in parts), max(part.thickness[n][1] for part in parts))
+        for n in lowest.thickness
+    }
+    largest = max(part.largest for part in parts)
+    return replace(lowest, negative=sum(part.negative for part in parts), largest=largest, thickness=thickness)
 
 
 def _sizes(flat: bool, corners: list[np.ndarray], at: Part) -> CellSizes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,17 +15,42 @@ from taskflow.errors import BadArgument
 from taskflow.geometry.grids.grid import FARTHEST, MultiBlockGrid, all_right
 
 MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
+TYPES = {"integer": int, "number": int | float, "boolean": bool, "string": str, "array": list | tuple}  # of JSON
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The values that a key takes, in `words` and as a JSON `schema`. `read` returns one, or raises TypeError or
-    ValueError.
-    """
+    """The values that a key takes, in `words` and as a JSON `schema`."""
 
     words: str
-    read: Callable[[Any], Any]
     schema: Mapping[str, Any]
+
+    def read(self, value: Any) -> Any:
+        """The value: rows as tuples, numbers in double precision. Raises ValueError for one of another kind."""
+        return _read(value, self.schema)
+
+
+def _read(value: Any, schema: Mapping[str, Any]) -> Any:
+    kind, said = schema.get("type"), schema.get
+    if kind and (not isinstance(value, TYPES[kind]) or isinstance(value, bool) != (kind == "boolean")):
+        raise ValueError
+    right = True
+    match kind:
+        case None:
+            right = value in schema["enum"]
+        case "array":
+            value = tuple(_read(item, schema["items"]) for item in value)
+            right = said("minItems", 0) <= len(value) <= said("maxItems", len(value))
+            right &= not said("uniqueItems") or len(set(value)) == len(value)
+        case "string":
+            right = len(value) >= schema["minLength"]
+        case "integer" | "number":
+            most = FARTHEST if kind == "number" else math.inf
+            right = said("minimum", -most) <= value <= said("maximum", most)
+            right &= said("exclusiveMinimum", -math.inf) < value < said("exclusiveMaximum", math.inf)
+    if not right:
+        raise ValueError
+    return float(value) if kind == "number" else value
 
 
 @dataclass(frozen=True)
@@ -44,69 +69,16 @@ def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
     return field(metadata=said) if default is MISSING else field(default=default, metadata=said)
 
 
-def _whole(least: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError
-        return value
+class _Axes(Kind):
+    """Several axes, in order; one of them may stand alone."""
 
-    return read
-
-
-def number(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], float]:
-    """A number between both."""
-
-    def read(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low < value < high:
-            raise ValueError
-        if abs(value) > FARTHEST:
-            raise ValueError
-        return float(value)
-
-    return read
-
-
-def _several(read: Callable[[Any], Any], count: int) -> Callable[[Any], tuple[Any, ...]]:
-    def read_all(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list | tuple) or len(value) != count:
-            raise ValueError
-        return tuple(map(read, value))
-
-    return read_all
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _axes(value: Any) -> tuple[str, ...]:
-    names = [value] if isinstance(value, str) else list(value)
-    if len(set(names)) != len(names) or not set(names) <= set("xyz"):
-        raise ValueError
-    return tuple(sorted(names))
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError
-    return value
+    def read(self, value: Any) -> tuple[str, ...]:
+        return tuple(sorted(_read([value] if isinstance(value, str) else value, _LETTERS)))
 
 
 def one_of(*names: str) -> Kind:
     """The kind of a word out of several."""
-
-    def read(value: Any) -> str:
-        if value not in names:
-            raise ValueError
-        return str(value)
-
-    return Kind(" or ".join(f'"{name}"' for name in names), read, {"enum": [*names]})
-
-
-def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else read(value)
+    return Kind(" or ".join(f'"{name}"' for name in names), {"enum": [*names]})
 
 
 def _row(item: Mapping[str, Any], count: int) -> dict[str, Any]:
@@ -119,29 +91,22 @@ _POSITIVE = {**_NUMBER, "exclusiveMinimum": 0}
 _TO_TEN = {**_NUMBER, "minimum": 0, "maximum": 10}
 _LETTERS = {"type": "array", "items": {"enum": ["x", "y", "z"]}, "uniqueItems": True}
 
-WHOLE = Kind("a whole number >= 1", _whole(1), _COUNT)
-NATURAL = Kind("a whole number >= 0", _whole(0), {"type": "integer", "minimum": 0})
-COUNTS = Kind("three whole numbers >= 1", _several(_whole(1), 3), _row(_COUNT, 3))
-NUMBERS = Kind("three numbers", _several(number(), 3), _row(_NUMBER, 3))
-LENGTH = Kind("a number > 0", number(0), _POSITIVE)
-LENGTHS = Kind("three numbers > 0", _several(number(0), 3), _row(_POSITIVE, 3))
-RADII = Kind("two numbers > 0", _several(number(0), 2), _row(_POSITIVE, 2))
-ANGLE = Kind("a number of degrees > 0 and < 180", number(0, 180), {**_POSITIVE, "exclusiveMaximum": 180})
-STRENGTH = Kind(
-    "a number >= 0 and at most 10", number(math.nextafter(0, -1), math.nextafter(10, 11)), _TO_TEN
-)  # fmt: skip
-STRENGTHS = Kind("three numbers >= 0 and at most 10", _several(STRENGTH.read, 3), _row(_TO_TEN, 3))
-SHARE = Kind("a number > 0 and < 1", number(0, 1), {**_POSITIVE, "exclusiveMaximum": 1})
-RATIO = Kind(
-    "a number > 1 and at most 10",
-    _or_none(number(1, math.nextafter(10, 11))),
-    {**_NUMBER, "exclusiveMinimum": 1, "maximum": 10},
-)
-NOT_NEGATIVE = Kind("a number >= 0", number(math.nextafter(0, -1)), {**_NUMBER, "minimum": 0})
-SIZE = Kind("a number > 0", _or_none(number(0)), _POSITIVE)
-TEXT = Kind("a text", _text, {"type": "string", "minLength": 1})
-TRUTH = Kind("true or false", _truth, {"type": "boolean"})
-AXES = Kind('a list of "x", "y" and "z"', _axes, {"anyOf": [_LETTERS, {"enum": ["x", "y", "z"]}]})
+WHOLE = Kind("a whole number >= 1", _COUNT)
+NATURAL = Kind("a whole number >= 0", {"type": "integer", "minimum": 0})
+COUNTS = Kind("three whole numbers >= 1", _row(_COUNT, 3))
+NUMBERS = Kind("three numbers", _row(_NUMBER, 3))
+LENGTH = Kind("a number > 0", _POSITIVE)
+LENGTHS = Kind("three numbers > 0", _row(_POSITIVE, 3))
+RADII = Kind("two numbers > 0", _row(_POSITIVE, 2))
+ANGLE = Kind("a number of degrees > 0 and < 180", {**_POSITIVE, "exclusiveMaximum": 180})
+STRENGTH = Kind("a number >= 0 and at most 10", _TO_TEN)
+STRENGTHS = Kind("three numbers >= 0 and at most 10", _row(_TO_TEN, 3))
+SHARE = Kind("a number > 0 and < 1", {**_POSITIVE, "exclusiveMaximum": 1})
+RATIO = Kind("a number > 1 and at most 10", {**_NUMBER, "exclusiveMinimum": 1, "maximum": 10})
+NOT_NEGATIVE = Kind("a number >= 0", {**_NUMBER, "minimum": 0})
+TEXT = Kind("a text", {"type": "string", "minLength": 1})
+TRUTH = Kind("true or false", {"type": "boolean"})
+AXES = _Axes('a list of "x", "y" and "z"', {"anyOf": [_LETTERS, {"enum": ["x", "y", "z"]}]})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +122,11 @@ class GridShape(ABC):
         problems = []
         for entry in self.entries():
             value = getattr(self, entry.name)
+            if value is None and entry.default is None:
+                continue
             try:
                 object.__setattr__(self, entry.name, entry.kind.read(value))
-            except (TypeError, ValueError):
+            except ValueError:
                 problems.append(BadArgument(entry.name, written(value), "", f"give {entry.kind.words}"))
         all_right(problems or self.problems())
         files.fits(MEMORY * self.count, f"cells = {written(self.cells)}")

@@ -28,12 +28,10 @@ def outlines(grid: MultiBlockGrid) -> Iterator[Outline]:
     dimensions all of it lies in the lower plane, and sides in that plane are left out.
     """
     level = min(float(chart.vertices[2].min()) for chart in grid.charts) if flat(grid) else None
-    for number, seam in enumerate(grid.seams, start=1):
-        for patch in (seam.one, seam.other):
-            yield from (("seam", str(number), line) for line in _border(grid.charts[patch.chart], patch, level))
-    for name, patches in grid.sides.items():
-        for patch in patches:
-            yield from (("side", name, line) for line in _border(grid.charts[patch.chart], patch, level))
+    seams = (("seam", str(n), patch) for n, seam in enumerate(grid.seams, start=1) for patch in (seam.one, seam.other))
+    sides = (("side", name, patch) for name, patches in grid.sides.items() for patch in patches)
+    for kind, name, patch in (*seams, *sides):
+        yield from ((kind, name, line) for line in _border(grid.charts[patch.chart], patch, level))
     for number, chart in enumerate(grid.charts, start=1):
         k, j, i = (n // 2 for n in chart.vertices.shape[1:])
         yield "chart", str(number), chart.vertices[:, k, j, i][None]

@@ -15,7 +15,7 @@ from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled
 from taskflow.geometry.grids.grid import MultiBlockGrid
-from taskflow.geometry.grids.keys import LENGTH, SHARE, SIZE, TRUTH, GridShape, Kind, key, number, one_of, written
+from taskflow.geometry.grids.keys import LENGTH, SHARE, TRUTH, GridShape, Kind, key, one_of, written
 from taskflow.geometry.grids.round import between, circle, widest
 
 BULGE = 0.7  # of the sides of the square: 0 are chords, 1 arcs; the rounder, the less do grid lines turn at seams
@@ -32,7 +32,7 @@ class Pipe(GridShape):
     radius: float = key(LENGTH, "of the pipe", 0.5)
     length: float = key(LENGTH, "from the inlet at z = 0 to the outlet")
     core: float = key(SHARE, "distance of the corners of the square from the axis, as a share of the radius", CORE)
-    first: float | None = key(SIZE, "width of the cells at the wall; equal cells without it", None)
+    first: float | None = key(LENGTH, "width of the cells at the wall; equal cells without it", None)
     periodic: bool = key(TRUTH, "join outlet and inlet", False)
 
     @property
@@ -111,11 +111,7 @@ def _filled(bottom: np.ndarray, cells: int) -> np.ndarray:
     return np.asarray(points)
 
 
-BEND = Kind(
-    "a number of degrees > 0 and at most 180",
-    number(0, np.nextafter(180, 181)),
-    {"type": "number", "exclusiveMinimum": 0, "maximum": 180},
-)
+BEND = Kind("a number of degrees > 0 and at most 180", {"type": "number", "exclusiveMinimum": 0, "maximum": 180})
 PLANE = {"j_min": "outer", "j_max": "inner", "k_min": "ends", "k_max": "ends"}
 
 
@@ -136,7 +132,7 @@ class DuctBend(GridShape):
     angle: float = key(BEND, "by which the axis turns", 90.0)
     upstream: float = key(LENGTH, "length of the duct before the bend")
     downstream: float = key(LENGTH, "length of the duct behind it")
-    first: float | None = key(SIZE, "width of the cells at all walls; equal cells without it", None)
+    first: float | None = key(LENGTH, "width of the cells at all walls; equal cells without it", None)
 
     @property
     def count(self) -> int:

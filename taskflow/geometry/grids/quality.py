@@ -71,10 +71,9 @@ def _edges(vertices: np.ndarray, axis: int) -> np.ndarray:
 def _lengths(vertices: np.ndarray, axis: int) -> np.ndarray:
     """Mean length [k, j, i] of the four edges of a cell along a direction."""
     length = np.sqrt((_edges(vertices, axis) ** 2).sum(axis=0))
-    for across in (a for a in range(3) if a != axis):
-        low, high = (np.s_[:-1], np.s_[1:])
-        ends = [tuple(s if a == 2 - across else slice(None) for a in range(3)) for s in (low, high)]
-        length = (length[ends[0]] + length[ends[1]]) / 2
+    for across in (2 - a for a in range(3) if a != axis):
+        rows = np.moveaxis(length, across, 0)
+        length = np.moveaxis((rows[:-1] + rows[1:]) / 2, 0, across)
     return length
 
 
@@ -107,12 +106,9 @@ def _growth(vertices: np.ndarray) -> np.ndarray:
     worst = np.ones(cells)
     for axis in (a for a in range(3) if cells[2 - a] > 1):
         inner = tuple(slice(None) if a == axis else slice(1, -1) for a in (2, 1, 0))
-        length = _lengths(vertices[:, *inner], axis)
-        low, mid, high = (
-            length[tuple(s if a == axis else slice(None) for a in (2, 1, 0))] for s in np.s_[:-2, 1:-1, 2:]
-        )
-        for other in (low, high):
-            worst = np.maximum(worst, np.maximum(mid / other, other / mid))
+        rows = np.moveaxis(_lengths(vertices[:, *inner], axis), 2 - axis, 0)
+        steps = np.maximum(rows[1:] / rows[:-1], rows[:-1] / rows[1:])
+        worst = np.maximum(worst, np.moveaxis(np.maximum(steps[:-1], steps[1:]), 0, 2 - axis))
     return worst
 
 

@@ -13,19 +13,7 @@ from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled
 from taskflow.geometry.grids.grid import MultiBlockGrid
-from taskflow.geometry.grids.keys import (
-    ANGLE,
-    LENGTH,
-    RADII,
-    RATIO,
-    SIZE,
-    STRENGTH,
-    TRUTH,
-    WHOLE,
-    GridShape,
-    key,
-    written,
-)
+from taskflow.geometry.grids.keys import ANGLE, LENGTH, RADII, RATIO, STRENGTH, TRUTH, WHOLE, GridShape, key, written
 
 AXIAL = "length along z, from 0"
 INNER_OUTER = {"i_min": "inner", "i_max": "outer"}
@@ -103,7 +91,7 @@ class Annulus(Ends):
     counts: ClassVar[str] = "the radius, the circumference, the axis"
 
     radii: tuple[float, float] = key(RADII, "the inner and the outer radius")
-    first: float | None = key(SIZE, "width of the cells at both cylinders; equal cells without it", None)
+    first: float | None = key(LENGTH, "width of the cells at both cylinders; equal cells without it", None)
     charts: int = key(WHOLE, "how many charts around", 1)
     height: float = key(LENGTH, AXIAL, 1.0)
 
@@ -129,7 +117,7 @@ class Sector(Ends):
 
     radii: tuple[float, float] = key(RADII, "the inner and the outer radius")
     angle: float = key(ANGLE, "between both straight sides, in degrees")
-    first: float | None = key(SIZE, "width of the cells at both ends of the radius; equal cells without it", None)
+    first: float | None = key(LENGTH, "width of the cells at both ends of the radius; equal cells without it", None)
     stretching: float = key(
         STRENGTH, "a: angles at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls; 0: equal cells", 0.0
     )
@@ -154,7 +142,7 @@ class OGrid(Ends):
 
     radius: float = key(LENGTH, "of the cylinder", 0.5)
     far: float = key(LENGTH, "radius of the outer circle")
-    first: float | None = key(SIZE, "height of the cells at the cylinder; further out heights grow by a ratio", None)
+    first: float | None = key(LENGTH, "height of the cells at the cylinder; further out heights grow by a ratio", None)
     growth: float | None = key(
         RATIO, "that ratio, in place of `first`; without both (far / radius)^(1 / cells), for cells of one form", None
     )

@@ -52,10 +52,10 @@ def edges(points: np.ndarray) -> np.ndarray:
     """The length [k, j, i] of the shortest edge along the lattice at each of its points [xyz, k, j, i]."""
     shortest = np.full(points.shape[1:], np.inf)
     for axis in range(3):
-        low, high = (tuple(s if a == axis else slice(None) for a in range(3)) for s in (np.s_[:-1], np.s_[1:]))
-        length = np.sqrt((np.diff(points, axis=axis + 1) ** 2).sum(axis=0))
-        for end in (low, high):
-            shortest[end] = np.minimum(shortest[end], length)
+        length = np.moveaxis(np.sqrt((np.diff(points, axis=axis + 1) ** 2).sum(axis=0)), axis, 0)
+        rows = np.moveaxis(shortest, axis, 0)  # the same memory
+        for end in (rows[:-1], rows[1:]):
+            np.minimum(end, length, out=end)
     return shortest
 
 

@@ -262,13 +262,12 @@ def watch(
     group: BlockGroup,
     jobs: Sequence[Job],
     progress: Progress = unwatched,
-    patience: float = PATIENCE,
     signals: Sequence[signal.Signals] = (signal.SIGINT,),
 ) -> tuple[list[Status], signal.Signals | Exception | None]:
     """Let every block do its job, until all have ended; returns how they did, and which of `signals` came, or what
     `progress` raised, if any.
 
-    `progress` gets what block 0 last reported, and whether the blocks were asked to stop, every `patience` seconds.
+    `progress` gets what block 0 last reported, and whether the blocks were asked to stop, every PATIENCE seconds.
     Where a block fails the others are told to give up; a signal asks all to stop after the present step, and so does an
     exception of `progress`, which is not called again.
     """
@@ -278,7 +277,7 @@ def watch(
         stopped, ending = False, None
         raised: Exception | None = None
         while True:
-            statuses = group.status(patience)
+            statuses = group.status(PATIENCE)
             try:
                 progress({**statuses[0].progress, "stopping": stopped})
             except Exception as error:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from taskflow.runtime.machine.device.driver import library
+
 
 @dataclass(frozen=True)
 class Accelerator:
@@ -25,18 +27,13 @@ def accelerators() -> tuple[Accelerator, ...]:
 
     Where NVML cannot tell what is free, all memory counts as free.
     """
-    driver, count = _driver(), ctypes.c_int(0)
-    if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+    try:
+        driver, count = library(), ctypes.c_int(0)  # it numbers the GPUs as this process sees them, as NVML does not
+    except OSError:
+        return ()
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
         return ()
     return tuple(gpu for ordinal in range(count.value) if (gpu := _describe(driver, ordinal)) is not None)
-
-
-def _driver() -> Any:
-    """CUDA's driver, which numbers the GPUs as this process sees them, as NVML does not; None where there is none."""
-    try:
-        return ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return None
 
 
 def _describe(driver: ctypes.CDLL, ordinal: int) -> Accelerator | None:
@@ -60,10 +57,9 @@ def _free(identity: str, memory: int) -> int:
         return memory
     import pynvml
 
-    try:
-        return min(memory, int(pynvml.nvmlDeviceGetMemoryInfo(device).free))
-    except pynvml.NVMLError:
-        return memory
+    with suppress(pynvml.NVMLError):
+        memory = min(memory, int(pynvml.nvmlDeviceGetMemoryInfo(device).free))
+    return memory
 
 
 def nvml_handle(identity: str) -> Any:

@@ -28,18 +28,14 @@ RESTRICTING = ("UCX_TLS", "UCX_NET_DEVICES")  # with which a user chooses transp
 
 @dataclass(frozen=True)
 class Port:
-    """A port of an adapter as the kernel shows it; `link` is "InfiniBand", or "Ethernet" for RoCE."""
+    """A port of an adapter as the kernel shows it, by the name that UCX has for it; `link` is "InfiniBand", or
+    "Ethernet" for RoCE.
+    """
 
-    adapter: str
-    number: int
+    name: str
     active: bool
     rate: str
     link: str
-
-    @property
-    def name(self) -> str:
-        """The name that UCX has for the port."""
-        return f"{self.adapter}:{self.number}"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.link}, {self.rate if self.active else 'not active'})"
@@ -116,8 +112,7 @@ def ports(folder: Path = ADAPTERS) -> tuple[Port, ...]:
     """The ports of all adapters of this host."""
     return tuple(
         Port(
-            adapter=path.parents[1].name,
-            number=int(path.name),
+            name=f"{path.parents[1].name}:{path.name}",
             active=_read(path / "state").endswith("ACTIVE"),
             rate=_read(path / "rate"),
             link=_read(path / "link_layer"),

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from taskflow.errors import ChannelError, Lost, RunFailed, TaskflowError
 from taskflow.runtime.machine.channel import Address, Deadline, Home, Router, Stop
 from taskflow.runtime.machine.device import Device, gpu_lost, hush, open_device
-from taskflow.runtime.machine.shard import Limits, Shard
+from taskflow.runtime.machine.shard import PATIENCE, Shard
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Partition
 
@@ -59,8 +59,8 @@ Job = Callable[[Shard, Control], Any]
 @dataclass(frozen=True)
 class Plan:
     """The plan that every block of a run has to know. Picklable. `job` is the control program that each block runs on
-    its shard, `ordinals` the number of each block's GPU among those of its process: by default the first. Its blocks
-    alone know the `token`.
+    its shard, `ordinals` the number of each block's GPU among those of its process: by default the first.
+    Blocks wait `patience` seconds for each other; they alone know the `token`.
     """
 
     run: str
@@ -69,7 +69,7 @@ class Plan:
     threads: int
     channel: str
     mapper: Mapper
-    limits: Limits = Limits()
+    patience: float = PATIENCE
     ordinals: tuple[int, ...] = ()
     token: str = field(default_factory=secrets.token_hex)
 
@@ -193,8 +193,8 @@ class BlockActor:
             raise RunFailed(f"block {self.block} was started before it was connected")
         if self._shard is None:
             plan = self.plan
-            self._channel.greet(Deadline.after(plan.limits.message))
-            self._shard = Shard(plan.partition, self.block, self._device, self._channel, plan.mapper, plan.limits)
+            self._channel.greet(Deadline.after(plan.patience))
+            self._shard = Shard(plan.partition, self.block, self._device, self._channel, plan.mapper, plan.patience)
         return self._shard
 
     def _run(self, job: Job) -> None:

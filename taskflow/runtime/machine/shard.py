@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -28,16 +27,12 @@ from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.regions import Box, Partition, Triple, triple
 from taskflow.runtime.tasks import IDENTITY, AllReduce, Derive, Part, Program, Roles, Stretch
 
-
-@dataclass(frozen=True)
-class Limits:
-    """How long a block waits for another one, in seconds."""
-
-    message: float = 60.0
+PATIENCE = 60.0  # seconds
 
 
 class Shard:
-    """One block of a region on one device, connected to the others by a channel."""
+    """One block of a region on one device, connected to the others by a channel; it waits `patience` seconds for them.
+    """
 
     def __init__(
         self,
@@ -46,9 +41,9 @@ class Shard:
         device: Device,
         channel: Channel,
         mapper: Mapper,
-        limits: Limits = Limits(),
+        patience: float = PATIENCE,
     ) -> None:
-        self.partition, self.block, self.device, self.limits = partition, block, device, limits
+        self.partition, self.block, self.device, self.patience = partition, block, device, patience
         self.region, self.cells, self.mapper = partition.region, partition.blocks[block], mapper
         device.activate()
         self.lanes = lanes(device)
@@ -56,7 +51,7 @@ class Shard:
         self.instances = Instances(partition, block, device)
         if mapper.debug:
             self.instances.poison()
-        self.transfers = Transfers(channel, device, self.instances, limits.message)
+        self.transfers = Transfers(channel, device, self.instances, patience)
         self.roles = Roles.of(tuple(partition.fields))
         self.scalars = Scalars(device, self.lanes[0], self._wait)
         self._fold = BlockReducer(channel, len(partition))
@@ -64,7 +59,7 @@ class Shard:
         self._near, self._stop = self._neighbourhood(channel), channel.stop
         self._binder = Binder(device, self.instances, self.scalars, debug=self.mapper.debug)
         self._trials: dict[Stretch, Trial] = {}
-        self._timed = False
+        self.trying = False  # whether something in the last run was timed, to find the best way to overlap
         self._states, self._state = GhostStates(self.gather), 0
         self._traces = Traces(partition, block, self._states, self.lanes, self._binder, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
@@ -78,7 +73,7 @@ class Shard:
         where this one was told to give up.
         """
         self._give(scalars)
-        self._timed = False
+        self.trying = False
         parts, after = self._traces.planned(program, self.roles)
         for part in parts:
             self._do(part, program)
@@ -117,7 +112,7 @@ class Shard:
         if trial.over or self._traces.instrument is not None:
             self._pass(stretch, trial.way, program)
             return
-        self._timed = True
+        self.trying = True
         self.synchronize()
         began = time.perf_counter()
         self._pass(stretch, trial.way, program)
@@ -173,11 +168,6 @@ class Shard:
         return list(self._traces.recorded.values())
 
     @property
-    def trying(self) -> bool:
-        """Whether something in the last run was timed, to find the best way to overlap."""
-        return self._timed
-
-    @property
     def overlap(self) -> str:
         """How transfers are overlapped in what has been run: the ways found, where that is `auto`."""
         if self.mapper.overlap != "auto":
@@ -197,7 +187,7 @@ class Shard:
         if self.device.kind != "gpu" or not (channel.direct or len(self.partition) == 1):
             return None
         gpu = cast(Gpu, self.device)
-        return Neighbourhood(self.partition, gpu, self.instances, channel, self.gather, self.limits.message)
+        return Neighbourhood(self.partition, gpu, self.instances, channel, self.gather, self.patience)
 
     def _slowest(self, seconds: float) -> float:
         """The largest number of all blocks."""
@@ -210,15 +200,15 @@ class Shard:
     def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
         """Each value folded over all blocks in their order, to the same bits on each. All blocks have to call it."""
         names = operators if isinstance(operators, str) else list(operators)
-        return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.limits.message))
+        return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.patience))
 
     def gather(self, row: np.ndarray) -> np.ndarray:
         """The rows of all blocks, [block, number], of one length and type. All blocks have to call it."""
-        return self._fold.gather(row, Deadline.after(self.limits.message))
+        return self._fold.gather(row, Deadline.after(self.patience))
 
     def meet(self, seconds: float | None = None) -> None:
         """Wait for all blocks, for as long as for a message or for so many seconds. All blocks have to call it."""
-        self._fold(np.zeros(1), "max", Deadline.after(seconds or self.limits.message))
+        self._fold(np.zeros(1), "max", Deadline.after(seconds or self.patience))
 
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
         """Fill the cells of `box`, by default this block's, of fields, by role, with host arrays [z, y, x] or

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from taskflow.runtime.machine.channel import Deadline, Router, Stop, partners
 from taskflow.runtime.machine.device import Device
-from taskflow.runtime.machine.shard import Limits, Shard
+from taskflow.runtime.machine.shard import PATIENCE, Shard
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Partition
 
@@ -21,10 +21,10 @@ def run_threads(
     job: Callable[[Shard], Result],
     device: Device | Sequence[Device],
     mapper: Mapper = Mapper(),
-    limits: Limits = Limits(),
+    patience: float = PATIENCE,
 ) -> list[Result]:
     """Run `job` on a shard of every block, all on one device or each on its own; returns what each returned, in the
-    order of the blocks.
+    order of the blocks. A block waits `patience` seconds for another one.
 
     The first error of a block ends the others and is raised.
     """
@@ -41,8 +41,8 @@ def run_threads(
         try:
             peers = partners(block, len(partition)).union(partition.neighbours[block])
             channels[block].connect({peer: addresses[peer] for peer in peers})
-            channels[block].greet(Deadline.after(limits.message))
-            shard = Shard(partition, block, devices[block], channels[block], mapper, limits)
+            channels[block].greet(Deadline.after(patience))
+            shard = Shard(partition, block, devices[block], channels[block], mapper, patience)
             results[block] = job(shard)
             shard.finish()
             shard.close()

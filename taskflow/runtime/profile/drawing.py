@@ -21,21 +21,13 @@ from taskflow.runtime.tasks.task import Launch
 ROUNDS = 5  # repetitions are folded from so many on
 LONGEST = 8  # launches of a round
 Look = Literal["whole", "edge", "middle", "transfer", "reduction", "folded"]
-COLOURS: dict[Look, str] = {
-    "whole": "#ffffff",
-    "edge": "#fdae61",
-    "middle": "#abd9e9",
-    "transfer": "#a6d96a",
-    "reduction": "#d4b9da",
-    "folded": "#eeeeee",
-}
-MEANING: dict[Look, str] = {
-    "whole": "task: all cells of a block, or of a piece",
-    "edge": "edge: the cells that travel, first",
-    "middle": "middle: all other cells",
-    "transfer": "transfer: messages, and copies of a block to itself",
-    "reduction": "reduction over all blocks",
-    "folded": "more of the same, not drawn",
+LOOKS: dict[Look, tuple[str, str]] = {  # colour and meaning
+    "whole": ("#ffffff", "task: all cells of a block, or of a piece"),
+    "edge": ("#fdae61", "edge: the cells that travel, first"),
+    "middle": ("#abd9e9", "middle: all other cells"),
+    "transfer": ("#a6d96a", "transfer: messages, and copies of a block to itself"),
+    "reduction": ("#d4b9da", "reduction over all blocks"),
+    "folded": ("#eeeeee", "more of the same, not drawn"),
 }
 MESSAGE = "#d7191c"
 SHOWN = 3  # fields in the label of a box
@@ -175,10 +167,10 @@ class Drawing:
         return sorted({box.block for box in self.boxes})
 
     @property
-    def looks(self) -> list[Look]:
-        """The looks that occur, for a legend."""
+    def looks(self) -> dict[Look, tuple[str, str]]:
+        """The looks that occur, for a legend, with colour and meaning."""
         present = {box.look for box in self.boxes}
-        return [look for look in COLOURS if look in present]
+        return {look: about for look, about in LOOKS.items() if look in present}
 
 
 def draw(graph: TaskGraph, *, everything: bool = False) -> Drawing:
@@ -225,13 +217,14 @@ def to_dot(drawing: Drawing) -> str:
         for n, box in enumerate(drawing.boxes):
             if box.block == block:
                 text = box.label.replace("\n", "\\n")
-                lines.append(f'    n{n} [label="{text}", fillcolor="{COLOURS[box.look]}"];')
+                lines.append(f'    n{n} [label="{text}", fillcolor="{LOOKS[box.look][0]}"];')
         lines.append("  }")
     lines += [f"  n{m} -> n{n};" for m, n in drawing.waits]
     lines += [f'  n{m} -> n{n} [color="{MESSAGE}", penwidth=3];' for m, n in drawing.messages]
     lines += [f'  n{m} -> n{n} [color="{MESSAGE}", penwidth=3, dir=both, constraint=false];' for m, n in drawing.ties]
     lines.append('  subgraph cluster_legend { label="legend"; style=dashed; color=gray;')
-    lines += [f'    legend_{look} [label="{MEANING[look]}", fillcolor="{COLOURS[look]}"];' for look in drawing.looks]
+    looks = drawing.looks.items()
+    lines += [f'    legend_{look} [label="{meaning}", fillcolor="{colour}"];' for look, (colour, meaning) in looks]
     return "\n".join([*lines, "  }", "}", ""])
 
 

@@ -19,7 +19,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
 from taskflow.errors import BadInput
-from taskflow.runtime.profile.drawing import COLOURS, MEANING, MESSAGE, Drawing
+from taskflow.runtime.profile.drawing import LOOKS, MESSAGE, Drawing
 from taskflow.text import literal
 
 ORDER = {True: ("left", "middle", "edge", "right"), False: ("left", "edge", "middle")}  # with or without a right one
@@ -49,7 +49,7 @@ def plot_graph(drawing: Drawing, path: File, title: str) -> File:
     axes.set_ylim(layout.rows + 1.9, -1.7)
     _blocks(axes, layout)
     for box, (x, y) in zip(drawing.boxes, layout.places, strict=True):
-        _box(axes, x, y, box.label, COLOURS[box.look])
+        _box(axes, x, y, box.label, LOOKS[box.look][0])
     places = layout.places
     for a, b in drawing.waits:
         _arrow(axes, places[a], places[b], arrowstyle="-|>", **WAIT)
@@ -108,7 +108,8 @@ def _arrow(axes: Axes, start: Spot, end: Spot, *, message: bool = False, **looks
 
 
 def _legend(axes: Axes, drawing: Drawing) -> None:
-    handles: list[Patch | Line2D] = [Patch(fc=COLOURS[look], ec="0.3", label=MEANING[look]) for look in drawing.looks]
+    looks = drawing.looks.values()
+    handles: list[Patch | Line2D] = [Patch(fc=colour, ec="0.3", label=meaning) for colour, meaning in looks]
     handles.append(Line2D([], [], **WAIT, label="waits for what is above"))
     if drawing.messages or drawing.ties:
         handles.append(Line2D([], [], **SENT, label="message to another block"))

@@ -24,6 +24,7 @@ from taskflow.runtime.machine.device import Call
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace
+from taskflow.runtime.machine.trace.traces import Instrument
 from taskflow.runtime.profile.stamp import Offset, Stamps, host_offset
 from taskflow.runtime.profile.timeline import LANES, LASTING, Replay, Span, Timeline, Track, Vertex, sketch
 from taskflow.runtime.tasks import Program, TaskGraph, called
@@ -179,7 +180,7 @@ def _timed(call: Call, note: Callable[[int], Any]) -> Call:
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Ranges(Instrument):
     """Puts every operation of a trace into a range with the name of its node, for `shard.instrument`.
 
     A range tells when the host calls or enqueues the operation; `nsys` shows beside it what the device does.
@@ -208,10 +209,6 @@ class Ranges:
             replace(op, call=self._ranged(op.call, name)) for op, name in zip(trace.operations, names, strict=True)
         ]
         return replace(trace, operations=operations)
-
-    def enclose(self, trace: Trace) -> Trace:
-        """A range around all of it is not needed."""
-        return trace
 
     def _ranged(self, call: Call, name: str) -> Call:
         push, pop = self.push, self.pop

@@ -73,13 +73,12 @@ def _swept(launch: Launch, box: Box, region: Region) -> Iterator[Box]:
 
 def _existing(box: Box, region: Region) -> Box:
     """Return those cells of a foreign reader's box that exist; all along an axis that it reads from end to end."""
-    lo, hi = list(box.lo), list(box.hi)
-    for axis, size in enumerate(region.cells.shape):
-        if hi[axis] - lo[axis] > ALL:
-            lo[axis], hi[axis] = region.cells.lo[axis], region.cells.lo[axis] + size
+    for axis, (lo, hi) in enumerate(zip(box.lo, box.hi, strict=True)):
+        if hi - lo > ALL:
+            box = box.cut(axis, region.cells.lo[axis], region.cells.hi[axis])
         elif not region.periodic[axis]:
-            lo[axis], hi[axis] = max(lo[axis], region.bounds.lo[axis]), min(hi[axis], region.bounds.hi[axis])
-    return Box(triple(lo), triple(hi))
+            box = box.cut(axis, max(lo, region.bounds.lo[axis]), min(hi, region.bounds.hi[axis]))
+    return box
 
 
 def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:

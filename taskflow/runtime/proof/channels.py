@@ -20,9 +20,7 @@ Record = tuple[int, Trace, tuple[int, ...]]
 class Channels:
     """Messages between blocks that do not see each other's memory; `records` are the last ones of events."""
 
-    def __init__(
-        self, timeline: StepTimeline, cells: Cells, partition: Partition, records: dict[Record, int]
-    ) -> None:
+    def __init__(self, timeline: StepTimeline, cells: Cells, partition: Partition, records: dict[Record, int]) -> None:
         self._timeline, self._cells, self._records = timeline, cells, records
         self._fields = partition.fields
         self._sequence: dict[tuple[int, int, int], int] = defaultdict(int)  # per block and pair, as that block counts

@@ -46,7 +46,8 @@ def charted_marks(atlas: Atlas, boxes: Iterable[Box]) -> list[Marks]:
         for box in (frame, *(box & frame for box in every if box.meets(frame))):
             for axis in range(3):
                 mine[axis].update((box.lo[axis], box.hi[axis]))
-    turned = [(seam, _chart(atlas, seam), _strip(atlas, seam)) for seam in atlas.seams]
+    # With a seam the cells on both its sides that it turns, and those beside them in ghost layers.
+    turned = [(s, _chart(atlas, s), s.beyond.grow(atlas.ghost) & charts[s.chart]) for s in atlas.seams]
     while sum(_carry(marks[seam.chart], marks[other], strip, seam.turn) for seam, other, strip in turned):
         pass
     return marks
@@ -69,11 +70,6 @@ def _charts(atlas: Atlas) -> list[Box]:
 def _chart(atlas: Atlas, seam: Seam) -> int:
     """The chart to which a seam leads."""
     return next(n for n, chart in enumerate(atlas.charts) if seam.turn(seam.beyond) in chart)
-
-
-def _strip(atlas: Atlas, seam: Seam) -> Box:
-    """The cells on both sides of a seam that it turns, and those beside them in ghost layers."""
-    return seam.beyond.grow(atlas.ghost) & _charts(atlas)[seam.chart]
 
 
 class _Walks:

@@ -85,7 +85,7 @@ class Execution:
     def finish(self) -> None:
         """Add the beginning of one more pass, with which the last one is compared, and the order between blocks.
 
-        Raises Broken where blocks wait for what never comes, Circle where they wait for one another.
+        Raises Broken where blocks wait for what never comes, CycleError where they wait for one another.
         """
         self.starts.append([])
         for block in range(self.blocks):
@@ -119,7 +119,8 @@ class Execution:
 
     def _operation(self, block: int, turn: int, trace: Trace, number: int, operation: Operation) -> None:
         kind, lane, timeline = operation.kind, operation.lane, self._timeline
-        nodes = [trace.graph.nodes[n] for n in operation.nodes]
+        nodes, channels = [trace.graph.nodes[n] for n in operation.nodes], self._channels
+        message = nodes[0].message if isinstance(nodes[0], Send | Receive) else None
         text = f"pass {turn}, operation {number}, {kind} {', '.join(f'({node})' for node in nodes)}"
         if kind == "record":
             self._records[block, trace, operation.nodes] = timeline.enqueue(block, lane)
@@ -127,8 +128,14 @@ class Execution:
             timeline.enqueue(block, lane, self._records.get((block, trace, operation.nodes)))
         elif kind in ("signal", "await"):
             self._flag(block, turn, text, operation, nodes)
-        elif kind in ("send", "post", "free", "receive"):
-            self._host(block, turn, text, trace, operation, nodes[0])
+        elif kind == "send" and message:
+            channels.send(block, turn, text, trace, message, operation.nodes)
+        elif kind == "post" and message:
+            channels.post(block, turn, trace, message)
+        elif kind == "receive" and message:
+            channels.receive(block, text, message)
+        elif kind == "free" and message:
+            channels.free(block, trace, message)
         elif kind == "reduce" and isinstance(nodes[0], AllReduce):
             self._reduce(block, turn, text, trace, operation, nodes[0])
         elif kind == "compute" and isinstance(nodes[0], Compute):
@@ -194,19 +201,6 @@ class Execution:
                 step.move((message.source, name), np.resize(taken, packed.size), inbox, packed)
             elif packed is not None:
                 step.move(inbox, packed, (message.target, name), np.resize(filled, packed.size))
-
-    def _host(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: Node) -> None:
-        if not isinstance(node, Send | Receive):
-            raise Broken(f"block {block}: {text}: no such operation")
-        channels, message = self._channels, node.message
-        if operation.kind == "send":
-            channels.send(block, turn, text, trace, message, operation.nodes)
-        elif operation.kind == "post":
-            channels.post(block, turn, trace, message)
-        elif operation.kind == "receive":
-            channels.receive(block, text, message)
-        else:
-            channels.free(block, trace, message)
 
     def _flag(self, block: int, turn: int, text: str, operation: Operation, nodes: Sequence[Node]) -> None:
         event = self._timeline.enqueue(block, operation.lane)

@@ -14,16 +14,12 @@ from itertools import accumulate
 import numpy as np
 
 from taskflow.runtime.proof.charts import Marks, charted_marks, frames, images
-from taskflow.runtime.proof.timeline import Index
+from taskflow.runtime.proof.timeline import Broken, Index
 from taskflow.runtime.regions import ROTATIONS, STRAIGHT, Atlas, Box, Copy, Partition, Triple, Turn, seen, triple
 
 WHOLE = -1  # the one memory of the program, beside the blocks' own
 ROTATION = {turn.axes: n for n, turn in enumerate(ROTATIONS)}
 UNTURNED = ROTATION[STRAIGHT]
-
-
-class Outside(Exception):
-    """A box that is not in the memory of its block, or a copy of cells that are not what it fills images of."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +101,7 @@ class CellNumbers:
         return sum(frame.size for frame in self._of(block))
 
     def index(self, block: int, piece: int, box: Box) -> Index:
-        """Return the numbers of the cells of a box on a piece of a block, in the order [z, y, x]. Raises Outside where
+        """Return the numbers of the cells of a box on a piece of a block, in the order [z, y, x]. Raises Broken where
         no such memory is.
         """
         if not box:
@@ -113,7 +109,7 @@ class CellNumbers:
         if (piece, box) not in self._cache:
             self._cache[piece, box] = self._grid(piece, box).reshape(-1)
         if piece not in self._partition.pieces_of(block):
-            raise Outside(f"block {block} has no piece {piece}")
+            raise Broken(f"block {block} has no piece {piece}")
         return self._cache[piece, box]
 
     def whole(self, box: Box) -> Index:
@@ -123,7 +119,7 @@ class CellNumbers:
 
     def copied(self, source: int, target: int, copy: Copy) -> tuple[Index, Index]:
         """Return the numbers of the cells that a copy reads on one block, and of those that it fills on another, in one
-        order. Raises Outside where no such memory is, and where the ones are no images of the others.
+        order. Raises Broken where no such memory is, and where the ones are no images of the others.
         """
         filled = self.index(target, copy.target, copy.target_box)
         if copy not in self._copied:
@@ -137,7 +133,7 @@ class CellNumbers:
         turns = {*zip(self.turned[source][taken].tolist(), self.turned[target][filled].tolist(), strict=False)}
         alike = all((ROTATIONS[b] @ Turn(copy.axes)).axes == ROTATIONS[a].axes for a, b in turns)
         if not alike or not np.array_equal(self.home[source][taken], self.home[target][filled]):
-            raise Outside(
+            raise Broken(
                 f"block {target}: {copy.target_box} of piece {copy.target} are no images, turned by {copy.axes}, of"
                 f" {copy.source_box} of piece {copy.source}, which are copied there"
             )
@@ -153,7 +149,7 @@ class CellNumbers:
         frame = self._pieces[piece]
         if box not in frame.box:
             block = self._partition.block_of[piece]
-            raise Outside(f"{box} is not in the memory of block {block}, {frame.box}")
+            raise Broken(f"{box} is not in the memory of block {block}, {frame.box}")
         return frame.grid(box)
 
 
@@ -214,7 +210,7 @@ class _Charts:
         """Where the cells of a piece are told apart."""
         memory, chart = self._memory[piece], self.whole[self._chart[piece]]
         if memory not in chart.box:
-            raise Outside(f"the memory of piece {piece}, {memory}, reaches beyond its chart's, {chart.box}")
+            raise Broken(f"the memory of piece {piece}, {memory}, reaches beyond its chart's, {chart.box}")
         ends = zip(chart.cuts, memory.lo, memory.hi, strict=True)
         return tuple([mark for mark in marks if lo <= mark <= hi] for marks, lo, hi in ends)
 

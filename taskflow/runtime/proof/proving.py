@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError
 from itertools import product
 
 from taskflow.errors import RunFailed
@@ -11,9 +12,8 @@ from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.proof.cells import boxes, number_cells
 from taskflow.runtime.proof.checks import Versions, collisions, overwritten, races, separation
 from taskflow.runtime.proof.execution import Execution
-from taskflow.runtime.proof.numbering import Outside
 from taskflow.runtime.proof.recording import RecordedPass, record_pass
-from taskflow.runtime.proof.timeline import Broken, Circle, Hardware
+from taskflow.runtime.proof.timeline import Broken, Hardware
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Derive, Part, Program, Roles, Stretch, Valid, derived, plan
 
@@ -185,7 +185,7 @@ def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hard
         for one in passes:
             execution.add(one.traces, one.scalars, one.entry)
         execution.finish()
-    except (Broken, Outside, Circle) as error:
+    except (Broken, CycleError) as error:
         proof.faults.append(str(error))
         return proof
     proof.pairs, proof.faults = races(execution)

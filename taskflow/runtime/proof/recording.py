@@ -14,7 +14,7 @@ from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.proof.cells import inboxes
 from taskflow.runtime.proof.timeline import Hardware
 from taskflow.runtime.regions import Partition
-from taskflow.runtime.tasks import Analysis, Compute, Launch, Message, Stretch, Valid, analyse
+from taskflow.runtime.tasks import Analysis, Launch, Message, Stretch, Valid, analyse
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,10 @@ def _nothing(*_: Any) -> None:
     """Stands for an operation that is only recorded."""
 
 
+def _call(*_: Any) -> Call:
+    return _nothing
+
+
 def _one(*_: Any, **__: Any) -> list[Call]:
     """Whatever there is to copy, post or wait for is one operation."""
     return [_nothing]
@@ -85,14 +89,9 @@ class _Paper:
     device = cpu()
     instances = SimpleNamespace(arrays={})  # of no memory nothing is worth being cut into slabs
     scalars = SimpleNamespace(array=_nothing)
+    compute = compute_all = staticmethod(_call)
     copies = pack = unpack = staticmethod(_one)
     send = post = finish = staticmethod(_nothing)
-
-    def compute(self, node: Compute, lane: Lane) -> Call:
-        return _nothing
-
-    def compute_all(self, nodes: Sequence[Compute], lane: Lane) -> Call:
-        return _nothing
 
 
 class _Near:
@@ -112,9 +111,7 @@ class _Near:
     def unpack(self, message: Message) -> list[Any]:
         return list(self._rooms.get(message, ()))
 
-    def fold(self, *_: Any) -> Call:
-        return _nothing
-
+    fold = staticmethod(_call)
     grant = claim = sent = arrival = staticmethod(_nothing)
     copies = bind = send = staticmethod(_one)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +20,6 @@ and of a message ("out" or "in", buffer), ("wire", message), and, packed for a n
 Index = np.ndarray
 ONE = np.zeros(1, np.int64)
 Effect = Literal["move", "compute", "give", "count", "share", "fold"]
-
-
-class Circle(Exception):
-    """Events that wait for one another; `args` are their numbers."""
 
 
 class HappensBefore:
@@ -67,28 +64,16 @@ class HappensBefore:
         self._perhaps[event].extend(others)
 
     def settle(self) -> None:
-        """Compute one `sequence` in which everything can happen, and the clocks. Raises Circle where there is none."""
-        missing = [len(a) + len(p) for a, p in zip(self._after, self._perhaps, strict=True)]
-        next_: list[list[int]] = [[] for _ in missing]
-        for event, (after, perhaps) in enumerate(zip(self._after, self._perhaps, strict=True)):
-            for other in (*after, *perhaps):
-                next_[other].append(event)
-        ready = [event for event, n in enumerate(missing) if not n]
-        clocks = np.full((len(missing), len(self._last)), -1, np.int32)
-        while ready:
-            event = ready.pop()
-            self.sequence.append(event)
+        """Find a `sequence` in which everything can happen, and the clocks. Raises CycleError where there is none."""
+        waits = [{*after, *perhaps} for after, perhaps in zip(self._after, self._perhaps, strict=True)]
+        self.sequence = list(TopologicalSorter(dict(enumerate(waits))).static_order())
+        clocks = np.full((len(waits), len(self._last)), -1, np.int32)
+        for event in self.sequence:
             clock = clocks[event]
             for other in self._after[event]:
                 np.maximum(clock, clocks[other], out=clock)
             if self._chain[event] >= 0:
                 clock[self._chain[event]] = self._position[event]
-            for later in next_[event]:
-                missing[later] -= 1
-                if not missing[later]:
-                    ready.append(later)
-        if len(self.sequence) < len(missing):
-            raise Circle(*(event for event, n in enumerate(missing) if n))
         self._clocks, self._chains, self._positions = clocks, np.array(self._chain), np.array(self._position)
 
     def before(self, ends: np.ndarray, begins: np.ndarray) -> np.ndarray:
@@ -101,7 +86,7 @@ class HappensBefore:
 
 
 class Broken(Exception):
-    """A template that cannot be what it claims to be."""
+    """A template that cannot be what it claims to be, or reaches beyond the memory of its block."""
 
 
 @dataclass(frozen=True)

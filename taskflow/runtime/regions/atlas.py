@@ -216,7 +216,7 @@ class Atlas:
             near = [seam for seam in self.seams if seam.chart == n and self._reaches(seam, edge)]
             marks = {end[along] for box in (edge, *(seam.beyond for seam in near)) for end in (box.lo, box.hi)}
             for lo, hi in pairwise(sorted(mark for mark in marks if edge.lo[along] <= mark <= edge.hi[along])):
-                part = edge.layer(along, 0, lo - edge.lo[along], hi - edge.lo[along])
+                part = edge.cut(along, lo, hi)
                 turns = {self.side(seam): seam.turn for seam in near if self._reaches(seam, part)}
                 if turn := self._beyond_edge(part, turns.get((a, s)), turns.get((b, t))):
                     yield part, turn

@@ -115,7 +115,8 @@ class Box:
             pieces.append(Box((a1, b0, c0), (x1, b1, c1)))
         return pieces
 
-    def _cut(self, axis: int, start: int, stop: int) -> Box:
+    def cut(self, axis: int, start: int, stop: int) -> Box:
+        """The box from `start` to `stop` along an axis, and as it is along the others."""
         lo, hi = list(self.lo), list(self.hi)
         lo[axis], hi[axis] = start, stop
         return Box(triple(lo), triple(hi))
@@ -126,8 +127,8 @@ class Box:
         Layer 0 is the first one inside; negative layers lie outside, beyond the face.
         """
         if side == 0:
-            return self._cut(axis, self.lo[axis] + start, self.lo[axis] + stop)
-        return self._cut(axis, self.hi[axis] - stop, self.hi[axis] - start)
+            return self.cut(axis, self.lo[axis] + start, self.lo[axis] + stop)
+        return self.cut(axis, self.hi[axis] - stop, self.hi[axis] - start)
 
     def slices(self, origin: Triple) -> Slices:
         """The slices of the box in a C-ordered array [z, y, x], or [z, y, value, x], whose first cell is `origin`."""

@@ -85,16 +85,7 @@ from taskflow.runtime.tasks.stencil import (
     offsets,
     star,
 )
-from taskflow.runtime.tasks.sweep import (
-    TILE,
-    Ordering,
-    PlacedSweep,
-    SingleSweep,
-    Sweep,
-    WholeSweep,
-    sweeps,
-    tile_of,
-)
+from taskflow.runtime.tasks.sweep import TILE, Ordering, PlacedSweep, SingleSweep, Sweep, WholeSweep, sweeps, tile_of
 from taskflow.runtime.tasks.task import Launch, Task, same_constants
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions import Field, Partition, Triple, difference
+from taskflow.runtime.regions import Field, Partition, difference, triple
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import common, place, reading, shares
 from taskflow.runtime.tasks.stencil import ALL, Stencil
@@ -165,17 +165,11 @@ def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Pa
 
 def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partition) -> None:
     """Point tasks of one launch run at the same time: none may read what another one writes."""
-    for offset in _neighbours(stencil):
+    boxes = [zip(first, last, strict=True) for first, last in stencil.offsets]
+    offsets = {triple(at) for box in boxes for at in product(*(range(a, b + 1) for a, b in box))}
+    for offset in offsets - {(0, 0, 0)}:
         images = [image for box in launch.boxes for image, _ in partition.region.images(box.shift(offset))]
         if any(image.meets(box) for image in images for box in launch.boxes):
             raise BadInput(
                 f"{launch} reads {name!r} at the offset {offset}, where it also writes it: use a second field"
             )
-
-
-def _neighbours(stencil: Stencil) -> set[Triple]:
-    """Every offset of a stencil, the cell itself left out."""
-    neighbours: set[Triple] = set()
-    for (x0, y0, z0), (x1, y1, z1) in stencil.offsets:
-        neighbours.update(product(range(x0, x1 + 1), range(y0, y1 + 1), range(z0, z1 + 1)))
-    return neighbours - {(0, 0, 0)}

@@ -71,7 +71,8 @@ def exchange(
     _check_partition(partition, mine, valid or {})
     geometry = known or Geometries.of(partition, mine)
     geometry.check((*launches, *following))
-    now, written = geometry.states(valid or {}), _Written(geometry)
+    now = geometry.states(valid or {})
+    written: dict[str, dict[tuple[Box, ...], int]] = defaultdict(dict)  # by field: the last to write some boxes
     after, ahead = now, Valid()
     lacking: dict[int, list[tuple[str, GhostGap]]] = defaultdict(list)
     for n, launch in enumerate((*launches, *following)):
@@ -85,7 +86,7 @@ def exchange(
                 for gap in missing:
                     gaps[partition.homes[name].block_of[gap.piece]].append((name, gap))
         for block in sorted(gaps):
-            moment = max(written.last(name, gap) for name, gap in gaps[block])
+            moment = max(_last(written[name], name, gap, geometry) for name, gap in gaps[block])
             if moment < len(launches):
                 lacking[moment] += gaps[block]
             if moment < len(launches) <= n:
@@ -93,7 +94,8 @@ def exchange(
                     ahead[gap.piece, name] = ahead.get((gap.piece, name), ()) + gap.boxes
         for name in launch.written:
             now[name] = now[name].written(launch.boxes, launch.ghosts)
-            written.add(name, launch.boxes, n)
+            written[name].pop(launch.boxes, None)  # the last ones come last
+            written[name][launch.boxes] = n
     left = geometry.valid(after if following else now)
     left.update({key: left.get(key, ()) + boxes for key, boxes in ahead.items()})
     return Exchange(_messages(lacking, mine, geometry), left)
@@ -143,24 +145,9 @@ def _messages(
     return messages
 
 
-class _Written:
-    """A record of which launches have written which cells."""
-
-    def __init__(self, geometry: Geometries) -> None:
-        self._geometry = geometry
-        # by field: boxes, and the last to write each
-        self._writes: dict[str, dict[tuple[Box, ...], int]] = defaultdict(dict)
-
-    def add(self, name: str, over: tuple[Box, ...], launch: int) -> None:
-        """The next launch writes a field in these cells."""
-        writes = self._writes[name]
-        writes.pop(over, None)  # the last ones come last
-        writes[over] = launch
-
-    def last(self, name: str, gap: GhostGap) -> int:
-        """The last launch that wrote anything of what fills a gap of a field, or -1."""
-        writes = reversed(self._writes[name].items())
-        return next((n for over, n in writes if self._geometry.fields[name].supplied(gap, over)), -1)
+def _last(written: dict[tuple[Box, ...], int], name: str, gap: GhostGap, geometry: Geometries) -> int:
+    """The last launch that wrote anything of what fills a gap of a field, or -1."""
+    return next((n for over, n in reversed(written.items()) if geometry.fields[name].supplied(gap, over)), -1)
 
 
 class SettledPass(NamedTuple):

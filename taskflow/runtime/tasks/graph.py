@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 from taskflow.runtime.regions import Box, Copy, Partition
 from taskflow.runtime.tasks.numbers import Operator
@@ -192,6 +192,7 @@ class AllReduce:
 
 
 Node = Compute | Grant | Claim | Send | Receive | Refresh | AllReduce
+Kind = TypeVar("Kind", Compute, Grant, Claim, Send, Receive, Refresh, AllReduce)
 
 
 @dataclass(eq=False)
@@ -230,6 +231,6 @@ class TaskGraph:
                 after[m].append(n)
         return after
 
-    def of(self, kind: type[Node]) -> Iterable[Node]:
+    def of(self, kind: type[Kind]) -> Iterable[Kind]:
         """The nodes of one kind, in program order."""
         return (node for node in self.nodes if isinstance(node, kind))

@@ -129,7 +129,7 @@ class SweptFields:
 
     def __getitem__(self, direction: Direction) -> Privilege:
         if direction not in get_args(Direction):
-            raise TypeError(f"Swept[{direction!r}]: a sweep goes up or down, Swept[\"up\"]")
+            raise TypeError(f'Swept[{direction!r}]: a sweep goes up or down, Swept["up"]')
         return Privilege(reads=True, writes=True, stencil=star(1), coloured=True, swept=direction)
 
 

@@ -27,11 +27,7 @@ def allocate(region: Region) -> Memory:
 
 
 def run_program(
-    region: Region,
-    memory: Memory,
-    launches: Iterable[Launch],
-    scalars: dict[str, float],
-    beside: Iterable[Region] = (),
+    region: Region, memory: Memory, launches: Iterable[Launch], scalars: dict[str, float], beside: Iterable[Region] = ()
 ) -> None:
     """Do the launches one after the other in one memory, filling all ghost cells across periodic faces and seams before
     each. `beside` are other regions of the program.
@@ -49,7 +45,9 @@ def run_program(
                 memory[name][copy.target_box.slices(origin)] = seen(source, copy.axes)
         origins = {name: _origin(part) for name, part in regions.items()}
         nodes = [Compute(0, launch, box, "whole", whole, 0, box) for box in launch.boxes]
-        _fold(scalars, launch, [run_body(node, memory, origins, scalars) for node in nodes])
+        results = [run_body(node, memory, origins, scalars) for node in nodes]
+        for scalar, operator in launch.reductions.values():
+            scalars[scalar] = combine(operator, [result[scalar] for result in results])
 
 
 def _images(region: Region) -> list[Copy]:
@@ -63,17 +61,6 @@ def _images(region: Region) -> list[Copy]:
 def _origin(region: Region) -> Triple:
     """The first cell in the one memory of a region."""
     return region.cells.grow(region.ghost).lo
-
-
-def _fold(scalars: dict[str, float], launch: Launch, results: Sequence[Mapping[str, float]]) -> None:
-    for scalar, operator in dict(launch.reductions.values()).items():
-        scalars[scalar] = combine(operator, [result[scalar] for result in results])
-
-
-def _origins(partition: Partition, block: int) -> dict[Place, Triple]:
-    """The first cell in memory of each field and piece of a block."""
-    homes = partition.homes.items()
-    return {(name, piece): home.memory[piece].lo for name, home in homes for piece in home.pieces_of(block)}
 
 
 def run_graph(
@@ -90,7 +77,8 @@ def run_graph(
     A block's arrays, by field and piece, cover the piece and its ghost layers. A send puts its cells into a buffer that
     the receive empties, or, with `direct`, straight into the ghost cells of the other block.
     """
-    origins = [_origins(partition, block) for block in range(len(partition))]
+    homes, blocks = partition.homes.items(), range(len(partition))
+    origins = [{(name, n): home.memory[n].lo for name, home in homes for n in home.pieces_of(b)} for b in blocks]
     post: dict[Message, list[Array]] = {}
     partial: dict[tuple[Launch, int], Mapping[str, float]] = {}
     for node in (graph.nodes[n] for n in order):

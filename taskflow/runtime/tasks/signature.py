@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from taskflow.runtime.tasks.numbers import Operator, ScalarArray
 from taskflow.runtime.tasks.privilege import Precision, Privilege
@@ -29,14 +29,6 @@ class Variant:
 PLAIN = Variant()
 
 
-class Bound(NamedTuple):
-    """The arguments of a launch: fields one by one, values by parameter and number, and the variant that follows."""
-
-    fields: tuple[str, ...]
-    values: tuple[tuple[str, Any], ...]
-    variant: Variant
-
-
 @dataclass(frozen=True, eq=False)
 class Signature:
     """The parameters of a task.
@@ -59,8 +51,12 @@ class Signature:
     optional: frozenset[str]
     turns: tuple[str, type[Axis | Face]] | None
 
-    def bind(self, fields: tuple[Argument, ...], values: Mapping[str, Any]) -> Bound:
-        """Bind the arguments of a launch. Raises TypeError where one is missing, unknown or of the wrong kind."""
+    def bind(
+        self, fields: tuple[Argument, ...], values: Mapping[str, Any]
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...], Variant]:
+        """The arguments of a launch: fields one by one, values by parameter and number, and the variant that follows.
+        Raises TypeError where one is missing, unknown or of the wrong kind.
+        """
         arguments = self._arguments(fields, values)
         absent = frozenset(name for name in self.optional if arguments[name] is None)
         present = {name: values[name] for name in self.keywords if name not in absent}
@@ -72,7 +68,7 @@ class Signature:
         declared = {name: kind for name, kind in self.constants.items() if name in present}
         classes = frozenset(pair for name, kind in declared.items() for pair in _derived(kind, present[name]))
         orientation = arguments[self.turns[0]] if self.turns else None
-        return Bound(self._names(fields), numbers, Variant(classes, absent, orientation))
+        return self._names(fields), numbers, Variant(classes, absent, orientation)
 
     def _arguments(self, fields: tuple[Argument, ...], values: Mapping[str, Any]) -> dict[str, Any]:
         """All arguments by parameter, none of them missing or unknown."""

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
-from taskflow.runtime.regions import Box, Partition, Triple, triple
+from taskflow.runtime.regions import Box, Partition, Triple
 from taskflow.runtime.tasks.graph import Message, Part, Place
 from taskflow.runtime.tasks.order import State, Touched, Use
 from taskflow.runtime.tasks.reading import common, shares_of
@@ -19,17 +18,9 @@ Pieces = list[tuple[Box, Part]]
 Shares = list[tuple[int, Box]]  # pieces of a region, each with cells of it on which a launch is done
 # By launch, the cells that a block does of it, and those in the middle of them from which nothing travels.
 Tiles = Callable[[Launch, Box, Box], Triple]
+# A box of the cells of a piece on which a launch is done, all of these, and the middle of them, if they are cut.
+Cut = tuple[Box, Part, int, Box, Box | None]
 ROWS = (32, 1, 1)  # memory moves in lines, and of an edge of one cell along x each would bring little that is used
-
-
-class Cut(NamedTuple):
-    """A part of the `cells` of a piece on which a launch is done, and the middle of these, if they are cut."""
-
-    box: Box
-    part: Part
-    piece: int
-    cells: Box
-    middle: Box | None
 
 
 def rows(launch: Launch, cells: Box, middle: Box) -> Triple:
@@ -46,7 +37,7 @@ class Splitter:
     next: there the launch that reads what arrives is cut.
     """
 
-    def __init__(self, launches: Sequence[Launch], chosen: Collection[int], tiles: Tiles = rows) -> None:
+    def __init__(self, launches: Sequence[Launch], chosen: Collection[int], tiles: Tiles) -> None:
         self.launches, self._tiles = launches, tiles
         self._whole = {n for n, launch in enumerate(launches) if launch.task.reductions or launch.task.whole}
         self.chosen = set(chosen) - self._whole
@@ -69,10 +60,10 @@ class Splitter:
     def _cut(self, launch: Launch, piece: int, cells: Box, travelling: Sequence[Box]) -> list[Cut]:
         middle = self._middle(cells, tuple(travelling))
         if middle == cells:
-            return [Cut(cells, "whole", piece, cells, None)]
+            return [(cells, "whole", piece, cells, None)]
         parts = self._pieces(cells, middle, self._tiles(launch, cells, middle))
         inner = next((box for box, part in parts if part == "middle"), None)
-        return [Cut(box, part, piece, cells, inner) for box, part in parts]
+        return [(box, part, piece, cells, inner) for box, part in parts]
 
     def _travelling(
         self, block: int, mine: Sequence[Shares], messages: Mapping[int, Sequence[Message]]
@@ -129,9 +120,8 @@ def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
     middle = cells
     for box in sorted(travelling, key=lambda box: -box.volume):
         if box.meets(middle):
-            lo, hi, shape = middle.lo, middle.hi, middle.shape
-            behind = [middle.layer(a, 0, box.hi[a] - lo[a], shape[a]) for a in (2, 1, 0)]
-            before = [middle.layer(a, 1, hi[a] - box.lo[a], shape[a]) for a in (2, 1, 0)]
+            behind = [middle.cut(a, box.hi[a], middle.hi[a]) for a in (2, 1, 0)]
+            before = [middle.cut(a, middle.lo[a], box.lo[a]) for a in (2, 1, 0)]
             middle = max(behind + before, key=lambda box: box.volume)
     return middle
 
@@ -140,14 +130,14 @@ def _rounded(cells: Box, middle: Box, tile: Triple) -> Box:
     """The middle without tiles that are partly edge, along directions where half a tile is left. They are counted from
     the side where the edge is; along x from the low corner of the cells, as lines of memory are.
     """
-    lo, hi = list(middle.lo), list(middle.hi)
     for axis, (first, last, size) in enumerate(zip(cells.lo, cells.hi, tile, strict=True)):
-        low = first - (first - lo[axis]) // size * size
-        high = last + (hi[axis] - last) // size * size
-        if axis == 0 and hi[axis] < last:
-            high = first + (hi[axis] - first) // size * size
+        lo, hi = middle.lo[axis], middle.hi[axis]
+        low = first - (first - lo) // size * size
+        high = last + (hi - last) // size * size
+        if axis == 0 and hi < last:
+            high = first + (hi - first) // size * size
             if 2 * (last - high) < size <= 2 * (high - size - low):
                 high -= size  # the last tile is cut off: it alone would be a thin edge
-        if 2 * (high - low) >= size:
-            lo[axis], hi[axis] = low, high
-    return Box(triple(lo), triple(hi)) if middle else middle
+        if middle and 2 * (high - low) >= size:
+            middle = middle.cut(axis, low, high)
+    return middle

@@ -65,8 +65,8 @@ class Task(Signature):
         boxes = (over,) if isinstance(over, Box) else tuple(over) if isinstance(over, Iterable) else ()
         if not boxes or not all(isinstance(box, Box) for box in boxes):
             raise TypeError(f"{self.name}: over={over!r} is no Box; launch it over region.cells, say, or Box(lo, hi)")
-        bound = self.bind(fields, values)
-        return Launch(self.of(bound.variant), bound.fields, bound.values, boxes)
+        names, numbers, variant = self.bind(fields, values)
+        return Launch(self.of(variant), names, numbers, boxes)
 
     def of(self, variant: Variant) -> Task:
         """This task as a variant of it: one object per process."""

@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import BadGrid, quality, shape
-from taskflow.geometry.grids.c_grid import section
+from taskflow.geometry.grids.c_grid import on, section
 from taskflow.hexahedra import cell_volumes
 
 KEYS = {"cells": (64, 16, 1), "far": 5.0, "wake": 4.0}
@@ -44,7 +44,7 @@ def test_cells_at_the_trailing_edge_are_as_long_on_all_sides():
 
 
 def test_the_section_is_that_of_naca():
-    points, turned = section("naca0012").upper.at(SHARES)
+    points, turned = on(section("naca0012")[0], SHARES)
     x = points[0]
     y = 0.6 * (0.2969 * np.sqrt(x) - 0.1260 * x - 0.3516 * x**2 + 0.2843 * x**3 - 0.1036 * x**4)
     np.testing.assert_allclose(points[1], y, atol=1e-15)
@@ -55,8 +55,7 @@ def test_the_section_is_that_of_naca():
 
 def test_camber():
     """2412: 2 % of the chord at 40 % of it, 12 % thick across the mean line."""
-    both = section("2412")
-    (above, _), (below, _) = (surface.at(np.linspace(0, 1, 2001)) for surface in (both.upper, both.lower))
+    (above, _), (below, _) = (on(surface, np.linspace(0, 1, 2001)) for surface in section("2412"))
     middle = (np.interp(0.4, *above) - np.interp(0.4, *below)) / 2
     assert middle == pytest.approx(0.02, abs=1e-5)
     assert np.interp(0.3, *above) + np.interp(0.3, *below) == pytest.approx(0.12, rel=2e-3)
@@ -82,8 +81,8 @@ def written(path, points, head="a wing"):
 
 def naca(n=80, digits="0015"):
     """Points of a section, as files have them."""
-    both, angles = section(digits), np.linspace(0, 1, n)
-    (above, _), (below, _) = (surface.at((1 - np.cos(np.pi * angles)) / 2) for surface in (both.upper, both.lower))
+    shares = (1 - np.cos(np.pi * np.linspace(0, 1, n))) / 2
+    (above, _), (below, _) = (on(surface, shares) for surface in section(digits))
     return np.concatenate([above[:, ::-1], np.stack([below[0], -below[1]])[:, 1:]], axis=1)
 
 
@@ -93,8 +92,8 @@ def test_a_file_of_points_is_the_section(tmp_path, backwards):
     """In another size and place, too: it begins with 0 and ends at (1, 0)."""
     points = naca()[:, ::-1] if backwards else naca()
     path = written(tmp_path / "wing.dat", 3 * points + np.array([[0.7], [0.3]]))
-    for name in ("upper", "lower"):
-        (expected, _), (result, _) = (getattr(section(text), name).at(SHARES) for text in ("0015", str(path)))
+    for surfaces in zip(section("0015"), section(str(path)), strict=True):
+        (expected, _), (result, _) = (on(surface, SHARES) for surface in surfaces)
         np.testing.assert_allclose(result, expected, atol=2e-5)
         np.testing.assert_allclose(result[:, -1], (1, 0), atol=1e-8)
     one, other = (shape("c-grid", {**KEYS, "section": text}).grid() for text in ("0015", str(path)))
@@ -107,8 +106,8 @@ def test_a_file_of_a_section_with_camber(tmp_path):
     """Its leading edge is the point farthest from the trailing one, which is another than that of the mean line."""
     path = written(tmp_path / "wing.dat", naca(200, "4412"))
     dense = naca(4000, "4412")
-    for surface, sign in ((section(str(path)).upper, 1), (section(str(path)).lower, -1)):
-        points = surface.at(SHARES)[0] * [[1], [sign]]
+    for surface, sign in zip(section(str(path)), (1, -1), strict=True):
+        points = on(surface, SHARES)[0] * [[1], [sign]]
         apart = np.sqrt(((points[:, :, None] - dense[:, None]) ** 2).sum(axis=0)).min(axis=1)
         assert apart.max() < 5e-4
     assert quality(shape("c-grid", {**KEYS, "section": str(path)}).grid()).volume.value > 0

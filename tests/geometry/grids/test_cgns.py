@@ -1,7 +1,7 @@
 """CGNS files: what the standard says of them, what others make of ours and we of theirs, and what cannot be read."""
 
-import builtins
 import shutil
+import sys
 from pathlib import Path
 
 import h5py
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import read_grid, shape, write_grid
+from taskflow.geometry.grids import BadGrid, read_grid, shape, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.files.cgns.nodes import added
 from taskflow.runtime.regions import ROTATIONS
@@ -241,6 +241,16 @@ def test_a_file_that_cannot_be_used(path, change, message):
     assert str(path) in str(error.value)
 
 
+def test_all_charts_that_are_malformed_are_told_with_the_name_of_the_file(path):
+    with h5py.File(path, "r+") as file:
+        for n in (1, 2):
+            x = file[f"Base/chart_{n}/GridCoordinates/CoordinateX/ data"]
+            x[...] = -x[...]
+    with pytest.raises(BadGrid) as error:
+        read_grid(path)
+    assert [line.split(": all")[0] for line in str(error.value).splitlines()] == [f"{path}: chart {n}" for n in (1, 2)]
+
+
 def test_all_that_is_wrong_with_nodes_is_told_at_once(path):
     with h5py.File(path, "r+") as file:
         put(file, SEAM, "none")
@@ -283,15 +293,8 @@ def test_names_that_nodes_cannot_have(tmp_path, name):
 
 def test_without_h5py(path, monkeypatch):
     """The error says what to install."""
-    real = builtins.__import__
-
-    def absent(name, *args, **keys):
-        if name == "h5py":
-            raise ImportError
-        return real(name, *args, **keys)
-
     grid = read_grid(path)
-    monkeypatch.setattr(builtins, "__import__", absent)
+    monkeypatch.setitem(sys.modules, "h5py", None)
     for use in (lambda: read_grid(path), lambda: write_grid(path.with_name("other.cgns"), grid)):
         with pytest.raises(BadInput, match=r'h5py, which is not installed: pip install "taskflow-cfd\[cgns\]"'):
             use()

@@ -19,7 +19,7 @@ from distributed import Client
 from taskflow.errors import Aborted, BadInput, Lost, RunFailed
 from taskflow.runtime.cluster import BlockGroup, cause, embedded
 from taskflow.runtime.host import run_on_workers, survey
-from taskflow.runtime.machine import Limits, Mapper, Plan
+from taskflow.runtime.machine import Mapper, Plan
 from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.regions import Partition
@@ -55,7 +55,7 @@ class Work:
 
 def block_group(client, job, *, blocks=(1, 1, 2), channel="auto", message=30.0):
     partition = Partition(job.space, blocks)
-    plan = Plan(f"test-{time.monotonic_ns()}", partition, "cpu", 1, channel, Mapper("full"), Limits(message))
+    plan = Plan(f"test-{time.monotonic_ns()}", partition, "cpu", 1, channel, Mapper("full"), message)
     group = BlockGroup(client, plan, [place.worker for place in survey(client, embedded=True)])
     group.jobs = [job] * len(partition)
     return group

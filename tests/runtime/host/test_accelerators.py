@@ -35,7 +35,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture
 def driver(library, monkeypatch):
-    monkeypatch.setattr(room, "_driver", lambda: library)
+    monkeypatch.setattr(room, "library", lambda: library)
 
 
 def by_uuid(name):
@@ -89,7 +89,10 @@ def test_where_nvml_does_not_tell_all_memory_is_free(monkeypatch):
 
 
 def test_without_a_driver_there_are_none(monkeypatch):
-    monkeypatch.setattr(room, "_driver", lambda: None)
+    def absent():
+        raise OSError
+
+    monkeypatch.setattr(room, "library", absent)
     assert room.accelerators() == ()
 
 

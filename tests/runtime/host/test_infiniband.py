@@ -23,7 +23,7 @@ def adapters(tmp_path):
 
 def test_ports(adapters, tmp_path):
     first, second, third = ports(adapters)
-    assert first == Port("mlx5_0", 1, True, "200 Gb/sec (4X HDR)", "InfiniBand")
+    assert first == Port("mlx5_0:1", True, "200 Gb/sec (4X HDR)", "InfiniBand")
     assert str(first) == "mlx5_0:1 (InfiniBand, 200 Gb/sec (4X HDR))"
     assert str(second) == "mlx5_1:1 (InfiniBand, not active)"
     assert third.link == "Ethernet"

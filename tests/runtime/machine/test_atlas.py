@@ -8,7 +8,6 @@ import pytest
 
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.device import cpu, gpu
-from taskflow.runtime.machine.shard import Limits
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import ROTATIONS, Field, charted
 from taskflow.runtime.tasks import Read, Reduce, Write, box, record, serial, star, task
@@ -83,7 +82,7 @@ def on_blocks(region, partition, charts, times, device=None, mapper=None):
             shard.run(steps)
         return [(part, shard.read("p", part)) for part in parts], dict(shard.scalars)
 
-    return run_threads(partition, job, device or cpu(2), mapper or Mapper("none"), Limits(message=30))
+    return run_threads(partition, job, device or cpu(2), mapper or Mapper("none"), patience=30)
 
 
 AT, DEBUG = ((4,), (3,), ()), Mapper("none", debug=True)
@@ -156,7 +155,7 @@ def test_a_ghost_cell_that_nothing_feeds_is_seen(blocks):
         return [(part, shard.read("q", part)) for part in parts]
 
     partition = pieces(region, blocks)
-    for part, values in chain.from_iterable(run_threads(partition, job, cpu(1), DEBUG, Limits(message=30))):
+    for part, values in chain.from_iterable(run_threads(partition, job, cpu(1), DEBUG, patience=30)):
         poisoned = np.zeros(values.shape, bool)
         for chart in region.charts:
             if beside := chart.layer(0, 0, 0, 1).layer(1, 0, 0, 1) & part:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taskflow.runtime.machine import Limits, Mapper, run_threads
+from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.trace import deadlock
 from taskflow.runtime.proof import prove
@@ -57,7 +57,7 @@ def ran(program):
             shard.run(program)
         return slots(shard), shard.read("t")
 
-    return run_threads(PARTITION, job, cpu(1), Mapper("comm"), Limits(message=20))
+    return run_threads(PARTITION, job, cpu(1), Mapper("comm"), patience=20)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
@@ -80,7 +80,7 @@ def test_nobody_waits_in_a_circle(monkeypatch, depth, program, policy):
 
 def test_without_the_window_they_would(monkeypatch):
     monkeypatch.setattr(deadlock, "DEPTH", 1)
-    monkeypatch.setattr(deadlock._Window, "clear", lambda *_: True)
+    monkeypatch.setattr(deadlock, "_clear", lambda *_: lambda *_: True)
     proof = prove(PARTITION, {sent_ahead: ()}, *means("comm", "buffers", PARTITION))
     assert proof.faults
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import RunFailed
-from taskflow.runtime.machine import Limits, Mapper, run_threads
+from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.transfer import Transfers
@@ -37,7 +37,7 @@ def fields(space, shape, mapper, steps=3, device=None, program=Everything):
         result = {role: shard.read(role, partition.owned[shard.block]) for role in NAMES}
         return result, shard.traces, shard.instances.arrays
 
-    return run_threads(partition, job, device or cpu(1), mapper, Limits(message=20))
+    return run_threads(partition, job, device or cpu(1), mapper, patience=20)
 
 
 @pytest.mark.fast("shape0-*-comm", "shape1-*-full")
@@ -156,7 +156,7 @@ def test_a_program_that_differs_ends_all_blocks(way):
 
     told = f"block 1 does another program than block 0: {PARTED[way]}"
     with pytest.raises(RunFailed, match=re.escape(told)):
-        run_threads(Partition(space, (1, 1, 3)), job, cpu(1), DEBUG, Limits(message=20))
+        run_threads(Partition(space, (1, 1, 3)), job, cpu(1), DEBUG, patience=20)
     assert len(errors) == 3
     assert all(told in error for error in errors)
 

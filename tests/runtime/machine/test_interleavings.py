@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taskflow.runtime.machine import Limits, Mapper, Shard, run_threads
+from taskflow.runtime.machine import Mapper, Shard, run_threads
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Roles, offsets, record, serial
 from tests.runtime.machine import lazy
@@ -73,7 +73,7 @@ def run(space, shape, mapper, kind, steps):
         result = {role: shard.read(role, owned) for role in space.fields}
         return owned, result, dict(shard.scalars)
 
-    return run_threads(partition, job, lazy.LazyCpu(1), mapper, Limits(message=20))
+    return run_threads(partition, job, lazy.LazyCpu(1), mapper, patience=20)
 
 
 def same(space, shape, mapper, kind=Everything):

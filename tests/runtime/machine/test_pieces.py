@@ -10,7 +10,6 @@ from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel import Layout, kernel_of, piece_table
 from taskflow.runtime.machine.kernel.texts import common, listable
-from taskflow.runtime.machine.shard import Limits
 from taskflow.runtime.machine.trace import binding, gather
 from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, divided
 from taskflow.runtime.tasks import PlacedSweep, Read, ReadWrite, Reduce, Scalar, TaskGraph, Write, sweeps, task
@@ -137,7 +136,7 @@ def results(space, device, blocks=1, mapper=None):
         computing = [trace.graph.nodes[op.nodes[0]] for op in trace.operations if op.kind == "compute"]
         return values, dict(shard.scalars), sum(node.launch.task.kernel is not None for node in computing)
 
-    return run_threads(partition, job, device, mapper or Mapper("none"), Limits(message=30))
+    return run_threads(partition, job, device, mapper or Mapper("none"), patience=30)
 
 
 @pytest.fixture

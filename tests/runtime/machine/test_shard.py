@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.runtime.machine import Limits, Mapper, Shard, run_threads
+from taskflow.runtime.machine import Mapper, Shard, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.trace.mapper import SMALL
 from taskflow.runtime.regions import Box, Partition
@@ -154,7 +154,7 @@ def test_a_failing_block_ends_the_others():
         shard.run(program, dt=0.5)
 
     with pytest.raises(RunFailed, match="no more"):
-        run_threads(Partition(space, (1, 1, 2)), job, cpu(1), limits=Limits(message=20.0))
+        run_threads(Partition(space, (1, 1, 2)), job, cpu(1), patience=20.0)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("taskflow-block")]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskflow.runtime.profile.drawing import COLOURS, draw, to_dot
+from taskflow.runtime.profile.drawing import LOOKS, draw, to_dot
 from taskflow.runtime.profile.graph import lay_out
 from taskflow.runtime.regions import ROTATIONS, Box, Field, FieldSpace, Partition, Region, charted
 from taskflow.runtime.tasks import Claim, Grant, Read, Reduce, Write, analyse, task
@@ -136,7 +136,7 @@ def test_text():
     assert re.findall(r'label="(block \d|legend)"', dot) == ["block 0", "block 1", "legend"]
     boxes = re.findall(r'^    n(\d+) \[label="([^"]*)", fillcolor="(#\w+)"\];$', dot, re.M)
     assert [(int(n), label.replace("\\n", "\n"), colour) for n, label, colour in boxes] == [
-        (n, box.label, COLOURS[box.look]) for n, box in sorted(enumerate(drawing.boxes), key=lambda it: it[1].block)
+        (n, box.label, LOOKS[box.look][0]) for n, box in sorted(enumerate(drawing.boxes), key=lambda it: it[1].block)
     ]
     arrows = re.findall(r"^  n(\d+) -> n(\d+)(?: \[(.*)\])?;$", dot, re.M)
     result = {kind: {(int(a), int(b)) for a, b, looks in arrows if test(looks)} for kind, test in {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.runtime.machine import Limits, Mapper, run_threads
+from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.profile import Profiler, Ranges, profiled
 from taskflow.runtime.profile.stamp import Offset, host_offset, narrowest
@@ -26,7 +26,7 @@ def on_blocks(job, overlap="comm", shape=(1, 1, 2)):
             shard.instances.array(name)[...] = START[name][shard.instances.box.slices(ORIGIN)]
         return job(shard)
 
-    return run_threads(Partition(SPACE, shape), begin, cpu(1), Mapper(overlap), Limits(message=20.0))
+    return run_threads(Partition(SPACE, shape), begin, cpu(1), Mapper(overlap), patience=20.0)
 
 
 def steps(shard, count):

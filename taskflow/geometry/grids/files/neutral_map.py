@@ -14,7 +14,7 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids.coincide import covered
 from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, GridSeam, MultiBlockGrid, Patch, all_right
 from taskflow.geometry.grids.weld import translated
-from taskflow.runtime.regions import Box, Triple, Turn, triple
+from taskflow.runtime.regions import Triple, Turn, triple
 
 FACES = {  # by number: the side, and the directions of both ranges
     1: ("k_min", (0, 1)),
@@ -56,10 +56,6 @@ class MapLine:
     name: str | None = None
 
 
-class _Wrong(Exception):
-    """An entry that is wrong: why, with the remedy."""
-
-
 def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Boundaries]:
     """Return the seams and the sides in a neutral map of these charts. A seam whose vertices are a translation apart is
     periodic. Entries of other types than ONE_TO_ONE are sides, named by type and number, or by a comment `! side NAME`.
@@ -83,7 +79,7 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Bound
             patch = _side(kind, line, charts)
             counts[kind.lower()] += 1
             sides.setdefault(line.name or f"{kind.lower()}_{counts[kind.lower()]}", []).append(patch)
-        except (_Wrong, BadInput) as error:
+        except BadInput as error:
             problems.append(BadInput(f"{path}, line {line.number}: {error}"))
     all_right(problems)
     covered(path, charts, seams, sides)
@@ -130,10 +126,10 @@ def _blocks(path: Path, lines: list[MapLine], charts: Sequence[Chart]) -> Iterat
 def _side(kind: str, line: MapLine, charts: Sequence[Chart]) -> Patch:
     word = kind.upper().replace("-", "_")
     if word in ABSENT:
-        raise _Wrong(f"{kind}: {ABSENT[word]} not available in this version; join whole faces one to one")
+        raise BadInput(f"{kind}: {ABSENT[word]} not available in this version; join whole faces one to one")
     if len(line.words) > 7:
         remedy = f"did you mean {JOINED}?" if get_close_matches(word, [JOINED], 1) else f"give {JOINED}, or one block"
-        raise _Wrong(f"unknown word {kind} with faces of two blocks; {remedy}")
+        raise BadInput(f"unknown word {kind} with faces of two blocks; {remedy}")
     return _patch(line.words[1:7], charts)[0]
 
 
@@ -143,25 +139,24 @@ def _patch(words: Sequence[str], charts: Sequence[Chart]) -> tuple[Patch, tuple[
         block, face, *ends = map(int, words)
         s1, e1, s2, e2 = ends
     except ValueError:
-        raise _Wrong(f"{' '.join(words)!r}; give six whole numbers: block, face, and two ranges of vertices") from None
+        remedy = "give six whole numbers: block, face, and two ranges of vertices"
+        raise BadInput(f"{' '.join(words)!r}; {remedy}") from None
     if not 1 <= block <= len(charts):
-        raise _Wrong(f"block {block}; the grid has blocks 1 to {len(charts)}")
+        raise BadInput(f"block {block}; the grid has blocks 1 to {len(charts)}")
     if face not in FACES:
-        raise _Wrong(f"face {face}; give 1 to 6 for k min, k max, i min, i max, j min, j max")
+        raise BadInput(f"face {face}; give 1 to 6 for k min, k max, i min, i max, j min, j max")
     side, along = FACES[face]
     cells = charts[block - 1].cells
+    box = Patch.whole(0, side, cells).cells
     for (start, end), axis in zip(((s1, e1), (s2, e2)), along, strict=True):
         if not (min(start, end) >= 1 and max(start, end) <= cells[axis] + 1):
             said = f"vertices {start} to {end} along {'ijk'[axis]} of block {block}, which has {cells[axis] + 1}"
-            raise _Wrong(f"{said}; {_numbering(face, (s1, e1, s2, e2), cells)}")
+            raise BadInput(f"{said}; {_numbering(face, (s1, e1, s2, e2), cells)}")
         if start == end:
-            raise _Wrong(f"a range from {start} to {end} has no faces; give its first and its last vertex")
-    box = Patch.whole(0, side, cells).cells
-    lo, hi = list(box.lo), list(box.hi)
-    for (start, end), axis in zip(((s1, e1), (s2, e2)), along, strict=True):
-        lo[axis], hi[axis] = min(start, end) - 1, max(start, end) - 1
+            raise BadInput(f"a range from {start} to {end} has no faces; give its first and its last vertex")
+        box = box.cut(axis, min(start, end) - 1, max(start, end) - 1)
     signs = (1 if e1 > s1 else -1), (1 if e2 > s2 else -1)
-    return Patch(block - 1, side, Box(triple(lo), triple(hi))), along, signs
+    return Patch(block - 1, side, box), along, signs
 
 
 def _numbering(face: int, ends: tuple[int, int, int, int], cells: Triple) -> str:
@@ -180,10 +175,10 @@ def _numbering(face: int, ends: tuple[int, int, int, int], cells: Triple) -> str
 def _seam(line: MapLine, charts: Sequence[Chart]) -> GridSeam:
     words = line.words
     if len(words) != 14:
-        raise _Wrong(f"{len(words)} words; {JOINED} takes two times six numbers and TRUE or FALSE")
+        raise BadInput(f"{len(words)} words; {JOINED} takes two times six numbers and TRUE or FALSE")
     swap = words[13].upper().strip(".")
     if swap not in WORDS:
-        raise _Wrong(f"unknown word {words[13]}; give TRUE or FALSE, whether the ranges are swapped")
+        raise BadInput(f"unknown word {words[13]}; give TRUE or FALSE, whether the ranges are swapped")
     one, first, signs = _patch(words[1:7], charts)
     other, second, other_signs = _patch(words[7:13], charts)
     if swap == "TRUE":
@@ -195,11 +190,11 @@ def _seam(line: MapLine, charts: Sequence[Chart]) -> GridSeam:
         size, other_size = (patch.cells.shape[axis] for patch, axis in ((one, a), (other, b)))
         if size != other_size:
             said = f"{size} cells along {'ijk'[a]} of block {one.chart + 1} are joined to {other_size} of the other"
-            raise _Wrong(f"{said}; give as many")
+            raise BadInput(f"{said}; give as many")
     if not Turn(triple(axes)).rotates:
-        raise _Wrong("joins a right-handed chart to a left-handed one, a reflection; reverse a range, or an index")
+        raise BadInput("joins a right-handed chart to a left-handed one, a reflection; reverse a range, or an index")
     if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):
-        raise _Wrong("joins faces to themselves; give two patches without common faces")
+        raise BadInput("joins faces to themselves; give two patches without common faces")
     return GridSeam(one, other, triple(axes)).in_order
 
 

@@ -42,7 +42,7 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
     Raises BadInput where there is no such file, it is longer or shorter than its header says, or it has iblank or two
     dimensions only.
     """
-    data = content(path, MEMORY[0], GIVE)
+    data = _content(path)
     if TEXT.match(data[:10000]):
         files.fits(MEMORY[1] * len(data), str(path))
         blocks = _text(path, data)
@@ -58,16 +58,16 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-def content(path: Path, memory: int, remedy: str) -> bytes:
+def _content(path: Path) -> bytes:
     """All bytes of the file of a grid. Raises BadInput where there is none, or nothing in it."""
     try:
-        with files.opened(path, MOST, remedy) as file:
-            files.fits(memory * path.stat().st_size, str(path))
+        with files.opened(path, MOST, GIVE) as file:
+            files.fits(MEMORY[0] * path.stat().st_size, str(path))
             data = file.read()
     except BadInput as error:
         raise BadInput(f"{path}: {error}" if str(path) not in str(error) else str(error)) from None
     if not data.strip():
-        raise BadInput(f"{path}: the file is empty; {remedy}")
+        raise BadInput(f"{path}: the file is empty; {GIVE}")
     return data
 
 

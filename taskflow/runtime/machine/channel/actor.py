@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LIFELINE = -1
 """Sequence number of the call that stays open."""
+SECONDS = 60.0
+"""Bound of every remote call, whoever waits for it."""
 
 
 @dataclass(frozen=True)
@@ -91,16 +93,14 @@ class ActorChannel(MailboxChannel):
     """A mailbox that other actors fill by calling `deliver`.
 
     The actor that owns this channel must offer `async def deliver(self, *message): await channel.deliver(*message)`.
-    `timeout` (seconds) bounds every remote call, whoever waits for it.
     """
 
     name = "actor"
 
-    def __init__(self, run: str, block: int, stop: Stop, home: Home, timeout: float = 60.0) -> None:
+    def __init__(self, run: str, block: int, stop: Stop, home: Home) -> None:
         super().__init__(run, block, stop)
         self._home = home
         self._loop: asyncio.AbstractEventLoop = home.worker.loop.asyncio_loop
-        self._timeout = timeout
         self._closing = asyncio.Event()
 
     def address(self) -> Address:
@@ -116,7 +116,7 @@ class ActorChannel(MailboxChannel):
         payload = staged(checked(buffer))
         if worker.startswith("inproc"):  # Dask would hand over the very array, which the sender may overwrite too early
             payload = payload.copy()
-        call = asyncio.wait_for(self._call(peer, sequence, payload), self._timeout)
+        call = asyncio.wait_for(self._call(peer, sequence, payload), SECONDS)
         future = asyncio.run_coroutine_threadsafe(call, self._loop)
         return ActorCall(self.stop, self._envelope(peer, sequence, sends=True), self.mailbox, future)
 

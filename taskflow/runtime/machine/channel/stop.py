@@ -111,24 +111,21 @@ class Bell:
 
 
 class Stop:
-    """Ends every wait of one block: after `set(reason)` each of them, running or to come, raises `Aborted(reason)`."""
+    """Ends every wait of one block: after `set(reason)` each of them, running or to come, raises `Aborted(reason)`.
+    `reason` is None as long as the block was not told to stop.
+    """
 
     def __init__(self) -> None:
         self.bell = Bell()
-        self._reason: str | None = None
+        self.reason: str | None = None
         self._ends: list[Callable[[], None]] = []
         self._lock = threading.Lock()
-
-    @property
-    def reason(self) -> str | None:
-        """Why the block was told to stop, or None."""
-        return self._reason
 
     def set(self, reason: str) -> None:
         """Stop the block. Any thread; the first reason stands."""
         with self._lock:
-            if self._reason is None:
-                self._reason = reason
+            if self.reason is None:
+                self.reason = reason
                 for end in self._ends:
                     end()
         self.bell.ring()
@@ -139,10 +136,10 @@ class Stop:
         """
         with self._lock:
             self._ends.append(end)
-            if self._reason is not None:
+            if self.reason is not None:
                 end()
 
     def check(self) -> None:
         """Raises Aborted if the block was told to stop."""
-        if self._reason is not None:
-            raise Aborted(self._reason)
+        if self.reason is not None:
+            raise Aborted(self.reason)

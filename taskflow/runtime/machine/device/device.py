@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from taskflow.errors import BadArgument
+from taskflow.runtime.machine.device.driver import library
 from taskflow.runtime.machine.device.memory import Alarm, Arena, HostCopier
 
 Array = Any  # numpy.ndarray or cupy.ndarray
@@ -193,7 +194,7 @@ def gpu_problem() -> str | None:
     if os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1", "none", "NoDevFiles"):
         return f"no GPU is visible: CUDA_VISIBLE_DEVICES={os.environ['CUDA_VISIBLE_DEVICES']!r}"
     try:
-        driver = ctypes.CDLL("libcuda.so.1")
+        driver = library()
     except OSError:
         return "there is no NVIDIA driver (libcuda.so.1) on this machine"
     count = ctypes.c_int(0)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
-from taskflow.runtime.machine.kernel import (
-    Layout,
-    bind_pieces,
-    compile_together,
-    compiled,
-    copiers,
-    kernel_of,
-)
+from taskflow.runtime.machine.kernel import Layout, bind_pieces, compile_together, compiled, copiers, kernel_of
 from taskflow.runtime.machine.kernel.instance import Instances
 from taskflow.runtime.machine.kernel.kernel import Arguments, Kernel
 from taskflow.runtime.machine.kernel.transform import OPERATIONS
@@ -64,8 +57,11 @@ class Binder:
     def compute(self, node: Compute, lane: Lane) -> Call:
         """The call of a point task: its kernel, an operation of a library, or its Python body."""
         launch = node.launch
-        if launch.task.library is not None:
-            return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
+        if (library := launch.task.library) is not None:
+            if library not in OPERATIONS:
+                known = ", ".join(OPERATIONS)
+                raise BadInput(f'task {launch.task.name}: library = "{library}" is none of {known}')
+            return OPERATIONS[library](self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             for name in launch.scalars.values():
                 self.scalars.array(name)  # now: what the host has set gets there before the body is done
@@ -117,12 +113,6 @@ class Binder:
     def _key(node: Compute) -> Hashable:
         """Equal for point tasks that are the same to the bit, whenever they are done."""
         return node.launch.kind, same_constants(node.launch), node.box, node.piece, node.cells, node.middle, node.first
-
-    def _library(self, launch: Launch) -> Callable[..., Call]:
-        name = launch.task.library or ""
-        if name not in OPERATIONS:
-            raise BadInput(f'task {launch.task.name}: library = "{name}" is none of {", ".join(OPERATIONS)}')
-        return OPERATIONS[name]
 
     def _views(self, node: Compute) -> Iterator[Array]:
         """The cells of each field of a point task: its own, or those that it reads of a foreign one."""

@@ -87,47 +87,45 @@ class Rings:
         self.slots: dict[Message, int] = {}
         self.earlier: dict[Message, Message] = {}
         self.posts: dict[Message, Message] = {}
-        self._window = _Window(graph, order)
+        clear = _clear(graph, order)
         rings: dict[tuple[type, int, int, int], list[Message]] = defaultdict(list)
         for node in (graph.nodes[n] for n in order):
             if isinstance(node, Send | Receive) and buffered(node.message):
                 message = node.message
                 rings[type(node), message.source, message.target, message.cells].append(message)
         for (kind, *_), ring in rings.items():
-            depth = self._depth(ring, sends=kind is Send)
+            depth = _depth(ring, clear if kind is Send else None)
             for n, message in enumerate(ring):
                 self.slots[message] = n % depth
             self.earlier.update(zip(ring[depth:], ring, strict=False))
             if kind is Receive:
                 self.posts.update(zip(ring[1:], ring[depth:], strict=False))
 
-    def _depth(self, ring: Sequence[Message], *, sends: bool) -> int:
-        if any(one.number > other.number for one, other in pairwise(ring)):
-            return len(ring)
-        depth = DEPTH
-        while sends and not all(map(self._window.clear, ring, ring[depth:])):
-            depth += 1
-        return depth
+
+Clear = Callable[[Message, Message], bool]
 
 
-class _Window:
-    """The nodes that a block has done when it packs a message."""
+def _depth(ring: Sequence[Message], clear: Clear | None) -> int:
+    if any(one.number > other.number for one, other in pairwise(ring)):
+        return len(ring)
+    depth = DEPTH
+    while clear and not all(map(clear, ring, ring[depth:])):
+        depth += 1
+    return depth
 
-    def __init__(self, graph: TaskGraph, order: Sequence[int]) -> None:
-        missing, least = len(graph.nodes), {}  # per node: the first in program order that is not done before it
-        for n in reversed(order):
-            least[n] = missing = min(n, missing)
-        self._least: dict[Message, int] = {}
-        self._next: dict[Message, int] = {}  # per message: where the one after it is sent, in program order
-        last: dict[int, Message] = {}
-        for n, node in enumerate(graph.nodes):
-            if isinstance(node, Send):
-                message = node.message
-                self._least[message] = least[n]
-                if message.target in last:
-                    self._next[last[message.target]] = n
-                last[message.target] = message
 
-    def clear(self, old: Message, new: Message) -> bool:
-        """Whether all is done, before the new message is packed, that comes before the old one is received."""
-        return self._least[new] >= self._next[old]
+def _clear(graph: TaskGraph, order: Sequence[int]) -> Clear:
+    """Tells whether all is done, before a new message is packed, that comes before an old one is received."""
+    missing, least = len(graph.nodes), {}  # per node: the first in program order that is not done before it
+    for n in reversed(order):
+        least[n] = missing = min(n, missing)
+    packed: dict[Message, int] = {}  # per message: the same where it is sent
+    following: dict[Message, int] = {}  # and where the one after it is, in program order
+    last: dict[int, Message] = {}
+    for n, node in enumerate(graph.nodes):
+        if isinstance(node, Send):
+            packed[node.message] = least[n]
+            if node.message.target in last:
+                following[last[node.message.target]] = n
+            last[node.message.target] = node.message
+    return lambda old, new: packed[new] >= following[old]

@@ -89,7 +89,8 @@ class Instrument(Protocol):
         """The trace with marks: it does the same in the same order."""
 
     def enclose(self, trace: Trace) -> Trace:
-        """The trace that was marked and is ready, with marks around its calls."""
+        """The trace that was marked and is ready, with marks around its calls, if there are any."""
+        return trace
 
 
 Key = tuple[Stretch, Mapper, int, Instrument | None]
@@ -133,8 +134,7 @@ class Traces:
     def cut(self, stretch: Stretch, way: Mapper) -> set[str]:
         """The tasks that this way cuts in a stretch, on this block."""
         graphs = [trace.graph for (mine, other, *_), trace in self.recorded.items() if mine is stretch and other == way]
-        nodes = (node for graph in graphs for node in graph.of(Compute))
-        return {node.launch.task.name for node in nodes if isinstance(node, Compute) and node.part == "edge"}
+        return {node.launch.task.name for graph in graphs for node in graph.of(Compute) if node.part == "edge"}
 
     def planned(self, program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
         """The plan of a program begun with these roles, and the roles after it. Raises as `prepare` does."""

@@ -16,7 +16,7 @@ from functools import cached_property
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.gather import SLAB
-from taskflow.runtime.regions import STRAIGHT, Box, Copy
+from taskflow.runtime.regions import STRAIGHT, Copy
 from taskflow.runtime.tasks import Compute, Node, Place, Refresh
 
 # Field and piece, the first and the last plane touched beside one's own, whether it is written.
@@ -125,24 +125,18 @@ class Wavefront:
             return ((place, box.lo[2] - first, box.hi[2] - last, p.changes) for place, box, p in node.accesses())
 
         def bind(low: int, high: int) -> Call:
-            return self.binder.compute(replace(node, box=_planes(node.box, low, high)), lane)
+            return self.binder.compute(replace(node, box=node.box.cut(2, low, high)), lane)
 
         return SlabStage(first, last, touched, bind)
 
     def _copy(self, name: str, copy: Copy, lane: Lane) -> SlabStage:
         def bind(low: int, high: int) -> Call:
-            part = Copy(
-                copy.source, _planes(copy.source_box, low, high), copy.target, _planes(copy.target_box, low, high)
-            )
+            source, target = copy.source_box.cut(2, low, high), copy.target_box.cut(2, low, high)
+            part = replace(copy, source_box=source, target_box=target)
             return self.binder.copies(((name, part),), lane)[0]
 
         place = name, copy.target
         return SlabStage(copy.source_box.lo[2], copy.source_box.hi[2], lambda: [(place, 0, 0, True)], bind)
-
-
-def _planes(box: Box, low: int, high: int) -> Box:
-    """The planes [low, high) of a box."""
-    return Box((*box.lo[:2], low), (*box.hi[:2], high))
 
 
 def _skewed(chain: Sequence[SlabStage], lags: Sequence[int], slab: int) -> Iterator[tuple[SlabStage, Call]]:

@@ -12,11 +12,13 @@ import numpy as np
 
 from taskflow import files
 from taskflow.errors import BadInput
-from taskflow.geometry.libraries import missing, unreadable
+from taskflow.geometry.grids.grid import BadGrid
+from taskflow.geometry.libraries import library, unreadable
 
 GIVE = "give a CGNS file of structured zones, in HDF5"
 MOST = 100_000_000_000  # bytes
 BEGINNINGS = {"HDF5": b"\x89HDF\r\n\x1a\n", "ADF": b"@(#)ADF"}
+NEEDED = "CGNS", "cgns"  # what needs h5py, and the extra with it
 DATA = " data"
 LONGEST = 32  # bytes of a name or a label
 TYPES = {"i4": "I4", "f4": "R4", "f8": "R8"}
@@ -36,8 +38,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        value = self.group.attrs.get("label", b"")
-        return value.decode("utf-8", "replace").rstrip("\0 ") if isinstance(value, bytes) else str(value)
+        return _text(self.group.attrs.get("label", b""))
 
     def children(self, *labels: str) -> Iterator[Node]:
         """Those with one of the labels. Raises BadInput for a link."""
@@ -80,7 +81,7 @@ class Node:
 
 
 def _text(value: Any) -> str:
-    return value.decode("ascii", "replace").rstrip("\0") if isinstance(value, bytes) else ""
+    return value.decode("utf-8", "replace").rstrip("\0 ") if isinstance(value, bytes) else str(value)
 
 
 @contextmanager
@@ -95,24 +96,17 @@ def tree(path: Path) -> Iterator[Node]:
                 raise BadInput(f"the file is empty; {GIVE}")
             if not begin.startswith(BEGINNINGS["HDF5"]):
                 raise BadInput(f"no HDF5 file; {GIVE}")
-            h5py = library()
+            h5py = library("h5py", *NEEDED)
             file.seek(0)
             try:
                 with h5py.File(file, "r") as root:
                     yield Node(root, (str(path),))
             except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
                 raise unreadable(path, error, "write the file again") from None
+    except BadGrid:  # each of its problems gets the name of the file from `read_grid`
+        raise
     except BadInput as error:
         raise error if str(path) in str(error) else BadInput(f"{path}: {error}") from None
-
-
-def library() -> Any:
-    """The library that reads HDF5. Raises BadInput where it is not installed."""
-    try:
-        import h5py
-    except ImportError:
-        raise missing("h5py", "CGNS", "cgns") from None
-    return h5py
 
 
 def root(file: Any) -> None:

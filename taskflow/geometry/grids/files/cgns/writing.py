@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.files.cgns.nodes import LONGEST, added, library, root
+from taskflow.geometry.grids.files.cgns.nodes import LONGEST, NEEDED, added, root
 from taskflow.geometry.grids.files.cgns.reading import COORDINATES, ONE_TO_ONE, TRANSFORM
 from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid, Patch
+from taskflow.geometry.libraries import library
 from taskflow.runtime.regions import Box
 
 VERSION = 3.3  # of the format: what is written has been in it since then
@@ -26,7 +27,7 @@ def write_cgns(path: Path, grid: MultiBlockGrid) -> None:
     for name in grid.sides:
         if len(name.encode()) > LONGEST or "/" in name or name != name.strip():
             raise BadInput(f"{path}: the side {name!r}; CGNS takes names of at most {LONGEST} bytes without a slash")
-    h5py = library()
+    h5py = library("h5py", *NEEDED)
     zones = [f"chart_{n:0{len(str(len(grid.charts)))}}" for n in range(1, len(grid.charts) + 1)]  # in order by name
     with path.open("w+b") as out, h5py.File(out, "w", track_order=True) as file:
         root(file)
