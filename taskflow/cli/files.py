@@ -211,26 +211,22 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
 
     Raises BadInput where no format is asked for, or what is asked for is not there.
     """
+    from taskflow.analysis.charts.export import export_charts
     from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk, has_charts, tree
+    from taskflow.output.reading import tree_at
 
     if not (vtk or netcdf):
         refuse("--vtk, --netcdf, --interface: give a format, or several")
-    store, name, records = directory / STORE, group or "fields", None
-    if has_charts(store, group):
-        from taskflow.analysis.charts.export import export_charts
-        from taskflow.output.reading import tree_at
-
-        records = tree(store, group)
-        records = records if time is None else tree_at(records, time)
-    else:
-        ds = dataset(store, group)
-        ds = ds if time is None else at_time(ds, time)
+    store, name = directory / STORE, group or "fields"
+    on_charts, in_a_box = (tree, tree_at, export_charts), (dataset, at_time, export_vtk)
+    ways: Any = on_charts if has_charts(store, group) else in_a_box
+    read, choose, write_vtk = ways
+    records = read(store, group) if time is None else choose(read(store, group), time)
     with writable(directory, out):
         if vtk:
-            folder = out or directory / "vtk"
-            tell(export_vtk(ds, folder, name) if records is None else export_charts(records, folder, name))
+            tell(write_vtk(records, out or directory / "vtk", name))
         if netcdf:
-            tell(export_netcdf(ds if records is None else records, (out or directory) / f"{name}.nc"))
+            tell(export_netcdf(records, (out or directory) / f"{name}.nc"))
 
 
 def export_interface(directory: Path, field: str, value: float, time: float | None, out: Path | None) -> None:
