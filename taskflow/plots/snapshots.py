@@ -150,6 +150,12 @@ def draw_image(axes: Axes, ds: xr.Dataset, plane: CutPlane, values: np.ndarray, 
     return image
 
 
+def colours_of(field: str, values: np.ndarray, words: str, look: Look) -> Colours:
+    """Return the colours of values of a field: a speed begins at 0, and the zero of a temperature has no meaning."""
+    bottom = {SPEED: 0.0, "T": float(np.nanmin(values)) if np.isfinite(values).any() else 0.0}.get(field)
+    return look.colours(values, words, "RdYlBu_r" if field == "T" else "viridis", bottom)
+
+
 def image_of(ds: xr.Dataset, plane: CutPlane, values: np.ndarray) -> np.ndarray:
     """Return values [up, across] of the cells at evenly spaced places that show the smallest cell."""
     return _evenly(ds, plane, values, *(_pixels(ds, axis) for axis in (plane.across, plane.up)))
@@ -198,7 +204,7 @@ def _speed(axes: Axes, ds: xr.Dataset, plane: CutPlane, look: Look) -> None:
     velocity = {axis: on_plane(ds, name, plane) for axis, name in VELOCITY.items()}
     speed = np.sqrt(sum(component**2 for component in velocity.values()))
     solid = solid_on(ds, plane)
-    colours = look.colours(np.where(solid, np.nan, speed), words_of(ds, SPEED), bottom=0.0)
+    colours = colours_of(SPEED, np.where(solid, np.nan, speed), words_of(ds, SPEED), look)
     draw_image(axes, ds, plane, speed, colours)
     x, y = _even(ds, plane.across), _even(ds, plane.up)
     even = (_evenly(ds, plane, velocity[plane.across], x, y), _evenly(ds, plane, velocity[plane.up], x, y))
@@ -223,12 +229,7 @@ def _scalar(field: str) -> Panel:
 
     def draw(axes: Axes, ds: xr.Dataset, plane: CutPlane, look: Look) -> None:
         values, fluid = on_plane(ds, field, plane), fluid_on_plane(ds, field, plane)
-        if field == "T":  # its zero has no meaning
-            bottom = float(np.nanmin(fluid)) if np.isfinite(fluid).any() else 0.0
-            colours = look.colours(fluid, words_of(ds, field), "RdYlBu_r", bottom)
-        else:
-            colours = look.colours(fluid, words_of(ds, field))
-        draw_image(axes, ds, plane, values, colours)
+        draw_image(axes, ds, plane, values, colours_of(field, fluid, words_of(ds, field), look))
         if field == "T" and min(values.shape) >= 2 and np.nanmax(fluid) > np.nanmin(fluid):
             centres = ds[f"{plane.across}_c"].values, ds[f"{plane.up}_c"].values
             levels = np.linspace(float(np.nanmin(fluid)), float(np.nanmax(fluid)), 17)[1:-1]
