@@ -7,6 +7,7 @@ pressure needs no ghost cells.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import UnionType
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import AXES, Grid, Vector, on_face
@@ -82,6 +83,11 @@ Boundaries = Mapping[str, Boundary]  # by face, x_min to z_max; the faces of per
 def open_sides(boundaries: Boundaries) -> list[str]:
     """The faces through which fluid may pass."""
     return [face for face, side in boundaries.items() if not isinstance(side, Wall | Slip)]
+
+
+def sides_of(kind: type | UnionType, boundaries: Boundaries) -> list[str]:
+    """The faces with boundaries of a kind, from x_min to z_max."""
+    return [face for face in FACES if isinstance(boundaries.get(face), kind)]
 
 
 @dataclass(frozen=True)
