@@ -36,8 +36,8 @@ def inflow_partitions(
     """For each inflow the region of its values of `names`, and for each wall of those that depend on the place, each
     with several `endings`, on the blocks of `main`.
     """
-    partitions = []
-    for face, prescribed in {**dict.fromkeys(sides_of(Inflow, boundaries), tuple(names)), **wall_fields(boundaries)}.items():
+    partitions, entered = [], dict.fromkeys(sides_of(Inflow, boundaries), tuple(names))
+    for face, prescribed in {**entered, **wall_fields(boundaries)}.items():
         axis, high = frame(face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0
