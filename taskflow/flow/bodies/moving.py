@@ -1,6 +1,6 @@
 """Immersed bodies of which some move, as they are told to, each as a rigid body of the velocity u_b.
 
-All that `taskflow.flow.bodies.adherence` says holds for the velocity relative to a body: a closed face holds u_b, the
+All that `taskflow.flow.bodies.immersed` says holds for the velocity relative to a body: a closed face holds u_b, the
 difference towards a surface is (u_b - u) / (s h), and on a cut face q = o u + (1 - o) u_b is stored. With r = q - u_b
 and m = blockage r, what is missing of the velocity in the centre of a face, both at the beginning of the step, a cut
 face has at its end

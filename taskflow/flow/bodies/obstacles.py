@@ -133,7 +133,7 @@ class Obstacles:
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
-        see `taskflow.flow.bodies.adherence`.
+        see `taskflow.flow.bodies.immersed`.
         """
         return None, None, None
 
