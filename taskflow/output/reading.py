@@ -20,7 +20,7 @@ from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.disk import STORE
 from taskflow.output.groups import CHARTS, checked
 from taskflow.output.metadata import FIRST, SOLID
-from taskflow.runtime.regions import Triple
+from taskflow.runtime.regions import Triple, triple
 
 LISTED = 8  # times in a message
 
@@ -196,8 +196,7 @@ def place_of(number: int, chart: xr.Dataset) -> tuple[int, Triple]:
     if CHART not in chart.attrs:
         return number, (0, 0, 0)
     try:
-        i, j, k = map(int, json.loads(chart.attrs[FIRST]))
-        return int(chart.attrs[CHART]), (i, j, k)
+        return int(chart.attrs[CHART]), triple(map(int, json.loads(chart.attrs[FIRST])))
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{CHARTS}/{number}: it does not say whose cells it has ({error}); {RESTORE}") from None
 
