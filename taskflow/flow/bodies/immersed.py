@@ -110,10 +110,10 @@ class ImmersedObstacles(Obstacles):
         if self.isothermal:
             yield wall_heat_flux(T, f.conductance_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
 
-    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
+    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
         nu_t, edges = (f.nu_t, f.edges) if eddies else (None, None)
-        velocity, owners = (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
-        return force_on_immersed_body(velocity, f.p, nu_t, edges, *self.surfaces(f), owners, forces=forces, **where)
+        owners, numbers = (f.owner_x, f.owner_y, f.owner_z), {"forces": forces, "fluid": fluid, **where}
+        return force_on_immersed_body((f.u, f.v, f.w), f.p, nu_t, edges, *self.surfaces(f), owners, **numbers)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         carried = BoundedTransport(transport.diffusivity, transport.source) if bounded else transport

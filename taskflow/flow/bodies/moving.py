@@ -186,9 +186,8 @@ class MovingObstacles(ImmersedObstacles):
         """See `Obstacles.heat`: what the last step has given on account of the body."""
         return heat_from_moving_body(f.push_T, f.owner_T, flux=flux, **where)
 
-    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
+    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
         push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
-        where = {name: value for name, value in where.items() if name != "fluid"}
         return force_on_moving_body(f.p, f.solid, push, owners, forces=forces, **where)
 
     def _told(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:

@@ -197,10 +197,10 @@ class Obstacles:
                 flux = f.scalar(f"flux_{number}")
                 yield self.heat(f, flux, bounded=bounded, transport=heat, number=number, **where)
 
-    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
+    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
         """The force on a body and its moment, into the scalars of this name."""
         nu_t, velocity, owners = f.nu_t if eddies else None, (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
-        return force_on_body(velocity, f.p, nu_t, f.solid, owners, forces=forces, **where)
+        return force_on_body(velocity, f.p, nu_t, f.solid, owners, forces=forces, fluid=fluid, **where)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""
