@@ -101,7 +101,14 @@ def draw(
     with writable(directory, out):
         if has_charts(directory / STORE):
             refuse_options({"--reference": references, "--interface": interface}, NOT_ON_CHARTS)
-            return _draw_on_charts(directory, field, plane, time, out, side, window, look)
+            from taskflow.plots.contours import plot_charts, plot_side
+
+            if side is None:
+                return tell(plot_charts(directory, field, plane, time, out, window, look))
+            options = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
+            options |= {"--cmap": look.cmap, "--size": look.size}
+            refuse_options(options, "not with --side: it draws p and shear stress")
+            return tell(plot_side(directory, side, time, out))
         refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
         from taskflow.analysis.profiles import compare_profiles
         from taskflow.plots.charts import plot_profiles
@@ -119,25 +126,6 @@ def draw(
             text = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
             tell(f"{table}: largest difference {text}")
     return None
-
-
-def _draw_on_charts(
-    directory: Path,
-    field: str | None,
-    plane: str | None,
-    time: float | None,
-    out: Path | None,
-    side: str | None,
-    window: Window | None,
-    look: Look,
-) -> None:
-    from taskflow.plots.contours import plot_charts, plot_side
-
-    if side is None:
-        return tell(plot_charts(directory, field, plane, time, out, window, look))
-    options = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
-    refuse_options(options | {"--cmap": look.cmap, "--size": look.size}, "not with --side: it draws p and shear stress")
-    return tell(plot_side(directory, side, time, out))
 
 
 def draw_series(directory: Path, out: Path | None) -> None:

@@ -80,35 +80,26 @@ def live(
     or, of charts, a DataTree. Coordinates, locations, units and attributes are those of its snapshots, and so are the
     `columns` of numbers of a record: of charts that move where they are.
     """
+
+    def filled(ds: xr.Dataset, chart: int, dims: Mapping[str, tuple[str, ...]]) -> xr.Dataset:
+        arrays: dict[str, Any] = {}
+        for name, field in fields.items():
+            shape = tuple(ds.sizes[dim] for dim in dims[name])
+            values = LazyArray(LiveArray(name, chart, shape, dtype, fetch))
+            arrays[name] = xr.Variable(dims[name], values, field_attributes(field))
+        return ds.assign(arrays)
+
     when = xr.Variable((), time, TIME)
     if not has_charts(path):
-        whole = dataset(path).drop_dims("time")
-        return _with(whole, 0, {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}, fields, dtype,
-                     fetch).assign_coords(time=when)  # fmt: skip
+        dims = {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}
+        return filled(dataset(path).drop_dims("time"), 0, dims).assign_coords(time=when)
     records = tree(path)
     parts = {"/": xr.Dataset(dict(columns), {"time": when}, records.attrs)}
     for number, chart in charts(records):
-        filled = _with(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS), fields, dtype, fetch)
         places = {name: (*now, chart[name].attrs) for name, now in places_now(chart, columns).items()}
-        parts[f"{CHARTS}/{number}"] = filled.assign_coords({"time": when, **places})
+        one = filled(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS))
+        parts[f"{CHARTS}/{number}"] = one.assign_coords({"time": when, **places})
     return xr.DataTree.from_dict(parts)
-
-
-def _with(
-    ds: xr.Dataset,
-    chart: int,
-    dims: Mapping[str, tuple[str, ...]],
-    fields: Mapping[str, FieldMetadata],
-    dtype: np.dtype,
-    fetch: Fetch,
-) -> xr.Dataset:
-    """Return a dataset of what does not change with the fields."""
-    variables: dict[str, Any] = {}
-    for name, field in fields.items():
-        shape = tuple(ds.sizes[dim] for dim in dims[name])
-        values = LazyArray(LiveArray(name, chart, shape, dtype, fetch))
-        variables[name] = xr.Variable(dims[name], values, field_attributes(field))
-    return ds.assign(variables)
 
 
 LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres
