@@ -21,9 +21,10 @@ def combined(parameters: Mapping[str, Sequence[Any]], results: Sequence[Any]) ->
     coordinates.
     """
     kept: list[Any] = [_as_xarray(result) for result in results]
+    concat = _concat_trees if isinstance(kept[0], xr.DataTree) else _concat_arrays
     for name, values in reversed(list(parameters.items())):
         along, count = _coordinate(name, values), len(values)
-        kept = [_concat(kept[first : first + count], along) for first in range(0, len(kept), count)]
+        kept = [concat(kept[first : first + count], along) for first in range(0, len(kept), count)]
     combination: Combination = kept[0]
     return combination
 
@@ -40,12 +41,6 @@ def _as_xarray(result: Any) -> Combination:
 def _coordinate(name: str, values: Sequence[Any]) -> xr.Variable:
     plain = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     return xr.Variable((name,), np.array(values) if plain else np.array([str(value) for value in values]))
-
-
-def _concat(some: list[Any], along: xr.Variable) -> Combination:
-    if isinstance(some[0], xr.DataTree):
-        return _concat_trees(some, along)
-    return _concat_arrays(some, along, "override")
 
 
 def _concat_trees(some: list[xr.DataTree], along: xr.Variable) -> xr.DataTree:
@@ -66,7 +61,7 @@ def _node(tree: xr.DataTree, path: str) -> xr.Dataset:
     return dataset
 
 
-def _concat_arrays(some: list[Any], along: xr.Variable, compat: str) -> xr.Dataset | xr.DataArray:
+def _concat_arrays(some: list[Any], along: xr.Variable, compat: str = "override") -> xr.Dataset | xr.DataArray:
     name = str(along.dims[0])
     how: dict[str, Any] = {"join": "exact", "coords": "minimal", "compat": compat}
     how["combine_attrs"] = "drop_conflicts"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import partial
 from math import ceil
 from pathlib import Path
 
@@ -64,21 +63,14 @@ def plot_run(
     panels = [_speed if name == SPEED else _scalar(name) for name in drawn]
     if interface:
         has_interface(names)
-        panels = [partial(_with_interface, panel) for panel in panels]
     name = "velocity" if drawn[0] == SPEED else drawn[0]
-    return [save(_figure(panels, ds, cut, look), directory, name, out)]
+    return [save(_figure(panels, ds, cut, look, interface=interface), directory, name, out)]
 
 
 def has_interface(names: Collection[str]) -> None:
     """Raises BadInput where a run has not recorded the share of a phase."""
     if "f" not in names:
         raise BadInput("--interface: f is not among the fields of this run; give output.fields with f, or leave it out")
-
-
-def _with_interface(panel: Panel, axes: Axes, ds: xr.Dataset, plane: CutPlane, look: Look) -> None:
-    """Draw a panel with the line f = 1/2 over it."""
-    panel(axes, ds, plane, look)
-    draw_interface(axes, ds, plane)
 
 
 def draw_interface(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> ContourSet | None:
@@ -169,11 +161,13 @@ def _pixels(ds: xr.Dataset, axis: str) -> np.ndarray:
     return places[0] + (np.arange(count) + 0.5) * whole / count
 
 
-def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane, look: Look) -> Figure:
-    """Draw the panels."""
+def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane, look: Look, *, interface: bool = False) -> Figure:
+    """Draw the panels, perhaps with the line f = 1/2 over each."""
     figure, places = panels_of(ds, plane, look, len(panels))
     for axes, draw in zip(places, panels, strict=True):
         draw(axes, ds, plane, look)
+        if interface:
+            draw_interface(axes, ds, plane)
     look.trim(figure)
     return figure
 
