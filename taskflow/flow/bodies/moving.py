@@ -137,7 +137,7 @@ class MovingObstacles(ImmersedObstacles):
         yield follow_bodies((f.u, f.v, f.w), f.solid, body, over=Box.of(grid.cells), grid=grid)
         if self.isothermal:
             yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
-        yield from self._told(f, grid, pressure)
+        yield from coefficients_at_bodies(f, grid, pressure)
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
@@ -149,7 +149,7 @@ class MovingObstacles(ImmersedObstacles):
         for quantity in quantities:
             before = f[f"{flags[quantity.name]}{OTHER}"]
             yield from extended(f, quantity.name, before, self.near, grid)
-        yield from self._told(f, grid, pressure)
+        yield from coefficients_at_bodies(f, grid, pressure)
         yield from pressure.prepare(f)
 
     def predicted(
@@ -189,10 +189,6 @@ class MovingObstacles(ImmersedObstacles):
     def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
         push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
         return force_on_moving_body(f.p, f.solid, push, owners, forces=forces, **where)
-
-    def _told(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:
-        if "b_x" in pressure.fields:
-            yield from coefficients_at_bodies(f, grid)
 
 
 def _faces(quantity: Quantity) -> str:

@@ -54,8 +54,10 @@ def open_faces(b_x: Write, b_y: Write, b_z: Write, solid: ReadByte) -> None:
     """b = 1 on open low faces of cells, 0 on closed ones"""
 
 
-def coefficients_at_bodies(f: Roles, grid: Grid) -> Iterator[Launch]:
-    """The coefficients of div(b grad p) on all faces of a grid."""
+def coefficients_at_bodies(f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:
+    """The coefficients of div(b grad p) on all faces of a grid, for a solver that has some."""
+    if "b_x" not in pressure.fields:
+        return
     cells, b = Box.of(grid.cells), (f.b_x, f.b_y, f.b_z)
     for axis, name in enumerate(b):
         if grid.high[axis]:
@@ -113,8 +115,7 @@ class Obstacles:
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
         yield stop((f.u, f.v, f.w), f.solid, over=Box.of(grid.cells))
-        if "b_x" in pressure.fields:
-            yield from coefficients_at_bodies(f, grid)
+        yield from coefficients_at_bodies(f, grid, pressure)
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
