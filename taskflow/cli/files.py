@@ -201,15 +201,13 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
     """
     from taskflow.analysis.charts.export import export_charts
     from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk, has_charts, tree
-    from taskflow.output.reading import tree_at
 
     if not (vtk or netcdf):
         refuse("--vtk, --netcdf, --interface: give a format, or several")
     store, name = directory / STORE, group or "fields"
-    on_charts, in_a_box = (tree, tree_at, export_charts), (dataset, at_time, export_vtk)
-    ways: Any = on_charts if has_charts(store, group) else in_a_box
-    read, choose, write_vtk = ways
-    records = read(store, group) if time is None else choose(read(store, group), time)
+    ways: Any = (tree, export_charts) if has_charts(store, group) else (dataset, export_vtk)
+    read, write_vtk = ways
+    records = read(store, group) if time is None else at_time(read(store, group), time)
     with writable(directory, out):
         if vtk:
             tell(write_vtk(records, out or directory / "vtk", name))
