@@ -24,35 +24,11 @@ _ROOMS = {
     "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.runtime.regions": ("Atlas", "Box", "Field", "Partition", "Region", "Seam", "Turn", "charted", "region"),
-    "taskflow.runtime.tasks": (
-        "Axis",
-        "Coloured",
-        "Components",
-        "Face",
-        "Foreign",
-        "Read",
-        "ReadWrite",
-        "Reduce",
-        "Scalar",
-        "Sweep",
-        "Swept",
-        "Write",
-        "box",
-        "derive",
-        "facing",
-        "lines",
-        "offsets",
-        "repeat",
-        "star",
-        "sweeps",
-        "task",
-    ),
     "taskflow.runtime.cluster.blocks": ("Blocks",),
     "taskflow.runtime.cluster.jobs": ("Ran",),
     "taskflow.runtime.cluster.session": ("distribute",),
     "taskflow.runtime.cluster.slurm": ("Slurm",),
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "Atlas",
@@ -103,6 +79,8 @@ __all__ = [
     "sweeps",
     "task",
 ]
+_HOME = dict.fromkeys(__all__, "taskflow.runtime.tasks")  # the words of tasks, but for those of other rooms
+_HOME |= {name: room for room, names in _ROOMS.items() for name in names}
 
 if TYPE_CHECKING:
     from taskflow.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError

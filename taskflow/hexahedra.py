@@ -20,7 +20,7 @@ CORNERS = [(n & 1, n >> 1 & 1, n >> 2) for n in range(8)]
 PART = 1 << 13  # cells that are computed in one go: what is between stays in the cache of a core
 
 
-def in_parts(vertices: Vertices, work: Callable[[list[np.ndarray], Part], T]) -> list[T]:
+def in_parts(vertices: Vertices, work: Callable[[np.ndarray, Part], T]) -> list[T]:
     """Return the results of `work(corners, part)` for parts of the cells, one after the other."""
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
     rows = max(1, PART // nx)
@@ -28,7 +28,7 @@ def in_parts(vertices: Vertices, work: Callable[[list[np.ndarray], Part], T]) ->
     results = []
     for k, j in product(range(0, nz, layers), range(0, ny, rows)):
         z, y = slice(k, k + layers + 1), slice(j, j + rows + 1)
-        corners = [np.asarray(q[z, y], np.float64) for q in vertices]
+        corners = np.array([q[z, y] for q in vertices], np.float64)
         results.append(work(corners, (slice(k, min(nz, k + layers)), slice(j, min(ny, j + rows)))))
     return results
 
@@ -39,11 +39,9 @@ def area(a: Vertices, b: Vertices, c: Vertices, d: Vertices) -> np.ndarray:
     The bits are the same, but for the sign, with which vertex and which way round one ever begins: the same on both
     sides of a seam.
     """
-    twice = _cross(_minus(c, a), _minus(d, b))
-    result = np.empty((3, *np.shape(twice[0])))
-    for n, value in enumerate(twice):
-        np.divide(value, 2, out=result[n, ...])
-    return result
+    (u, v, w), (x, y, z) = np.subtract(c, a), np.subtract(d, b)
+    twice = np.array([v * z - w * y, w * x - u * z, u * y - v * x])
+    return np.divide(twice, 2, out=twice)
 
 
 def face_areas(vertices: Vertices, axis: int) -> np.ndarray:
@@ -56,14 +54,14 @@ def face_areas(vertices: Vertices, axis: int) -> np.ndarray:
 def low_faces(vertices: Vertices, axis: int) -> np.ndarray:
     """The area vectors [xyz, z, y, x] of the faces of cells at their low ends."""
     cells = tuple(slice(None, -1) if a == axis else slice(None) for a in (2, 1, 0))
-    return face_areas([q[cells] for q in vertices], axis)
+    return face_areas(np.asarray(vertices)[:, *cells], axis)
 
 
-def face_corners(vertices: Vertices, axis: int) -> list[list[np.ndarray]]:
+def face_corners(vertices: Vertices, axis: int) -> list[np.ndarray]:
     """The vertices a, b, c, d of faces across an axis, in a row around the face."""
-    first, second = _unit((axis + 1) % 3), _unit((axis + 2) % 3)
-    reach = _add(first, second)
-    return [_corner(vertices, steps, reach) for steps in ((0, 0, 0), first, reach, second)]
+    low, first, second, high = _square(axis)
+    x = np.asarray(vertices, np.float64)
+    return [_corner(x, steps, high) for steps in (low, first, high, second)]
 
 
 def cell_volumes(vertices: Vertices) -> np.ndarray:
@@ -78,8 +76,8 @@ def cell_volumes(vertices: Vertices) -> np.ndarray:
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
     result = np.empty((nz, ny, nx))
 
-    def fill(corners: list[np.ndarray], part: Part) -> None:
-        result[part] = _trilinear([_corner(corners, corner, (1, 1, 1)) for corner in CORNERS])
+    def fill(corners: np.ndarray, part: Part) -> None:
+        result[part] = _trilinear([_corner(corners, corner, CORNERS[7]) for corner in CORNERS])
 
     in_parts(vertices, fill)
     return result
@@ -89,7 +87,7 @@ def centres(vertices: Vertices) -> np.ndarray:
     """The means [xyz, z, y, x] of the corners of cells."""
     result = np.empty((3, *(n - 1 for n in vertices[0].shape)))
 
-    def fill(corners: list[np.ndarray], part: Part) -> None:
+    def fill(corners: np.ndarray, part: Part) -> None:
         for mean, q in zip(result, corners, strict=True):
             q = (q[:-1] + q[1:]) / 2
             q = (q[:, :-1] + q[:, 1:]) / 2
@@ -104,53 +102,26 @@ def swept_volumes(old: Vertices, new: Vertices, axis: int) -> np.ndarray:
     axis: those of cells between their old and their new places. What the faces of a cell sweep is the change of its
     volume, to rounding.
     """
-    first, second = _unit((axis + 1) % 3), _unit((axis + 2) % 3)
-    steps = [(0, 0, 0), first, second, _add(first, second)]
-    return _trilinear([_corner(new if n & 1 else old, steps[n >> 1], steps[3]) for n in range(8)])
+    steps, x = _square(axis), [np.asarray(vertices, np.float64) for vertices in (old, new)]
+    return _trilinear([_corner(x[n & 1], steps[n >> 1], steps[3]) for n in range(8)])
 
 
-def _trilinear(x: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-    a, b, c = _minus(x[7], x[1]), _minus(x[7], x[2]), _minus(x[7], x[4])
-    d, e, f = _minus(x[6], x[0]), _minus(x[5], x[0]), _minus(x[3], x[0])
-    return (_det(_plus(a, d), b, f) + _det(d, _plus(b, e), c) + _det(a, e, _plus(c, f))) / 12
+def _square(axis: int) -> list[Steps]:
+    """The steps to the corners of a face across an axis, the second one along the next axis, and so on."""
+    return [CORNERS[0], *(CORNERS[1 << (axis + n) % 3] for n in (1, 2)), CORNERS[7 - (1 << axis)]]
 
 
-def _unit(axis: int) -> Steps:
-    return int(axis == 0), int(axis == 1), int(axis == 2)
-
-
-def _add(a: Steps, b: Steps) -> Steps:
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-def _corner(vertices: Vertices, steps: Steps, reach: Steps) -> list[np.ndarray]:
+def _corner(x: np.ndarray, steps: Steps, reach: Steps) -> np.ndarray:
     """The vertices some steps away, for all that are followed by `reach` others."""
-    cut = tuple(slice(s, n - r + s) for s, r, n in zip(steps[::-1], reach[::-1], vertices[0].shape, strict=True))
-    return [np.asarray(q, np.float64)[cut] for q in vertices]
+    cut = (slice(s, n - r + s) for s, r, n in zip(steps[::-1], reach[::-1], x.shape[1:], strict=True))
+    return x[:, *cut]
 
 
-def _minus(a: Vertices, b: Vertices) -> list[np.ndarray]:
-    return [p - q for p, q in zip(a, b, strict=True)]
+def _trilinear(x: Sequence[np.ndarray]) -> np.ndarray:
+    a, b, c, d, e, f = x[7] - x[1], x[7] - x[2], x[7] - x[4], x[6] - x[0], x[5] - x[0], x[3] - x[0]
+    return (_det(a + d, b, f) + _det(d, b + e, c) + _det(a, e, c + f)) / 12
 
 
-def _plus(a: Vertices, b: Vertices) -> list[np.ndarray]:
-    return [p + q for p, q in zip(a, b, strict=True)]
-
-
-def _cross(a: Vertices, b: Vertices) -> list[np.ndarray]:
-    result = []
-    for m, n in ((1, 2), (2, 0), (0, 1)):
-        value = a[m] * b[n]
-        value -= a[n] * b[m]
-        result.append(value)
-    return result
-
-
-def _det(a: Vertices, b: Vertices, c: Vertices) -> np.ndarray:
-    x, y, z = _cross(b, c)
-    x *= a[0]
-    y *= a[1]
-    z *= a[2]
-    y += z
-    x += y
-    return x
+def _det(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    (p, q, r), (u, v, w), (x, y, z) = a, b, c
+    return np.asarray(p * (v * z - w * y) + (q * (w * x - u * z) + r * (u * y - v * x)))

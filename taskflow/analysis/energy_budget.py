@@ -24,9 +24,8 @@ from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies, derivative, outside
 from taskflow.analysis.faces import FaceValues
 from taskflow.analysis.planes import VELOCITY
-from taskflow.analysis.profiles import profiles
+from taskflow.analysis.profiles import over_planes, profiles
 from taskflow.errors import BadInput
-from taskflow.output.reading import widths
 
 TERMS = {
     "convection": "by the mean flow",
@@ -160,21 +159,21 @@ class MomentsOverPlanes(Moments):
         for b, q in apart.items():
             both, own = (_covariance(self.ds, VELOCITY[b], VELOCITY[other]) for other in (a, b))
             flux = flux + q * both + 0.5 * apart[a] * own
-        return self._mean(flux)
+        return over_planes(self.ds, flux, self.axes)
 
     def eddy_flux(self, a: str) -> xr.DataArray:
         """Return <u'_i s'_ia>, with the part of what varies within planes."""
         flux = self.ds[f"mean_eddy_flux_{a}"]
         for b, q in self._velocities.items():
             flux = flux + q * self._apart(_stress(b, a))
-        return self._mean(flux)
+        return over_planes(self.ds, flux, self.axes)
 
     def dissipation(self, viscosity: float) -> xr.DataArray:
         """Return viscosity <(du'_i/dx_j)^2>, with the part of what varies within planes."""
         apart = {f"apart_{VELOCITY[a]}": q for a, q in self._velocities.items()}
         around = self.ds.assign(apart)
         gradients = sum(derivative(around, name, other) ** 2 for name in apart for other in "xyz")
-        return self._mean(self.ds["mean_dissipation"] + viscosity * gradients)
+        return over_planes(self.ds, self.ds["mean_dissipation"] + viscosity * gradients, self.axes)
 
     @cached_property
     def _velocities(self) -> dict[str, xr.DataArray]:
@@ -182,12 +181,7 @@ class MomentsOverPlanes(Moments):
 
     def _apart(self, name: str) -> xr.DataArray:
         """Return the deviation from the mean over planes."""
-        return self.ds[name] - self._mean(self.ds[name])
-
-    def _mean(self, q: xr.DataArray) -> xr.DataArray:
-        """Return the mean over planes across the axis."""
-        across = [f"{other}_c" for other in "xyz" if other != self.axes]
-        return q.weighted(widths(self.ds, across[0][0]) * widths(self.ds, across[1][0])).mean(across)
+        return self.ds[name] - over_planes(self.ds, self.ds[name], self.axes)
 
 
 def _covariance(ds: xr.Dataset, a: str, b: str) -> xr.DataArray:

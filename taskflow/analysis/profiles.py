@@ -147,13 +147,11 @@ def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
     moments = {name: statistics[name] for name in map(str, statistics.data_vars) if name.startswith(("mean_", "cov_"))}
     if not moments:
         raise BadInput("these are no statistics; give the dataset of Run.statistics(), or the group statistics")
-    across = [f"{other}_c" for other in "xyz" if other != axis]
-    weights = widths(statistics, across[0][0]) * widths(statistics, across[1][0])
-    planes = {name: field.weighted(weights).mean(across) for name, field in moments.items()}
+    planes = {name: over_planes(statistics, field, axis) for name, field in moments.items()}
     fields = [name.removeprefix("mean_") for name in moments if name.startswith("mean_")]
     for a, b in ((a, b) for a in fields for b in fields if f"cov_{a}_{b}" in moments):
         one, other = (moments[f"mean_{name}"] - planes[f"mean_{name}"] for name in (a, b))
-        planes[f"cov_{a}_{b}"] += (one * other).weighted(weights).mean(across)
+        planes[f"cov_{a}_{b}"] += over_planes(statistics, one * other, axis)
     for name, profile in planes.items():
         profile.attrs = {
             "long_name": f"{moments[name].attrs['long_name']}, over planes across {axis}",
@@ -161,3 +159,9 @@ def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
         }
     columns = {name: statistics[name] for name in ("since", "samples")}
     return xr.Dataset(planes | columns, attrs=statistics.attrs)
+
+
+def over_planes(ds: xr.Dataset, field: xr.DataArray, axis: str) -> xr.DataArray:
+    """Return the mean of a field in cells over planes across an axis, weighted by the size of the cells."""
+    one, other = (name for name in "xyz" if name != axis)
+    return field.weighted(widths(ds, one) * widths(ds, other)).mean([f"{one}_c", f"{other}_c"])

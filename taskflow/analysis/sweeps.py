@@ -20,12 +20,12 @@ def combined(parameters: Mapping[str, Sequence[Any]], results: Sequence[Any]) ->
     time is that of the first one, unless nothing has a time. Raises BadInput where results differ in kind or
     coordinates.
     """
-    kept: list[Any] = [_as_xarray(result) for result in results]
+    kept: list[Combination] = [_as_xarray(result) for result in results]
+    concat = _concat_trees if isinstance(kept[0], xr.DataTree) else _concat_arrays
     for name, values in reversed(list(parameters.items())):
         along, count = _coordinate(name, values), len(values)
-        kept = [_concat(kept[first : first + count], along) for first in range(0, len(kept), count)]
-    combination: Combination = kept[0]
-    return combination
+        kept = [concat(kept[first : first + count], along) for first in range(0, len(kept), count)]
+    return kept[0]
 
 
 def _as_xarray(result: Any) -> Combination:
@@ -42,37 +42,25 @@ def _coordinate(name: str, values: Sequence[Any]) -> xr.Variable:
     return xr.Variable((name,), np.array(values) if plain else np.array([str(value) for value in values]))
 
 
-def _concat(some: list[Any], along: xr.Variable) -> Combination:
-    if isinstance(some[0], xr.DataTree):
-        return _concat_trees(some, along)
-    return _concat_arrays(some, along, "override")
-
-
-def _concat_trees(some: list[xr.DataTree], along: xr.Variable) -> xr.DataTree:
+def _concat_trees(some: list[Any], along: xr.Variable) -> xr.DataTree:
     """Node by node: cells have the same places in all runs; of one record the time is not the same."""
     if any(not isinstance(tree, xr.DataTree) or tree.groups != some[0].groups for tree in some):
         raise BadInput(f"the runs along {along.dims[0]} differ in their charts; give measure=, a function of a run")
     nodes: dict[str, Any] = {}
     for path in some[0].groups:
-        parts = [_node(tree, path) for tree in some]
+        parts = [tree[path].to_dataset(inherit=False) for tree in some]
         alike = [part if "time" in part.dims else part.drop_vars("time", errors="ignore") for part in parts]
         nodes[path] = _concat_arrays(alike, along, "equals") if alike[0].variables else parts[0]
     return xr.DataTree.from_dict(nodes)
 
 
-def _node(tree: xr.DataTree, path: str) -> xr.Dataset:
-    node: Any = tree[path]
-    dataset: xr.Dataset = node.to_dataset(inherit=False)
-    return dataset
-
-
-def _concat_arrays(some: list[Any], along: xr.Variable, compat: str) -> xr.Dataset | xr.DataArray:
+def _concat_arrays(some: list[Any], along: xr.Variable, compat: str = "override") -> xr.Dataset | xr.DataArray:
     name = str(along.dims[0])
     how: dict[str, Any] = {"join": "exact", "coords": "minimal", "compat": compat}
     how["combine_attrs"] = "drop_conflicts"
     try:
         if isinstance(some[0], xr.DataArray):
-            joined: Any = xr.concat(some, name, **how)
+            joined: xr.Dataset | xr.DataArray = xr.concat(some, name, **how)
         else:
             timed = [str(key) for key in some[0].data_vars if "time" in some[0][key].dims]
             joined = xr.concat(some, name, data_vars=timed or "all", **how)
@@ -81,5 +69,4 @@ def _concat_arrays(some: list[Any], along: xr.Variable, compat: str) -> xr.Datas
             f"the runs along {name} differ in more than numbers ({error}); give measure=, a function of a run that"
             " returns what they have in common"
         ) from None
-    named: xr.Dataset | xr.DataArray = joined.assign_coords({name: along})
-    return named
+    return joined.assign_coords({name: along})

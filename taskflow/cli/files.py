@@ -101,7 +101,14 @@ def draw(
     with writable(directory, out):
         if has_charts(directory / STORE):
             refuse_options({"--reference": references, "--interface": interface}, NOT_ON_CHARTS)
-            return _draw_on_charts(directory, field, plane, time, out, side, window, look)
+            from taskflow.plots.contours import plot_charts, plot_side
+
+            if side is None:
+                return tell(plot_charts(directory, field, plane, time, out, window, look))
+            options = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
+            options |= {"--cmap": look.cmap, "--size": look.size}
+            refuse_options(options, "not with --side: it draws p and shear stress")
+            return tell(plot_side(directory, side, time, out))
         refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
         from taskflow.analysis.profiles import compare_profiles
         from taskflow.plots.charts import plot_profiles
@@ -119,25 +126,6 @@ def draw(
             text = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
             tell(f"{table}: largest difference {text}")
     return None
-
-
-def _draw_on_charts(
-    directory: Path,
-    field: str | None,
-    plane: str | None,
-    time: float | None,
-    out: Path | None,
-    side: str | None,
-    window: Window | None,
-    look: Look,
-) -> None:
-    from taskflow.plots.contours import plot_charts, plot_side
-
-    if side is None:
-        return tell(plot_charts(directory, field, plane, time, out, window, look))
-    options = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
-    refuse_options(options | {"--cmap": look.cmap, "--size": look.size}, "not with --side: it draws p and shear stress")
-    return tell(plot_side(directory, side, time, out))
 
 
 def draw_series(directory: Path, out: Path | None) -> None:
@@ -211,26 +199,20 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
 
     Raises BadInput where no format is asked for, or what is asked for is not there.
     """
+    from taskflow.analysis.charts.export import export_charts
     from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk, has_charts, tree
 
     if not (vtk or netcdf):
         refuse("--vtk, --netcdf, --interface: give a format, or several")
-    store, name, records = directory / STORE, group or "fields", None
-    if has_charts(store, group):
-        from taskflow.analysis.charts.export import export_charts
-        from taskflow.output.reading import tree_at
-
-        records = tree(store, group)
-        records = records if time is None else tree_at(records, time)
-    else:
-        ds = dataset(store, group)
-        ds = ds if time is None else at_time(ds, time)
+    store, name = directory / STORE, group or "fields"
+    ways: Any = (tree, export_charts) if has_charts(store, group) else (dataset, export_vtk)
+    read, write_vtk = ways
+    records = read(store, group) if time is None else at_time(read(store, group), time)
     with writable(directory, out):
         if vtk:
-            folder = out or directory / "vtk"
-            tell(export_vtk(ds, folder, name) if records is None else export_charts(records, folder, name))
+            tell(write_vtk(records, out or directory / "vtk", name))
         if netcdf:
-            tell(export_netcdf(ds if records is None else records, (out or directory) / f"{name}.nc"))
+            tell(export_netcdf(records, (out or directory) / f"{name}.nc"))
 
 
 def export_interface(directory: Path, field: str, value: float, time: float | None, out: Path | None) -> None:

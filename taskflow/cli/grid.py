@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from taskflow.cli.options import into
+
 grid = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, look at and convert body-fitted grids.")
 
 GridFile = Annotated[
@@ -30,10 +32,7 @@ def new(
         list[str],
         typer.Option("--set", metavar="grid.key=VALUE", help="A key of the shape, as in a case; as often as wanted."),
     ] = [],  # noqa: B006
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="By default SHAPE.xyz in this folder; .cgns is CGNS."),
-    ] = None,
+    output: Annotated[Path | None, into("FILE", "By default SHAPE.xyz in this folder; .cgns is CGNS.")] = None,
     text: Text = False,
 ) -> None:
     """Write a grid of a shape: PLOT3D and a neutral map, or CGNS. An existing file is never replaced."""
@@ -62,9 +61,7 @@ def check(file: GridFile, neutral_map: Map = None) -> None:
 def plot(
     file: GridFile,
     neutral_map: Map = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The picture; by default FILE.png.")
-    ] = None,
+    output: Annotated[Path | None, into("FILE", "The picture; by default FILE.png.")] = None,
 ) -> None:
     """Draw the outlines of charts, with seams in colour."""
     from taskflow.cli.grid_files import draw_grid

@@ -152,18 +152,14 @@ class StepLimit:
             "cfl": _ratio(self.cfl, carried + self.frequency),
             "diffusion": _ratio(self.diffusion, spread),
             "capillary": self.longest_step,
-            "scalars": self.within_bounds(advection, eddies.bounded),
+            "scalars": math.inf,
         }
+        if self.bounded is not None:  # each stage is one of Euler's
+            rate = CROSSINGS * advection + SPREADINGS * max(self.bounded, eddies.bounded)
+            bounds["scalars"] = _ratio(1 - FASTER, max(stage.share for stage in self.scheme.stages) * rate)
         if self.damping is not None:
             bounds["cfl and diffusion"] = _ratio(1 - FASTER, self.damping * carried + 4 * spread)
         return bounds
-
-    def within_bounds(self, advection: float, spread: float = 0.0) -> float:
-        """The longest step with which bounded quantities stay within their bounds: each stage is one of Euler's."""
-        if self.bounded is None:
-            return math.inf
-        stage = max(stage.share for stage in self.scheme.stages)
-        return _ratio(1 - FASTER, stage * (CROSSINGS * advection + SPREADINGS * max(self.bounded, spread)))
 
 
 def shortest(bounds: Mapping[str, float]) -> float:

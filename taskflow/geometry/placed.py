@@ -13,6 +13,7 @@ import numpy as np
 
 from taskflow.geometry.shapes import Pointwise, Shape, Steps, Vector
 from taskflow.geometry.surface import ClosedSurface
+from taskflow.runtime.regions import triple
 
 Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -31,8 +32,7 @@ class Pose:
     @property
     def middle(self) -> Vector:
         """Where the centre of rotation is."""
-        x, y, z = (c + d for c, d in zip(self.centre, self.displacement, strict=True))
-        return x, y, z
+        return triple(c + d for c, d in zip(self.centre, self.displacement, strict=True))
 
     def forth(self, points: np.ndarray) -> np.ndarray:
         """Points [..., xyz] of the body at rest, where they are now."""
@@ -45,8 +45,7 @@ class Pose:
     def moved(self, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
         """The coordinates, numbers or arrays, where points of the body at rest are now."""
         away = self._turned(*(coordinate - centre for coordinate, centre in zip((x, y, z), self.centre, strict=True)))
-        x, y, z = (component + middle for component, middle in zip(away, self.middle, strict=True))
-        return x, y, z
+        return triple(component + middle for component, middle in zip(away, self.middle, strict=True))
 
     def _turned(self, *vector: Any) -> list[Any]:
         at, (a, b), cos, sin = list(vector), self.across, math.cos(self.angle), math.sin(self.angle)
@@ -60,8 +59,7 @@ class Pose:
         at = [coordinate - middle for coordinate, middle in zip((x, y, z), self.middle, strict=True)]
         (a, b), cos, sin = self.across, math.cos(self.angle), math.sin(self.angle)
         at[a], at[b] = cos * at[a] + sin * at[b], cos * at[b] - sin * at[a]
-        x, y, z = (away + c for away, c in zip(at, self.centre, strict=True))
-        return x, y, z
+        return triple(away + c for away, c in zip(at, self.centre, strict=True))
 
     @property
     def across(self) -> tuple[int, int]:

@@ -108,10 +108,9 @@ class ChartsLayout(RecordsLayout):
         """
         arrays = {}
         for number, cells in enumerate(self.cells):
-            k, j, i = (gcd(*(box.lo[a] for box in self._boxes(number))) or cells[a] for a in (2, 1, 0))
-            shape = cells[2], cells[1], cells[0]
+            shard = triple(gcd(*(box.lo[a] for box in self._boxes(number))) or cells[a] for a in (2, 1, 0))
             for name in self.fields:
-                arrays[f"{CHARTS}/{number}/{name}"] = ArrayLayout(name, CELLS, shape, (k, j, i))
+                arrays[f"{CHARTS}/{number}/{name}"] = ArrayLayout(name, CELLS, triple(cells[::-1]), shard)
         return arrays
 
     def patches(self, chart: int) -> dict[str, list[SidePatch]]:

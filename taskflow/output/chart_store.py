@@ -55,43 +55,26 @@ def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[st
         chart = group.create_group(f"{CHARTS}/{number}", attributes=about)
         add_array(chart, "grid", (), (), GRID, dtype="i4")[...] = 0
         for axis, at_vertices, in_centres in zip("xyz", vertices, centres(vertices), strict=True):
-            for name, dims, values, words in (
-                (axis, VERTICES, at_vertices, f"{axis} of vertices"),
-                (f"{axis}_c", CELLS, in_centres, f"{axis} of cell centres"),
-            ):
-                _add(chart, layout, f"{name}{REST * layout.moves}", dims, values, words + " at rest" * layout.moves)
-                if layout.moves:
-                    _add_records(chart, layout, name, dims, values, words)
+            _add_places(chart, layout, axis, VERTICES, at_vertices, f"{axis} of vertices")
+            _add_places(chart, layout, f"{axis}_c", CELLS, in_centres, f"{axis} of cell centres")
     add_records(group, layout)
     consolidate(group)
     return Store(path, layout.group)
 
 
-def _add(
+def _add_places(
     chart: zarr.Group, layout: ChartsLayout, name: str, dims: tuple[str, str, str], values: np.ndarray, words: str
 ) -> None:
-    k, j, i = values.shape
-    array = add_array(
-        chart,
-        name,
-        (k, j, i),
-        dims,
-        {"long_name": words, "units": UNITS},
-        chunks=(min(k, max(1, CHUNK_BYTES // (j * i * values.itemsize))), j, i),
-        packing=PACKING[layout.compression],
-    )
-    array[...] = values
-
-
-def _add_records(
-    chart: zarr.Group, layout: ChartsLayout, name: str, dims: tuple[str, str, str], values: np.ndarray, words: str
-) -> None:
-    """Make room for places that each record has anew."""
-    shape, about = (layout.slots, *values.shape), {"long_name": words, "units": UNITS}
-    add_array(
-        chart, name, shape, ("time", *dims), about, chunks=(1, *values.shape), fill_value=np.nan,
-        packing=PACKING[layout.compression],
-    )  # fmt: skip
+    """Store places; where charts move those at rest, with room for what each record has anew."""
+    (k, j, i), packing = values.shape, PACKING[layout.compression]
+    chunks = (min(k, max(1, CHUNK_BYTES // (j * i * values.itemsize))), j, i)
+    about = {"long_name": f"{words}{' at rest' * layout.moves}", "units": UNITS}
+    at_rest = f"{name}{REST * layout.moves}"
+    add_array(chart, at_rest, (k, j, i), dims, about, chunks=chunks, packing=packing)[...] = values
+    if layout.moves:
+        shape, about = (layout.slots, k, j, i), {"long_name": words, "units": UNITS}
+        options: dict[str, Any] = {"chunks": (1, k, j, i), "fill_value": np.nan, "packing": packing}
+        add_array(chart, name, shape, ("time", *dims), about, **options)
 
 
 def as_json(sides: Mapping[str, Iterable[SidePatch]]) -> str:

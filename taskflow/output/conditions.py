@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.runtime.regions import triple
+
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 BOUNDARY, DIFFUSIVITY = "boundary_", "diffusivity_"  # how names of attributes begin
 
@@ -57,10 +59,9 @@ class Conditions:
         """Return the conditions that the attributes of a store say; None where they say nothing of boundaries."""
         if f"{BOUNDARY}x_min" not in attributes:
             return None
-        nx, ny, nz = (int(n) for n in attributes["cells"])
         return cls(
             sides={name: _side(attributes, f"{BOUNDARY}{name}") for name in SIDES},
-            cells=(nx, ny, nz),
+            cells=triple(map(int, attributes["cells"])),
             viscosity=float(attributes["viscosity"]),
             diffusivities={
                 name.removeprefix(DIFFUSIVITY): float(value)
@@ -95,8 +96,7 @@ def _side(attributes: Mapping[str, Any], name: str) -> BoundarySide:
 
 
 def _vector(values: Any) -> Vector:
-    x, y, z = map(_number, values)
-    return x, y, z
+    return triple(map(_number, values))
 
 
 def _number(value: Any) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr
@@ -13,21 +13,17 @@ import zarr
 from taskflow.errors import BadInput
 from taskflow.output.layout import StoreLayout, divide
 from taskflow.output.metadata import field_attributes
-from taskflow.runtime.regions import Box, hull
+from taskflow.runtime.regions import Box, hull, triple
+
+if TYPE_CHECKING:
+    from taskflow.output.remapped import RemappedField  # which loads xarray
 
 EVALUATED = 2**21  # points handed to a callable at once, and one stored chunk
 
 Function = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 
 
-class Values(Protocol):
-    """A source of the values of a field in parts of its array [z, y, x]."""
-
-    def part(self, piece: tuple[slice, ...]) -> np.ndarray:
-        """The values of a piece, finite. Raises BadInput where they cannot be had."""
-
-
-def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Function | Values]) -> None:
+def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Function | RemappedField]) -> None:
     """Evaluate f(x, y, z) at the points of each field of the layout, or take its values, and store them in double
     precision.
 
@@ -48,7 +44,7 @@ def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Fu
             attributes=field_attributes(layout.fields[name]),
         )
         for corner in product(*(range(0, n, width) for n, width in zip(shape, chunk, strict=True))):
-            piece = tuple(slice(start, start + width) for start, width in zip(corner, chunk, strict=True))
+            piece = triple(slice(start, start + width) for start, width in zip(corner, chunk, strict=True))
             places = [layout.coordinate(dim)[part] for dim, part in zip(dims, piece, strict=True)]
             if callable(source):
                 array[piece] = _evaluate(name, source, *np.meshgrid(*places, indexing="ij"))

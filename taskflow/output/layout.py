@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.regions import Box, Location, triple
 
 CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
 
@@ -142,8 +142,7 @@ class StoreLayout(RecordsLayout):
 
     def dims(self, field: str) -> tuple[str, str, str]:
         """Return the dimensions of a field in space, such as (z_c, y_c, x_f)."""
-        z, y, x = map(self.fields.get(field, CENTRED).dim, "zyx")
-        return z, y, x
+        return triple(map(self.fields.get(field, CENTRED).dim, "zyx"))
 
     def size(self, dim: str) -> int:
         """Return the number of points along a dimension: n centres; n + 1 faces between walls, n left faces where
@@ -154,8 +153,7 @@ class StoreLayout(RecordsLayout):
 
     def shape(self, field: str) -> tuple[int, int, int]:
         """Return the number of points of a field in each direction."""
-        z, y, x = (self.size(dim) for dim in self.dims(field))
-        return z, y, x
+        return triple(map(self.size, self.dims(field)))
 
     def shard(self, field: str) -> tuple[int, int, int]:
         """Return the shape of the pieces that one block writes alone: those of the coarsest regular grid on which every
@@ -163,8 +161,7 @@ class StoreLayout(RecordsLayout):
 
         A block is one such piece where all blocks but the last are equally wide; face n of the last may be one more.
         """
-        z, y, x = (gcd(*self.starts["xyz".index(dim[0])]) or self.size(dim) for dim in self.dims(field))
-        return z, y, x
+        return triple(gcd(*self.starts["xyz".index(dim[0])]) or self.size(dim) for dim in self.dims(field))
 
     @property
     def arrays(self) -> dict[str, ArrayLayout]:

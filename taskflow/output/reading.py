@@ -8,7 +8,7 @@ import json
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -20,9 +20,11 @@ from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.disk import STORE
 from taskflow.output.groups import CHARTS, checked
 from taskflow.output.metadata import FIRST, SOLID
-from taskflow.runtime.regions import Triple
+from taskflow.runtime.regions import Triple, triple
 
 LISTED = 8  # times in a message
+
+Records = TypeVar("Records", xr.Dataset, xr.DataTree)
 
 
 def dataset(path: str | Path, group: str = "") -> xr.Dataset:
@@ -74,10 +76,14 @@ def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
     """Return the snapshot of a run at a time, or its last one. Raises BadInput where there is none."""
     ds = dataset(Path(directory) / STORE)
     of_a_box(ds, directory)
-    times = ds["time"].values
-    if not len(times):
-        raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
-    return ds.isel(time=-1) if time is None else at_time(ds, time).isel(time=0)
+    return _one(ds, directory, time, "snapshot")
+
+
+def _one(records: Records, directory: str | Path, time: float | None, kind: str) -> Records:
+    """Return the record of a time, or the last one."""
+    if not records.sizes["time"]:
+        raise BadInput(f"{directory}: no {kind} is complete yet; wait for the first one")
+    return records.isel(time=-1) if time is None else at_time(records, time).isel(time=0)
 
 
 def of_a_box(ds: xr.Dataset, directory: str | Path) -> None:
@@ -86,13 +92,13 @@ def of_a_box(ds: xr.Dataset, directory: str | Path) -> None:
         raise BadInput(f"{directory}: the run is on charts, of which this is not available; taskflow plot draws them")
 
 
-def at_time(ds: xr.Dataset, time: float) -> xr.Dataset:
+def at_time(records: Records, time: float) -> Records:
     """Return the one record of a time. Raises BadInput where there is none."""
-    times = ds["time"].values
+    times = np.asarray(records["time"])
     nearest = int(np.abs(times - time).argmin()) if len(times) else 0
     if not len(times) or abs(times[nearest] - time) > 1e-6 * max(1.0, abs(time)):
         raise BadInput(f"time = {time:g}: no snapshot was written then; choose one of {listed(times)}")
-    return ds.isel(time=[nearest])
+    return records.isel(time=[nearest])
 
 
 def listed(times: Iterable[float]) -> str:
@@ -196,8 +202,7 @@ def place_of(number: int, chart: xr.Dataset) -> tuple[int, Triple]:
     if CHART not in chart.attrs:
         return number, (0, 0, 0)
     try:
-        i, j, k = map(int, json.loads(chart.attrs[FIRST]))
-        return int(chart.attrs[CHART]), (i, j, k)
+        return int(chart.attrs[CHART]), triple(map(int, json.loads(chart.attrs[FIRST])))
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{CHARTS}/{number}: it does not say whose cells it has ({error}); {RESTORE}") from None
 
@@ -206,14 +211,4 @@ def snapshot_of(directory: str | Path, time: float | None, group: str = "") -> x
     """Return the snapshot of a run on charts at a time, or its last one; or the record of another group. Raises
     BadInput where there is none.
     """
-    records = tree(Path(directory) / STORE, group)
-    if not records.sizes["time"]:
-        missing = f"record of {group}" if group else "snapshot"
-        raise BadInput(f"{directory}: no {missing} is complete yet; wait for the first one")
-    return records.isel(time=-1) if time is None else tree_at(records, time).isel(time=0)
-
-
-def tree_at(records: xr.DataTree, time: float) -> xr.DataTree:
-    """Return the one record of a time. Raises BadInput where there is none."""
-    chosen = at_time(records.to_dataset().assign(number=("time", np.arange(records.sizes["time"]))), time)
-    return records.isel(time=chosen["number"].values)
+    return _one(tree(Path(directory) / STORE, group), directory, time, f"record of {group}" if group else "snapshot")

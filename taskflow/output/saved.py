@@ -80,35 +80,26 @@ def live(
     or, of charts, a DataTree. Coordinates, locations, units and attributes are those of its snapshots, and so are the
     `columns` of numbers of a record: of charts that move where they are.
     """
+
+    def filled(ds: xr.Dataset, chart: int, dims: Mapping[str, tuple[str, ...]]) -> xr.Dataset:
+        arrays: dict[str, Any] = {}
+        for name, field in fields.items():
+            shape = tuple(ds.sizes[dim] for dim in dims[name])
+            values = LazyArray(LiveArray(name, chart, shape, dtype, fetch))
+            arrays[name] = xr.Variable(dims[name], values, field_attributes(field))
+        return ds.assign(arrays)
+
     when = xr.Variable((), time, TIME)
     if not has_charts(path):
-        whole = dataset(path).drop_dims("time")
-        return _with(whole, 0, {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}, fields, dtype,
-                     fetch).assign_coords(time=when)  # fmt: skip
+        dims = {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}
+        return filled(dataset(path).drop_dims("time"), 0, dims).assign_coords(time=when)
     records = tree(path)
     parts = {"/": xr.Dataset(dict(columns), {"time": when}, records.attrs)}
     for number, chart in charts(records):
-        filled = _with(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS), fields, dtype, fetch)
         places = {name: (*now, chart[name].attrs) for name, now in places_now(chart, columns).items()}
-        parts[f"{CHARTS}/{number}"] = filled.assign_coords({"time": when, **places})
+        one = filled(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS))
+        parts[f"{CHARTS}/{number}"] = one.assign_coords({"time": when, **places})
     return xr.DataTree.from_dict(parts)
-
-
-def _with(
-    ds: xr.Dataset,
-    chart: int,
-    dims: Mapping[str, tuple[str, ...]],
-    fields: Mapping[str, FieldMetadata],
-    dtype: np.dtype,
-    fetch: Fetch,
-) -> xr.Dataset:
-    """Return a dataset of what does not change with the fields."""
-    variables: dict[str, Any] = {}
-    for name, field in fields.items():
-        shape = tuple(ds.sizes[dim] for dim in dims[name])
-        values = LazyArray(LiveArray(name, chart, shape, dtype, fetch))
-        variables[name] = xr.Variable(dims[name], values, field_attributes(field))
-    return ds.assign(variables)
 
 
 LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres
@@ -136,34 +127,26 @@ def saved_state(source: str | Path | xr.Dataset | xr.DataTree, time: float | Non
 
     Raises BadInput where there is none.
     """
-    if isinstance(source, xr.Dataset):
-        return _of_dataset(source, time, "the dataset")
-    if isinstance(source, xr.DataTree):
-        return _of_tree(source, time, "the tree")
+    if isinstance(source, xr.Dataset | xr.DataTree):
+        return _at(source, time, "the dataset" if isinstance(source, xr.Dataset) else "the tree")
     path = Path(source)
     if (path / STORE).is_dir():
         return _of_run(path, time)
-    opened = tree(path) if has_charts(path) else _opened(path)
-    if isinstance(opened, xr.DataTree):
-        return _of_tree(opened, time, f"{path}")
-    return _of_dataset(opened, time, f"{path}")
+    return _at(tree(path) if has_charts(path) else _opened(path), time, f"{path}")
 
 
 def _of_run(path: Path, time: float | None) -> SavedState:
-    on_charts = tree(path / STORE) if has_charts(path / STORE) else None
-    records = dataset(path / STORE) if on_charts is None else on_charts.to_dataset()
-    snapshots = [float(t) for t in np.atleast_1d(records["time"].values) if np.isfinite(t)]
+    store = path / STORE
+    records = tree(store) if has_charts(store) else dataset(store)
+    snapshots = [float(t) for t in np.atleast_1d(records.coords["time"].values) if np.isfinite(t)]
     checkpoint = _checkpoint(path, time, max(snapshots, default=-np.inf))
-    case = _text(path / CASE)
     if checkpoint is not None:
-        at, whole = checkpoint.state["time"], _of_checkpoint(path / STORE, checkpoint, on_charts)
+        at = checkpoint.state["time"]
+        whole = _of_checkpoint(store, checkpoint, records if isinstance(records, xr.DataTree) else None)
         where = f"the checkpoint of step {checkpoint.step} in {path}"
         state = SavedState(None, at, where, checkpoint.state["case"], checkpoint)
         return replace(state, fields=whole) if isinstance(whole, xr.Dataset) else replace(state, charts=whole)
-    others = [at for _, at in _times(path)]
-    if on_charts is not None:
-        return replace(_of_tree(on_charts, time, f"{path}", others), case=case)
-    return replace(_of_dataset(records, time, f"{path}", others), case=case)
+    return replace(_at(records, time, f"{path}", [at for _, at in _times(path)]), case=_text(path / CASE))
 
 
 def _checkpoint(path: Path, time: float | None, latest: float) -> Checkpoint | None:
@@ -193,7 +176,7 @@ def _of_checkpoint(
     """
     if records is not None and POSE[0] in records.data_vars:
         with suppress(BadInput):
-            return _of_tree(records, checkpoint.state["time"], f"{store}").charts
+            return _at(records, checkpoint.state["time"], f"{store}").charts
         return None
     roles = sorted({piece["role"] for file in checkpoint.files for piece in file["pieces"]})
     fields = {role: FieldMetadata("", location=LOCATIONS.get(role, "c")) for role in roles}
@@ -217,17 +200,13 @@ def _places(checkpoint: Checkpoint, records: xr.DataTree) -> list[Triple]:
     return places
 
 
-def _of_tree(records: xr.DataTree, time: float | None, where: str, others: list[float] | None = None) -> SavedState:
-    """Return the state of a time in a tree of charts."""
-    of_root = _of_dataset(records.to_dataset(), time, where, others)
-    if "time" not in records.dims:
-        return replace(of_root, fields=None, charts=records)
-    number = int(np.abs(records.coords["time"].values - of_root.time).argmin())
-    return replace(of_root, fields=None, charts=records.isel(time=number))
-
-
-def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[float] | None = None) -> SavedState:
-    """Return the state of a time in a dataset, whose dimension of time, if it has one, is called so."""
+def _at(
+    records: xr.Dataset | xr.DataTree, time: float | None, where: str, others: list[float] | None = None
+) -> SavedState:
+    """Return the state of a time in a dataset, or in a tree of charts; their dimension of time, if there is one, is
+    called so.
+    """
+    ds = records if isinstance(records, xr.Dataset) else records.to_dataset()
     times = ds["time"].values if "time" in ds.coords or "time" in ds.dims else np.array(0.0)
     if times.dtype.kind not in "fiu":
         raise BadInput(f"{where}: its times are of type {times.dtype}; give numbers, or one state without a time")
@@ -237,15 +216,18 @@ def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[flo
             raise BadInput(f"{where}: its time lies along {dims}; give one number, or a dimension that is called time")
         if time is not None and not ("time" in ds.coords and _is(float(times), time)):
             raise BadInput(f"time = {time:g}: {where} has no times to choose from; leave it out")
-        return SavedState(ds, float(times), where)
-    known = [float(t) for t in times]
-    if not known:
-        raise BadInput(f"{where}: no state is complete yet; wait for the first one")
-    nearest = len(known) - 1 if time is None else int(np.abs(times - time).argmin())
-    if time is not None and not _is(known[nearest], time):
-        known = sorted({*known, *(others or [])})
-        raise BadInput(f"time = {time:g}: {where} has no state of it; choose one of {listed(known)}")
-    return SavedState(ds.isel(time=nearest), known[nearest], f"time {known[nearest]:g} of {where}")
+        state = SavedState(ds, float(times), where)
+    else:
+        known = [float(t) for t in times]
+        if not known:
+            raise BadInput(f"{where}: no state is complete yet; wait for the first one")
+        nearest = len(known) - 1 if time is None else int(np.abs(times - time).argmin())
+        if time is not None and not _is(known[nearest], time):
+            known = sorted({*known, *(others or [])})
+            raise BadInput(f"time = {time:g}: {where} has no state of it; choose one of {listed(known)}")
+        state = SavedState(ds.isel(time=nearest), known[nearest], f"time {known[nearest]:g} of {where}")
+        records = records.isel(time=nearest)
+    return replace(state, fields=None, charts=records) if isinstance(records, xr.DataTree) else state
 
 
 def _opened(path: Path) -> xr.Dataset | xr.DataTree:

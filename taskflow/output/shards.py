@@ -57,7 +57,9 @@ class ShardWriter:
     def reopen(self) -> None:
         """Open the store as it is now; it may have grown."""
         self._group = zarr.open_group(str(self._path), path=self._name, mode="r+")
-        self._fields = {name: array for name, array in arrays_of(self._group) if _is_field(name, array)}
+        timed = {name: array for name, array in arrays_of(self._group) if array.ndim == 4}
+        # all that blocks write: places of charts that move are not
+        self._fields = {name: array for name, array in timed.items() if name.rpartition("/")[2] not in PLACES}
 
     @property
     def capacity(self) -> int:
@@ -89,11 +91,6 @@ class ShardWriter:
                 if clock.monotonic() > deadline:
                     raise RunFailed(f"no room for snapshot {index} in {self._path} after {self._patience:g} s")
                 clock.sleep(POLL)
-
-
-def _is_field(name: str, array: zarr.Array) -> bool:
-    """Return whether blocks write an array: all with records in space, but places of charts that move."""
-    return array.ndim == 4 and name.rpartition("/")[2] not in PLACES
 
 
 class BlockStore(ShardWriter):

@@ -49,17 +49,12 @@ def plot_charts(
 
     Raises BadInput where something asked for is not there.
     """
-    record = _record_with(directory, field, time)
+    store = Path(directory) / STORE
+    averaged = fields_of(tree(store, STATISTICS)) if has_charts(store, STATISTICS) else []
+    record = snapshot_of(directory, time, STATISTICS if field in averaged else "")
     field = field or default_field(record)
     name = "velocity" if field == SPEED else field
     return save(draw_charts(record, field, plane, window, look), directory, name, out)
-
-
-def _record_with(directory: str | Path, field: str | None, time: float | None) -> xr.DataTree:
-    """The snapshot, or the statistics where they alone have a field."""
-    store = Path(directory) / STORE
-    averaged = fields_of(tree(store, STATISTICS)) if has_charts(store, STATISTICS) else []
-    return snapshot_of(directory, time, STATISTICS if field in averaged else "")
 
 
 def draw_charts(
@@ -87,10 +82,11 @@ def draw_charts(
     _, first = next(charts(drawn))
     values = mesh.at_points(drawn, field)
     triangles = Triangulation(mesh.points[:, 0], mesh.points[:, 1], mesh.triangles)
-    seen = _in(mesh.points, window)
+    (x, y), (left, right, bottom, top) = mesh.points.T, window
+    seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
     words = label(first[field], first[field].attrs["long_name"])
-    bottom = 0.0 if field == SPEED else None
-    colours = look.colours(values[seen] if seen.any() else values, words, bottom=bottom)
+    least = 0.0 if field == SPEED else None
+    colours = look.colours(values[seen] if seen.any() else values, words, bottom=least)
     smooth, smooth_values = _finer(triangles, colours.shown(values))
     colours.bar(axes, axes.tripcolor(smooth, smooth_values, shading="gouraud", **colours.keywords))
     if field == SPEED and lines:
@@ -152,12 +148,6 @@ def _finer(triangles: Triangulation, values: np.ndarray) -> tuple[Triangulation,
         return triangles, values
     x, y, finer = parts.reshape(3, -1)
     return Triangulation(x, y, corners), finer
-
-
-def _in(points: np.ndarray, window: Window) -> np.ndarray:
-    """Return which points lie in the window."""
-    (x, y), (left, right, bottom, top) = points.T, window
-    return (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
 
 
 def _streamlines(axes: Axes, triangles: Triangulation, velocity: list[np.ndarray], window: Window) -> None:

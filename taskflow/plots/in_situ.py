@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.planes import SPEED, CutPlane
+from taskflow.analysis.planes import CutPlane
 from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.metadata import SOLID
@@ -23,7 +23,7 @@ from taskflow.output.pictures import PICTURES, Boxes, Drawable, Numbers, Picture
 from taskflow.output.reading import dataset, has_charts
 from taskflow.plots import DPI
 from taskflow.plots.look import Look
-from taskflow.plots.snapshots import draw_image, panels_of, solid_on
+from taskflow.plots.snapshots import colours_of, draw_image, panels_of, solid_on
 
 if TYPE_CHECKING:
     from taskflow.plots.chart_pictures import ChartDrawing
@@ -60,15 +60,9 @@ def draw_slice(
     values = fields[role].squeeze(2 - order.axis).astype("f8")
     known = np.where(solid_on(grid, plane), np.nan, values)
     figure, (axes,) = panels_of(grid, plane, look)
-    bottom = {SPEED: 0.0, "T": _least(known)}.get(role)  # the zero of a temperature has no meaning
-    colours = look.drawable(known).colours(known, words, "RdYlBu_r" if role == "T" else "viridis", bottom)
-    draw_image(axes, grid, plane, values, colours)
+    draw_image(axes, grid, plane, values, colours_of(role, known, words, look.drawable(known)))
     look.trim(figure)
     figure.savefig(path, dpi=DPI)
-
-
-def _least(values: np.ndarray) -> float:
-    return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
 
 
 def _drawing(store: Path) -> BoxDrawing | ChartDrawing:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import partial
 from math import ceil
 from pathlib import Path
 
@@ -64,21 +63,14 @@ def plot_run(
     panels = [_speed if name == SPEED else _scalar(name) for name in drawn]
     if interface:
         has_interface(names)
-        panels = [partial(_with_interface, panel) for panel in panels]
     name = "velocity" if drawn[0] == SPEED else drawn[0]
-    return [save(_figure(panels, ds, cut, look), directory, name, out)]
+    return [save(_figure(panels, ds, cut, look, interface=interface), directory, name, out)]
 
 
 def has_interface(names: Collection[str]) -> None:
     """Raises BadInput where a run has not recorded the share of a phase."""
     if "f" not in names:
         raise BadInput("--interface: f is not among the fields of this run; give output.fields with f, or leave it out")
-
-
-def _with_interface(panel: Panel, axes: Axes, ds: xr.Dataset, plane: CutPlane, look: Look) -> None:
-    """Draw a panel with the line f = 1/2 over it."""
-    panel(axes, ds, plane, look)
-    draw_interface(axes, ds, plane)
 
 
 def draw_interface(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> ContourSet | None:
@@ -150,6 +142,12 @@ def draw_image(axes: Axes, ds: xr.Dataset, plane: CutPlane, values: np.ndarray, 
     return image
 
 
+def colours_of(field: str, values: np.ndarray, words: str, look: Look) -> Colours:
+    """Return the colours of values of a field: a speed begins at 0, and the zero of a temperature has no meaning."""
+    bottom = {SPEED: 0.0, "T": float(np.nanmin(values)) if np.isfinite(values).any() else 0.0}.get(field)
+    return look.colours(values, words, "RdYlBu_r" if field == "T" else "viridis", bottom)
+
+
 def image_of(ds: xr.Dataset, plane: CutPlane, values: np.ndarray) -> np.ndarray:
     """Return values [up, across] of the cells at evenly spaced places that show the smallest cell."""
     return _evenly(ds, plane, values, *(_pixels(ds, axis) for axis in (plane.across, plane.up)))
@@ -163,11 +161,13 @@ def _pixels(ds: xr.Dataset, axis: str) -> np.ndarray:
     return places[0] + (np.arange(count) + 0.5) * whole / count
 
 
-def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane, look: Look) -> Figure:
-    """Draw the panels."""
+def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane, look: Look, *, interface: bool = False) -> Figure:
+    """Draw the panels, perhaps with the line f = 1/2 over each."""
     figure, places = panels_of(ds, plane, look, len(panels))
     for axes, draw in zip(places, panels, strict=True):
         draw(axes, ds, plane, look)
+        if interface:
+            draw_interface(axes, ds, plane)
     look.trim(figure)
     return figure
 
@@ -198,7 +198,7 @@ def _speed(axes: Axes, ds: xr.Dataset, plane: CutPlane, look: Look) -> None:
     velocity = {axis: on_plane(ds, name, plane) for axis, name in VELOCITY.items()}
     speed = np.sqrt(sum(component**2 for component in velocity.values()))
     solid = solid_on(ds, plane)
-    colours = look.colours(np.where(solid, np.nan, speed), words_of(ds, SPEED), bottom=0.0)
+    colours = colours_of(SPEED, np.where(solid, np.nan, speed), words_of(ds, SPEED), look)
     draw_image(axes, ds, plane, speed, colours)
     x, y = _even(ds, plane.across), _even(ds, plane.up)
     even = (_evenly(ds, plane, velocity[plane.across], x, y), _evenly(ds, plane, velocity[plane.up], x, y))
@@ -223,12 +223,7 @@ def _scalar(field: str) -> Panel:
 
     def draw(axes: Axes, ds: xr.Dataset, plane: CutPlane, look: Look) -> None:
         values, fluid = on_plane(ds, field, plane), fluid_on_plane(ds, field, plane)
-        if field == "T":  # its zero has no meaning
-            bottom = float(np.nanmin(fluid)) if np.isfinite(fluid).any() else 0.0
-            colours = look.colours(fluid, words_of(ds, field), "RdYlBu_r", bottom)
-        else:
-            colours = look.colours(fluid, words_of(ds, field))
-        draw_image(axes, ds, plane, values, colours)
+        draw_image(axes, ds, plane, values, colours_of(field, fluid, words_of(ds, field), look))
         if field == "T" and min(values.shape) >= 2 and np.nanmax(fluid) > np.nanmin(fluid):
             centres = ds[f"{plane.across}_c"].values, ds[f"{plane.up}_c"].values
             levels = np.linspace(float(np.nanmin(fluid)), float(np.nanmax(fluid)), 17)[1:-1]

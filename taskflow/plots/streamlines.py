@@ -7,8 +7,8 @@ than half of that to any. Here it also ends where it comes back to itself, so a 
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import floor, hypot
 
@@ -27,6 +27,7 @@ WEAK = 1e-4  # of the largest velocity: where nothing flows
 WHITE, WIDTH, ARROW = (1.0, 1.0, 1.0, 0.75), 0.7, 9.0
 
 Point = tuple[float, float]
+Square = tuple[int, int]
 
 
 def draw_streamlines(
@@ -70,8 +71,7 @@ class _Streamlines:
     blocked: np.ndarray
     columns: float
     rows: float
-    taken: dict[tuple[int, int], list[tuple[float, float, int, float]]] = field(default_factory=dict)
-    count: int = 0
+    taken: dict[Square, list[Point]] = field(default_factory=lambda: defaultdict(list))
 
     def all(self) -> list[list[Point]]:
         """Return all lines: first those beside others, then those of places where the flow is strong."""
@@ -97,21 +97,17 @@ class _Streamlines:
 
     def _line(self, seed: Point) -> list[Point]:
         """Return the line through a point and take its place; nothing where it would be short."""
-        ahead, back = self._followed(seed, 1.0, {}), []
-        own: dict[tuple[int, int], list[tuple[Point, float]]] = {}
+        ahead, own = self._followed(seed, 1.0, {}), defaultdict[Square, list[tuple[Point, float]]](list)
         for number, point in enumerate(ahead):
-            own.setdefault(_square(point), []).append((point, number * STEP))
-        back = self._followed(seed, -1.0, own)
-        line = [*reversed(back), seed, *ahead]
-        extents = np.ptp(np.array(line), axis=0)
-        if max(extents) < SHORT:
+            own[_square(point)].append((point, number * STEP))
+        line = [*reversed(self._followed(seed, -1.0, own)), seed, *ahead]
+        if max(np.ptp(np.array(line), axis=0)) < SHORT:
             return []
-        for number, point in enumerate(line[::2]):
-            self.taken.setdefault(_square(point), []).append((*point, self.count, number))
-        self.count += 1
+        for point in line[::2]:
+            self.taken[_square(point)].append(point)
         return line
 
-    def _followed(self, seed: Point, sign: float, own: dict[tuple[int, int], list[tuple[Point, float]]]) -> list[Point]:
+    def _followed(self, seed: Point, sign: float, own: Mapping[Square, list[tuple[Point, float]]]) -> list[Point]:
         """Return points of the line from a seed on, down or up the stream; `own` has those on its other side."""
         points: list[Point] = []
         mine = {square: [(point, -length) for point, length in places] for square, places in own.items()}
@@ -147,27 +143,21 @@ class _Streamlines:
 
     def _meets(self, point: Point, distance: float) -> bool:
         """Return whether another line is closer to a point than a distance."""
-        for square in _around(point):
-            for a, b, *_ in self.taken.get(square, ()):
-                if hypot(a - point[0], b - point[1]) < distance:
-                    return True
-        return False
+        near = (place for square in _around(point) for place in self.taken.get(square, ()))
+        return any(hypot(a - point[0], b - point[1]) < distance for a, b in near)
 
 
-def _returns(mine: dict[tuple[int, int], list[tuple[Point, float]]], point: Point, length: float) -> bool:
+def _returns(mine: Mapping[Square, list[tuple[Point, float]]], point: Point, length: float) -> bool:
     """Return whether a line comes back to itself."""
-    for square in _around(point):
-        for (a, b), at in mine.get(square, ()):
-            if length - at > TURN and hypot(a - point[0], b - point[1]) < ITSELF:
-                return True
-    return False
+    near = (place for square in _around(point) for place in mine.get(square, ()))
+    return any(length - at > TURN and hypot(a - point[0], b - point[1]) < ITSELF for (a, b), at in near)
 
 
-def _square(point: Point) -> tuple[int, int]:
+def _square(point: Point) -> Square:
     return floor(point[0]), floor(point[1])
 
 
-def _around(point: Point) -> list[tuple[int, int]]:
+def _around(point: Point) -> list[Square]:
     """Return the squares in which points at most a distance away are."""
     column, row = _square(point)
     return [(column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport, reference
-from taskflow.flow.bodies import adherence, bulk_velocity, cuts, forces
+from taskflow.flow.bodies import bulk_velocity, cuts, forces, immersed
 from taskflow.flow.reference.stretched import Metrics
 from taskflow.flow.reference.surfaces import adhered, brought
 from taskflow.runtime.tasks import reduced
@@ -134,7 +134,7 @@ def test_velocity(walls, real, device):
         result = near(kept * q + added + (1 - kept) * DT * metrics.gradient(p, axis))
         expected[new] = np.where(on_wall(hand, axis), near(q), np.where(near(body) > 0, 0, result))
     constants = {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}
-    hand.run(hand.launch(adherence.apply_wall_friction, constants))
+    hand.run(hand.launch(immersed.apply_wall_friction, constants))
     for name, values in expected.items():
         hand.assert_agrees(name, values)
 
@@ -144,7 +144,7 @@ def test_heat(real, device):
     hand.fields["conductance_T"][::2] = 0
     T, conductance, step = hand.values("T"), hand.values("conductance_T"), DT * HEAT.diffusivity
     expected = np.where(conductance > 0, (T + step * hand.values("warm_T")) / (1 + step * conductance), T)
-    hand.run(hand.launch(adherence.wall_heat_flux, {"diffusivity": HEAT.diffusivity}))
+    hand.run(hand.launch(immersed.wall_heat_flux, {"diffusivity": HEAT.diffusivity}))
     hand.assert_agrees("T", expected)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.flow.boundaries.boundary import AdvectedOutflow, beyond
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
-from taskflow.flow.boundaries.outflow import advected_outlets, outlet
+from taskflow.flow.boundaries.outflow import outlet
 from taskflow.flow.grid import on_face
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.tasks import FACES, Roles, frame
@@ -65,9 +65,7 @@ def assert_driven(hand: ByHand, face: str, speed: float) -> None:
 
 def test_the_pressure_decays_over_half_the_width_of_the_side():
     """Between walls where there are such, and not over what is one cell thick."""
-    sides = {"x_max": AdvectedOutflow()}
     hand = ByHand((5, 1, 6), (True, False, True))
-    assert advected_outlets(sides) == ["x_max"]
     assert outlet("x_max", hand.staggered.constants).reach == pytest.approx(1.7 / 2)
     assert outlet("x_max", ByHand((5, 4, 6), (True, False, True)).staggered.constants).reach == pytest.approx(1.7 / 2)
     assert outlet("x_max", ByHand((5, 4, 6), (True, False, False)).staggered.constants).reach == pytest.approx(0.7 / 2)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.bodies import adherence, cuts, forces, obstacles
+from taskflow.flow.bodies import cuts, forces, immersed, obstacles
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.poisson.relaxation import jacobi
@@ -283,6 +283,6 @@ def test_immersed_bodies(walls, real, device):
         result = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)
         result = np.where(near(made.faces[a]) > 0, 0, made.inside(result))
         expected.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), result))
-    made.run(adherence.apply_wall_friction, viscosity=FLUID.viscosity)
+    made.run(immersed.apply_wall_friction, viscosity=FLUID.viscosity)
     for name, values in zip(NEW, expected, strict=True):
         made.assert_agrees(name, values)

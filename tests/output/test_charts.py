@@ -27,7 +27,7 @@ from taskflow.output import (
     sum_of_times,
     tree,
 )
-from taskflow.output.reading import patches, tree_at
+from taskflow.output.reading import at_time, patches
 from taskflow.runtime.regions import Box
 from tests.output.on_charts import grid_of, layout_of, middle, value, write, written
 
@@ -115,9 +115,9 @@ def test_a_reader_of_a_running_store_sees_complete_records_only(tmp_path):
     store.commit(0, 0.25)
     store.grow(2)
     assert tree(path).time.values.tolist() == [0.25]
-    assert tree_at(tree(path), 0.25)["charts/2/p"].notnull().all()
+    assert at_time(tree(path), 0.25)["charts/2/p"].notnull().all()
     with pytest.raises(BadInput, match=re.escape("time = 0.5: no snapshot was written then; choose one of 0.25")):
-        tree_at(tree(path), 0.5)
+        at_time(tree(path), 0.5)
 
 
 def test_what_was_written_behind_a_checkpoint_is_cut(tmp_path):

@@ -26,7 +26,7 @@ ENDS = (slice(None, -1), slice(1, None))  # of the vertices of cells along a dir
 
 def numbered(parts: Sequence[np.ndarray], marked: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return the places [n, xyz] of those vertices [xyz, k, j, i] of charts that are marked, each once, and for each
-    chart their numbers [k, j, i], -1 of the others.
+    chart their numbers [k, j, i], -1 of the others. In a plane both have two coordinates, and vertices two indices.
     """
     places = np.concatenate([x[:, at].T for x, at in zip(parts, marked, strict=True)]) + 0.0  # there is no -0
     nodes, names = np.unique(places, axis=0, return_inverse=True)
@@ -92,17 +92,12 @@ def flat_mesh(records: xr.DataTree) -> PlaneMesh | None:
 def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> PlaneMesh:
     along = [axis for axis in range(3) if axis != normal]
     planes = [x[along].take(0, 3 - axis) for x, axis in zip(parts, thin, strict=True)]  # [2, m, n]
-    places = np.concatenate([plane.reshape(2, -1).T for plane in planes]) + 0.0  # there is no -0
-    points, names = np.unique(places, axis=0, return_inverse=True)
-    corners, first = [], 0
-    for plane in planes:
-        m, n = plane.shape[1:]
-        grid = names.reshape(-1)[first : first + m * n].reshape(m, n)
-        corners.append(np.stack([c.ravel() for c in (grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1])]))
-        first += m * n
+    points, numbers = numbered(planes, [np.ones(plane.shape[1:], bool) for plane in planes])
+    around = ((grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]) for grid in numbers)
+    corners = tuple(np.stack([corner.ravel() for corner in quad]) for quad in around)
     quads = np.concatenate(corners, axis=1)
     triangles = np.concatenate([quads[[0, 1, 2]], quads[[0, 2, 3]]], axis=1).T
-    return PlaneMesh("".join("xyz"[a] for a in along), points, triangles, tuple(corners))
+    return PlaneMesh("".join("xyz"[a] for a in along), points, triangles, corners)
 
 
 def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:

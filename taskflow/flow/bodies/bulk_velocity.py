@@ -4,7 +4,7 @@ which counts as the volume around it.
 Here the projection does change the mean: what the pressure pushes against bodies it takes from the fluid. So the mean
 is kept of u* - dt grad(p), with the last pressure known: then it is U but for dt times the change of the mean gradient
 over a stage, and U itself where the flow is steady. Immersed bodies slow faces beside them down at the end of the step,
-what is added there, too (`taskflow.flow.bodies.adherence`): u* - dt grad(p) becomes kept (u* + push - dt grad(p)) +
+what is added there, too (`taskflow.flow.bodies.immersed`): u* - dt grad(p) becomes kept (u* + push - dt grad(p)) +
 added, and the push is such that the mean of that is U.
 """
 

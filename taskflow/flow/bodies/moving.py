@@ -1,6 +1,6 @@
 """Immersed bodies of which some move, as they are told to, each as a rigid body of the velocity u_b.
 
-All that `taskflow.flow.bodies.adherence` says holds for the velocity relative to a body: a closed face holds u_b, the
+All that `taskflow.flow.bodies.immersed` says holds for the velocity relative to a body: a closed face holds u_b, the
 difference towards a surface is (u_b - u) / (s h), and on a cut face q = o u + (1 - o) u_b is stored. With r = q - u_b
 and m = blockage r, what is missing of the velocity in the centre of a face, both at the beginning of the step, a cut
 face has at its end
@@ -137,7 +137,7 @@ class MovingObstacles(ImmersedObstacles):
         yield follow_bodies((f.u, f.v, f.w), f.solid, body, over=Box.of(grid.cells), grid=grid)
         if self.isothermal:
             yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
-        yield from self._told(f, grid, pressure)
+        yield from coefficients_at_bodies(f, grid, pressure)
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
@@ -149,7 +149,7 @@ class MovingObstacles(ImmersedObstacles):
         for quantity in quantities:
             before = f[f"{flags[quantity.name]}{OTHER}"]
             yield from extended(f, quantity.name, before, self.near, grid)
-        yield from self._told(f, grid, pressure)
+        yield from coefficients_at_bodies(f, grid, pressure)
         yield from pressure.prepare(f)
 
     def predicted(
@@ -186,14 +186,9 @@ class MovingObstacles(ImmersedObstacles):
         """See `Obstacles.heat`: what the last step has given on account of the body."""
         return heat_from_moving_body(f.push_T, f.owner_T, flux=flux, **where)
 
-    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
+    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
         push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
-        where = {name: value for name, value in where.items() if name != "fluid"}
         return force_on_moving_body(f.p, f.solid, push, owners, forces=forces, **where)
-
-    def _told(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:
-        if "b_x" in pressure.fields:
-            yield from coefficients_at_bodies(f, grid)
 
 
 def _faces(quantity: Quantity) -> str:

@@ -4,7 +4,7 @@ All cells are advanced by the velocity on all faces, closed ones included, which
 too. Nothing diffuses through closed faces. Then a step puts right what bodies have in them:
 
 - **With a temperature** T_b: T = T_b in cells whose centre is inside, and in cells beside them what conduction over
-  the true distance s h makes of it, as at rest (`taskflow.flow.bodies.adherence.wall_heat_flux`). The heat that a body
+  the true distance s h makes of it, as at rest (`taskflow.flow.bodies.immersed.wall_heat_flux`). The heat that a body
   gives is all that this changes, in it and beside it, so the sum of T over all cells, bodies included, changes by that
   and by what sides and sources give, to rounding. As T_b is constant, so is the heat that is stored inside.
 - **Without one**, or for a passive scalar: cells without an open face keep what they have, and before each step take

@@ -54,8 +54,10 @@ def open_faces(b_x: Write, b_y: Write, b_z: Write, solid: ReadByte) -> None:
     """b = 1 on open low faces of cells, 0 on closed ones"""
 
 
-def coefficients_at_bodies(f: Roles, grid: Grid) -> Iterator[Launch]:
-    """The coefficients of div(b grad p) on all faces of a grid."""
+def coefficients_at_bodies(f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:
+    """The coefficients of div(b grad p) on all faces of a grid, for a solver that has some."""
+    if "b_x" not in pressure.fields:
+        return
     cells, b = Box.of(grid.cells), (f.b_x, f.b_y, f.b_z)
     for axis, name in enumerate(b):
         if grid.high[axis]:
@@ -113,8 +115,7 @@ class Obstacles:
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
         yield stop((f.u, f.v, f.w), f.solid, over=Box.of(grid.cells))
-        if "b_x" in pressure.fields:
-            yield from coefficients_at_bodies(f, grid)
+        yield from coefficients_at_bodies(f, grid, pressure)
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
@@ -133,7 +134,7 @@ class Obstacles:
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
-        see `taskflow.flow.bodies.adherence`.
+        see `taskflow.flow.bodies.immersed`.
         """
         return None, None, None
 
@@ -197,10 +198,10 @@ class Obstacles:
                 flux = f.scalar(f"flux_{number}")
                 yield self.heat(f, flux, bounded=bounded, transport=heat, number=number, **where)
 
-    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
+    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
         """The force on a body and its moment, into the scalars of this name."""
         nu_t, velocity, owners = f.nu_t if eddies else None, (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
-        return force_on_body(velocity, f.p, nu_t, f.solid, owners, forces=forces, **where)
+        return force_on_body(velocity, f.p, nu_t, f.solid, owners, forces=forces, fluid=fluid, **where)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""

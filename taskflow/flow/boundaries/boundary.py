@@ -7,6 +7,7 @@ pressure needs no ghost cells.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import UnionType
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import AXES, Grid, Vector, on_face
@@ -82,6 +83,11 @@ Boundaries = Mapping[str, Boundary]  # by face, x_min to z_max; the faces of per
 def open_sides(boundaries: Boundaries) -> list[str]:
     """The faces through which fluid may pass."""
     return [face for face, side in boundaries.items() if not isinstance(side, Wall | Slip)]
+
+
+def sides_of(kind: type | UnionType, boundaries: Boundaries) -> list[str]:
+    """The faces with boundaries of a kind, from x_min to z_max."""
+    return [face for face in FACES if isinstance(boundaries.get(face), kind)]
 
 
 @dataclass(frozen=True)
@@ -210,7 +216,8 @@ def temperature_ghosts(
         changing = boundary.timed & {"temperature", "heat"} if isinstance(boundary, Wall) else frozenset()
         if isinstance(boundary, Wall) and changing:
             name = "T" if "temperature" in changing else "heat"
-            values = AROUND if name == "T" else _passed(face, boundary, grid, diffusivity)
+            supplied = replace(boundary, heat_flux=1.0, outside_temperature=0.0)  # that which comes is a factor
+            values = AROUND if name == "T" else _conducting(face, supplied, grid, diffusivity)
             yield mirror_timed(temperature, over=over, on=face, number=timed(face, name, ending), mirror=values)
             continue
         if isinstance(boundary, Wall) and boundary.temperature is not None:
@@ -225,11 +232,6 @@ def temperature_factor(face: str, boundary: Boundary, grid: Grid, diffusivity: f
     if not isinstance(boundary, Wall):
         return 1.0
     return -1.0 if boundary.temperature is not None else _conducting(face, boundary, grid, diffusivity).factor
-
-
-def _passed(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror:
-    """The mirror of `_conducting` but for the heat that comes, a factor of its value."""
-    return _conducting(face, replace(wall, heat_flux=1.0, outside_temperature=0.0), grid, diffusivity)
 
 
 def _conducting(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror:

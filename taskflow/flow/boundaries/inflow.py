@@ -8,7 +8,7 @@ side, of which the one that belongs to the block at the side counts.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, Wall, beyond, mirror
+from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, Wall, beyond, mirror, sides_of
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, triple
@@ -36,8 +36,8 @@ def inflow_partitions(
     """For each inflow the region of its values of `names`, and for each wall of those that depend on the place, each
     with several `endings`, on the blocks of `main`.
     """
-    partitions = []
-    for face, prescribed in {**dict.fromkeys(inflows(boundaries), tuple(names)), **wall_fields(boundaries)}.items():
+    partitions, entered = [], dict.fromkeys(sides_of(Inflow, boundaries), tuple(names))
+    for face, prescribed in {**entered, **wall_fields(boundaries)}.items():
         axis, high = frame(face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0
@@ -49,14 +49,9 @@ def inflow_partitions(
     return tuple(partitions)
 
 
-def inflows(boundaries: Boundaries) -> list[str]:
-    """The faces where fluid enters."""
-    return [face for face in FACES if isinstance(boundaries.get(face), Inflow)]
-
-
 def apply_inflow(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
     """The prescribed normal velocity on inflows. One launch for each, over its faces."""
-    for face in inflows(boundaries):
+    for face in sides_of(Inflow, boundaries):
         axis, _ = frame(face)
         yield impose_values(velocity[axis], values(face, "uvw"[axis], ending), over=on_face(face, grid))
 
@@ -65,7 +60,7 @@ def inflow_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid,
     """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T: of the velocities along an inflow,
     and of the temperature. One launch for each.
     """
-    for face in inflows(boundaries):
+    for face in sides_of(Inflow, boundaries):
         normal = "uvw"[frame(face)[0]]
         for name, field in fields.items():
             if name != normal:
@@ -98,7 +93,7 @@ def inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: G
     """Beyond inflows, whose values end with the cells: what is on the faces of high boundaries beside them. It is for
     gradients at inflows, which the momentum equation alone does not need.
     """
-    for face in inflows(boundaries):
+    for face in sides_of(Inflow, boundaries):
         for axis, name in enumerate(velocity):
             if axis != frame(face)[0] and grid.high[axis]:
                 edge = beyond(face, grid, edges=False).layer(axis, 1, -1, 0)

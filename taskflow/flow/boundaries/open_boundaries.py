@@ -15,12 +15,14 @@ from typing import Any
 from taskflow.flow.boundaries.boundary import (
     AdvectedOutflow,
     Boundaries,
+    ConvectiveOutflow,
     Mirror,
     PressureOutflow,
     Value,
     beyond,
     impose,
     mirror,
+    sides_of,
     timed,
 )
 from taskflow.flow.boundaries.inflow import apply_inflow, inflow_ghosts, inflow_partitions
@@ -29,9 +31,7 @@ from taskflow.flow.boundaries.outflow import (
     Coefficients,
     accelerate_outlet,
     advect_pressure,
-    advected_outlets,
     balance,
-    balanced_outlets,
     convect,
     convective_outlets,
     correct_outlet,
@@ -75,9 +75,9 @@ class OpenBoundaries:
         """The normal velocity before the first projection: on outflows that on the next face inside, balanced."""
         yield from apply_inflow((f.u, f.v, f.w), self.boundaries, self.grid, self.endings[-1])
         velocity = f.u, f.v, f.w
-        for face in advected_outlets(self.boundaries):
+        for face in sides_of(AdvectedOutflow, self.boundaries):
             yield impose(_kept(f, face), over=beyond(face, self.grid, edges=False), value=Value(0.0))
-        for face in (*balanced_outlets(self.boundaries), *pressure_outlets(self.boundaries)):
+        for face in (*sides_of(ConvectiveOutflow, self.boundaries), *pressure_outlets(self.boundaries)):
             axis, _ = frame(face)
             yield mirror(velocity[axis], over=on_face(face, self.grid), on=face, mirror=AS_INSIDE)
         yield from self._balanced(f, velocity, -1)
@@ -86,7 +86,7 @@ class OpenBoundaries:
         """The normal velocity at the end of stage n, before its projection; needs that inside."""
         new, old, dt = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w), self.scheme.names[n]["dt"]
         yield from apply_inflow(new, self.boundaries, self.grid, self.endings[n])
-        for face in balanced_outlets(self.boundaries):
+        for face in sides_of(ConvectiveOutflow, self.boundaries):
             axis, _ = frame(face)
             yield self._convected(f, face, new[axis], old[axis], on_face(face, self.grid), n)
         yield from self._balanced(f, new, n)
@@ -153,7 +153,7 @@ class OpenBoundaries:
         return convect(new, old, over=over, on=face, opening=opening(face, self.grid), **numbers)
 
     def _balanced(self, f: Roles, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
-        for face in balanced_outlets(self.boundaries):
+        for face in sides_of(ConvectiveOutflow, self.boundaries):
             axis, _ = frame(face)
             q, over, total = velocity[axis], on_face(face, self.grid), f.scalar("outflow")
             where: dict[str, Any] = {"grid": self.grid, "axis": axis, "layer": True}

@@ -31,10 +31,11 @@ from taskflow.flow.boundaries.boundary import (
     Boundaries,
     ConvectiveOutflow,
     PressureOutflow,
+    sides_of,
 )
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.tasks import FACES, Face, Read, ReadWrite, Scalar, Write, facing, frame, task
+from taskflow.runtime.tasks import Face, Read, ReadWrite, Scalar, Write, facing, frame, task
 
 ADVECTED = KERNELS / "boundaries" / "advected_pressure.cu"
 NEXT_FACE = facing(n=(1, 1), high=(0, 0))  # from the last cell, the next face inside
@@ -127,24 +128,14 @@ def accelerate_outlet(q: Read, P: Read[OUTSIDE], q_new: Write, *, on: Face, dt: 
     """
 
 
-def balanced_outlets(boundaries: Boundaries) -> list[str]:
-    """The faces with convective outflow, whose normal velocity is balanced."""
-    return [face for face in FACES if isinstance(boundaries.get(face), ConvectiveOutflow)]
-
-
 def convective_outlets(boundaries: Boundaries) -> list[str]:
     """The faces through which what leaves is carried at the mean speed."""
-    return [*balanced_outlets(boundaries), *advected_outlets(boundaries)]
+    return [*sides_of(ConvectiveOutflow, boundaries), *sides_of(AdvectedOutflow, boundaries)]
 
 
 def pressure_outlets(boundaries: Boundaries) -> list[str]:
     """The faces on which p = 0 for the pressure's equation."""
-    return [face for face in FACES if isinstance(boundaries.get(face), PressureOutflow | AdvectedOutflow)]
-
-
-def advected_outlets(boundaries: Boundaries) -> list[str]:
-    """The faces where the pressure is carried out."""
-    return [face for face in FACES if isinstance(boundaries.get(face), AdvectedOutflow)]
+    return sides_of(PressureOutflow | AdvectedOutflow, boundaries)
 
 
 def opening(face: str, grid: Grid) -> Opening:

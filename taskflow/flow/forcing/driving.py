@@ -123,19 +123,6 @@ def sum_of(axis: int, stage: str) -> str:
     return f"total_{'uvw'[axis]}{stage}"
 
 
-def enforce_bulk_velocity(
-    f: Roles, q: str, mean: float, axis: int, *, over: Box, grid: Grid, stage: str
-) -> Iterator[Launch]:
-    """Gives the velocity along an axis its mean over all cells.
-
-    The scalar rate has to be that of this velocity or of one before: see `advective_rate`.
-    """
-    total, most = f.scalar(sum_of(axis, stage)), grid.largest(axis) * grid.unevenness
-    constants = {"scale": most, "grid": grid, "axis": axis, "layer": False}
-    yield exact_sum(q, over=over, total=total, bound=f.scalar("rate"), **constants)
-    yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
-
-
 @dataclass(frozen=True)
 class Setting:
     """The place where a flow is driven: the cells, their grid, the fluid, and the bodies in it, None without any."""
@@ -196,15 +183,21 @@ class Driving:
         yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], setting)
 
     def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, setting: Setting) -> Iterator[Launch]:
-        """Gives a velocity its means."""
+        """Gives a velocity its means. The scalar rate has to be that of this velocity or of one before: see
+        `advective_rate`.
+        """
+        grid, over = setting.grid, setting.box
         for axis, (q, mean) in enumerate(zip(velocity, self.means, strict=True)):
             if mean is None:
                 continue
             elif setting.bodies:
-                bulk = BulkVelocityTarget.along(axis, mean, setting.grid)
-                yield from setting.bodies.keep(f, q, dt, setting.grid, setting.fluid, bulk)
+                bulk = BulkVelocityTarget.along(axis, mean, grid)
+                yield from setting.bodies.keep(f, q, dt, grid, setting.fluid, bulk)
             else:
-                yield from enforce_bulk_velocity(f, q, mean, axis, over=setting.box, grid=setting.grid, stage=stage(dt))
+                total, most = f.scalar(sum_of(axis, stage(dt))), grid.largest(axis) * grid.unevenness
+                constants = {"scale": most, "grid": grid, "axis": axis, "layer": False}
+                yield exact_sum(q, over=over, total=total, bound=f.scalar("rate"), **constants)
+                yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
 
     def forces(self, scalars: Mapping[str, float], scheme: TimeScheme, dt: float, cells: int) -> dict[str, float]:
         """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from taskflow.flow.grid import FACES, Grid, Vector
-from taskflow.flow.operators.formula import INDICES, PREAMBLE, Formula, arguments, made, reads, values
+from taskflow.flow.operators.formula import INDICES, Formula, evaluating
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, Task
 
@@ -53,21 +54,16 @@ def forced(formula: Formula, on: str, origin: Vector, *, bounded: bool) -> Task:
     part dt F. Faces that lie on a wall, and cells that are solid by the flags in `q_faces`, have no F.
     """
     at: Location = FACE.get(on, "c")
-    locations: dict[str, Location] = {name: FACE.get(name, "c") for name in formula.fields}
-    name = f"force_{on}"
     if at == "c":
         kept = "is_kept(flags_of(q_faces, c))"
     else:
         kept = f"({INDICES[FACES.index(at)]} == grid.first[{FACES.index(at)}])"
-    kernel = PREAMBLE + (BOUNDED if bounded else STEPPED).format(
-        name=name, fields=arguments(formula), kept=kept, text=formula.text,
-        time=", In64 time" if formula.timed else "", now="\n  const double value_t = *time;" if formula.timed else "",
-        values="\n".join(f"    {line}" for line in values(formula, locations, at, origin)),
-    )  # fmt: skip
-    written = {"q": ReadWrite} if bounded else {"h": ReadWrite, "q_new": ReadWrite}
-    fields = {**written, "q_faces": ReadShort | None, **reads(formula, locations, at)}
-    numbers = {"dt": Scalar, **({} if bounded else {"ratio": Scalar}), **({"time": Scalar} if formula.timed else {})}
-    return made(name, kernel, fields, {**numbers, **({"part": float} if bounded else {}), "grid": Grid})
+    text, written = (BOUNDED, ("q",)) if bounded else (STEPPED, ("h", "q_new"))
+    fields = {**dict.fromkeys(written, ReadWrite), "q_faces": ReadShort | None}
+    scalars = ("dt", *(() if bounded else ("ratio",)), *(("time",) if formula.timed else ()))
+    numbers = {**dict.fromkeys(scalars, Scalar), **({"part": float} if bounded else {}), "grid": Grid}
+    about: dict[str, Any] = {"fields": fields, "numbers": numbers, "velocity": FACE, "kept": kept}
+    return evaluating(f"force_{on}", text, formula, at, origin, **about)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ def metrics(vertices: Vertices) -> np.ndarray:
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
     result = np.empty((nz, ny, VALUES, nx))
 
-    def fill(corners: list[np.ndarray], part: Part) -> None:
+    def fill(corners: np.ndarray, part: Part) -> None:
         for axis in range(3):
             result[*part, 3 * axis : 3 * axis + 3] = np.moveaxis(low_faces(corners, axis), 0, 2)
         result[*part, -1] = cell_volumes(corners)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from taskflow.flow.kernels import choice
+
 
 @dataclass(frozen=True)
 class Implicit:
@@ -13,26 +15,8 @@ class Implicit:
     axis: ClassVar[int | None] = None
 
 
-class ImplicitX(Implicit):
-    """Along x."""
-
-    axis: ClassVar[int | None] = 0
-    defines: ClassVar[tuple[str, ...]] = ("IMPLICIT_X",)
-
-
-class ImplicitY(Implicit):
-    """Along y."""
-
-    axis: ClassVar[int | None] = 1
-    defines: ClassVar[tuple[str, ...]] = ("IMPLICIT_Y",)
-
-
-class ImplicitZ(Implicit):
-    """Along z."""
-
-    axis: ClassVar[int | None] = 2
-    defines: ClassVar[tuple[str, ...]] = ("IMPLICIT_Z",)
-
-
 EXPLICIT = Implicit()
-ALONG: dict[str, Implicit] = {"x": ImplicitX(), "y": ImplicitY(), "z": ImplicitZ()}
+ALONG: dict[str, Implicit] = {
+    name: choice(Implicit, f"Implicit{name.upper()}", axis=axis, defines=(f"IMPLICIT_{name.upper()}",))()
+    for axis, name in enumerate("xyz")
+}

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables, frame
 
 Vector = tuple[float, float, float]
@@ -110,9 +110,9 @@ class Grid:
 
     def without(self, faces: Collection[str]) -> Grid:
         """The grid without walls at these faces (x_min to z_max): kernels then read the cells beyond them."""
-        x, y, z = (wall and f"{axis}_min" not in faces for axis, wall in zip(AXES, self.low, strict=True))
-        a, b, c = (wall and f"{axis}_max" not in faces for axis, wall in zip(AXES, self.high, strict=True))
-        return replace(self, low=(x, y, z), high=(a, b, c))
+        low = triple(wall and f"{axis}_min" not in faces for axis, wall in zip(AXES, self.low, strict=True))
+        high = triple(wall and f"{axis}_max" not in faces for axis, wall in zip(AXES, self.high, strict=True))
+        return replace(self, low=low, high=high)
 
 
 def on_face(face: str, grid: Grid) -> Box:
@@ -186,12 +186,13 @@ class Stretched(Grid):
 def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: Flags, high: Flags) -> Stretched:
     """Return the grid of cells between these edges, of which all directions have some, those that are `uniform`, too.
     """
-    spacing = [float(e[-1] - e[0]) / n if same else np.nan for e, n, same in zip(edges, cells, uniform, strict=True)]
+    directions = zip(edges, cells, uniform, strict=True)
+    spacing = triple(float(e[-1] - e[0]) / n if same else np.nan for e, n, same in directions)
     tables = [_along(e, wall) for e, wall in zip(edges, low, strict=True)]
     members: dict[str, Any] = {
         name: tuple(LookupTable(-BEYOND, tuple(along[name].tolist())) for along in tables) for name in tables[0]
     }
-    return Stretched(cells, (spacing[0], spacing[1], spacing[2]), low, high, **members)
+    return Stretched(cells, spacing, low, high, **members)
 
 
 def beyond_ends(widths: np.ndarray, before: int, behind: int, *, mirrored: bool) -> np.ndarray:

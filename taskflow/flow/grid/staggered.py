@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, beyond_ends, stretched
-from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.regions import Box, Location, triple
 
 Point = Location | Literal["corner"]
 """A location of values in a cell, or the corner where its low faces meet."""
@@ -46,8 +46,7 @@ class StaggeredGrid:
     @property
     def uniform(self) -> Flags:
         """The directions along which all cells are of one size."""
-        x, y, z = (not edges for edges in self.edges)
-        return x, y, z
+        return triple(not edges for edges in self.edges)
 
     @property
     def spacing(self) -> Vector:
@@ -92,11 +91,10 @@ class StaggeredGrid:
     @cached_property
     def constants(self) -> Grid:
         """The grid as kernels receive it."""
-        x, y, z = (not p for p in self.periodic)
+        walls = triple(not p for p in self.periodic)
         if all(self.uniform):
-            return Grid(self.cells, self.spacing, (x, y, z), (x, y, z))
-        edges = [self.faces(axis) for axis in range(3)]
-        return stretched(self.cells, edges, self.uniform, (x, y, z), (x, y, z))
+            return Grid(self.cells, self.spacing, walls, walls)
+        return stretched(self.cells, [self.faces(axis) for axis in range(3)], self.uniform, walls, walls)
 
     @property
     def box(self) -> Box:

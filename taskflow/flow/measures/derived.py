@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from taskflow.flow.boundaries.boundary import Boundaries
 from taskflow.flow.boundaries.inflow import inflow_edges
@@ -16,7 +16,7 @@ from taskflow.flow.grid import Grid, StaggeredGrid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.model import VELOCITY
-from taskflow.flow.operators.formula import PREAMBLE, Formula, arguments, made, reads, values
+from taskflow.flow.operators.formula import Formula, evaluating
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles, Scalar, Task, Write, task
 
@@ -43,14 +43,9 @@ def q_criterion(velocity: GRADIENT_VELOCITY, Q: Write, *, grid: Grid) -> None:
 @lru_cache(maxsize=256)
 def derive(name: str, formula: Formula, origin: Vector) -> Task:
     """The task that computes a formula in cells, the same one for the same formula."""
-    locations: dict[str, Location] = {field: VELOCITY.get(field, "c") for field in formula.fields}
-    kernel = PREAMBLE + TEXT.format(
-        name=f"derive_{name}", fields=arguments(formula), text=formula.text,
-        time=", In64 time" if formula.timed else "", now="\n  const double value_t = *time;" if formula.timed else "",
-        values="\n".join(f"    {line}" for line in values(formula, locations, "c", origin)),
-    )  # fmt: skip
     numbers = {**({"time": Scalar} if formula.timed else {}), "grid": Grid}
-    return made(f"derive_{name}", kernel, {"value": Write, **reads(formula, locations, "c")}, numbers)
+    about: dict[str, Any] = {"fields": {"value": Write}, "numbers": numbers, "velocity": VELOCITY}
+    return evaluating(f"derive_{name}", TEXT, formula, "c", origin, **about)
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ def dissipation(
     along another direction, half, and the other half is that one's; where that one is closed it has all of it, and of
     flagged bodies twice as much where that one is solid: half a cell away the fluid stands still. Of immersed bodies
     it has friction u'^2 besides, and of each two factors u' in such a square one is that in the centre of the face,
-    (1 + blockage) u' (`taskflow.flow.bodies.adherence`): the energy is that of u (1 + blockage) u / 2. A cell has half
+    (1 + blockage) u' (`taskflow.flow.bodies.immersed`): the energy is that of u (1 + blockage) u / 2. A cell has half
     of what its two faces have. So over all cells dissipation adds up to what friction takes.
     """
 

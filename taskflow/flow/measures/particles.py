@@ -32,7 +32,7 @@ from taskflow.flow.boundaries.boundary import Boundaries, open_sides
 from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Counts, Flags, Grid, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region
+from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, triple
 from taskflow.runtime.tasks import (
     Components,
     Derive,
@@ -83,23 +83,20 @@ class Extent:
     @classmethod
     def of(cls, grid: StaggeredGrid, boundaries: Boundaries) -> Extent:
         """That of a grid with these boundaries."""
-        ends = [(float(places[0]), float(places[-1])) for places in (grid.faces(axis) for axis in range(3))]
+        low, high = (triple(float(grid.faces(axis)[end]) for axis in range(3)) for end in (0, -1))
         sides = {frame(face) for face in open_sides(boundaries)}
-        x, y, z = (
-            LookupTable(-BEYOND, tuple(grid.coordinates("corner", axis, -BEYOND, n + 1 + BEYOND).tolist()))
-            for axis, n in enumerate(grid.cells)
-        )
+        faces = (grid.coordinates("corner", axis, -BEYOND, n + 1 + BEYOND) for axis, n in enumerate(grid.cells))
         return cls(
             cells=grid.cells,
-            low=(ends[0][0], ends[1][0], ends[2][0]),
-            high=(ends[0][1], ends[1][1], ends[2][1]),
-            length=(ends[0][1] - ends[0][0], ends[1][1] - ends[1][0], ends[2][1] - ends[2][0]),
+            low=low,
+            high=high,
+            length=triple(b - a for a, b in zip(low, high, strict=True)),
             spacing=grid.spacing,
             even=grid.uniform,
             periodic=grid.periodic,
-            open_low=((0, False) in sides, (1, False) in sides, (2, False) in sides),
-            open_high=((0, True) in sides, (1, True) in sides, (2, True) in sides),
-            faces=(x, y, z),
+            open_low=triple((axis, False) in sides for axis in range(3)),
+            open_high=triple((axis, True) in sides for axis in range(3)),
+            faces=triple(LookupTable(-BEYOND, tuple(places.tolist())) for places in faces),
         )
 
     def numbers(self, places: np.ndarray) -> np.ndarray:
@@ -135,8 +132,8 @@ class Decomposition:
     def of(cls, partition: Partition) -> Decomposition:
         """Those of a partition."""
         nx, ny, _ = partition.shape
-        x, y, z = (LookupTable(0, tuple(map(float, cuts))) for cuts in partition.cuts)
-        return cls(partition.shape, (1, nx, nx * ny), (x, y, z))
+        cuts = triple(LookupTable(0, tuple(map(float, along))) for along in partition.cuts)
+        return cls(partition.shape, (1, nx, nx * ny), cuts)
 
 
 @dataclass(frozen=True)

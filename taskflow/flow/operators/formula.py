@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, Signature
+from typing import Any
 
 from taskflow.flow.grid import FACES, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Location
-from taskflow.runtime.tasks import Privilege, Read, Stencil, Task, offsets, task
+from taskflow.runtime.tasks import Read, Stencil, Task, offsets, task
 
 COORDINATES = ("x", "y", "z")
 TIME = "t"
@@ -58,12 +59,7 @@ def stencil(of: Location, at: Location) -> Stencil:
     return offsets(**reach)
 
 
-def reads(formula: Formula, locations: Mapping[str, Location], at: Location) -> dict[str, Privilege]:
-    """The privileges on the fields of a formula at a place, by parameter; `locations` are theirs."""
-    return {parameter(name): Read[stencil(locations[name], at)] for name in formula.fields}
-
-
-def values(formula: Formula, locations: Mapping[str, Location], at: Location, origin: Vector) -> Iterator[str]:
+def _values(formula: Formula, locations: Mapping[str, Location], at: Location, origin: Vector) -> Iterator[str]:
     """The lines of a kernel that find what a formula is made of, in a cell c: all but the time. The low end of the
     domain is at `origin`.
     """
@@ -86,18 +82,26 @@ def _brought(field: str, of: Location, at: Location) -> str:
     return f"between({field}, c{centred}, axis(grid, {axis}, {INDICES[axis]}, {STEPS[axis]}))"
 
 
-def arguments(formula: Formula) -> str:
-    """The parameters of a kernel that are the fields of a formula, after others."""
-    return "".join(f", In {parameter(name)}" for name in formula.fields)
-
-
-def made(name: str, kernel: str, fields: Mapping[str, Privilege], numbers: Mapping[str, object]) -> Task:
-    """The task that a kernel text defines, with these fields and keywords."""
+def evaluating(
+    name: str, text: str, formula: Formula, at: Location, origin: Vector,
+    *, fields: Mapping[str, Any], numbers: Mapping[str, object], velocity: Mapping[str, Location], **words: str,
+) -> Task:  # fmt: skip
+    """The task of a name that evaluates a formula at a place: of a kernel text with {name}, {fields}, {time}, {now},
+    {values}, {text} and other `words` in it, and with these fields and keywords, the fields of the formula behind them.
+    `velocity` says where those live that do not in centres.
+    """
 
     def body() -> None:
         """Do what a formula of the case says."""
 
-    parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD, annotation=kind) for word, kind in fields.items()]
+    locations: dict[str, Location] = {field: velocity.get(field, "c") for field in formula.fields}
+    kernel = PREAMBLE + text.format(
+        name=name, text=formula.text, fields="".join(f", In {parameter(field)}" for field in formula.fields),
+        time=", In64 time" if formula.timed else "", now="\n  const double value_t = *time;" if formula.timed else "",
+        values="\n".join(f"    {line}" for line in _values(formula, locations, at, origin)), **words,
+    )  # fmt: skip
+    read = {**fields, **{parameter(field): Read[stencil(of, at)] for field, of in locations.items()}}
+    parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD, annotation=kind) for word, kind in read.items()]
     parameters += [Parameter(word, Parameter.KEYWORD_ONLY, annotation=kind) for word, kind in numbers.items()]
     body.__name__ = name
     body.__dict__["__signature__"] = Signature(parameters)

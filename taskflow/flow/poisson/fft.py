@@ -30,7 +30,7 @@ from taskflow.flow.poisson.spectrum import (
     to_dct_order,
     transfer,
 )
-from taskflow.runtime.regions import Box, Location, Partition, Region, Triple
+from taskflow.runtime.regions import Box, Location, Partition, Region, Triple, triple
 from taskflow.runtime.tasks import Launch, ReadWrite, Repeat, Roles, task
 
 NONE: Flags = (False, False, False)
@@ -155,8 +155,7 @@ def transforms_fail(grid: Grid, *, periodic: bool) -> str | None:
 
 
 def _kinds(walls: Flags, zero_ends: Flags) -> Counts:
-    x, y, z = (GIVEN if zero else WALL if wall else PERIODIC for wall, zero in zip(walls, zero_ends, strict=True))
-    return x, y, z
+    return triple(GIVEN if zero else WALL if wall else PERIODIC for wall, zero in zip(walls, zero_ends, strict=True))
 
 
 @task(kernel=KERNELS / "poisson" / "scaling.cu")

@@ -10,7 +10,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid.metrics import AXES, BEYOND, NOWHERE, Counts, Flags, Grid, Stretched, Vector, beyond_ends
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables
 
 WALL, OPEN = 1.0, -1.0
@@ -90,8 +90,7 @@ class Mesh:
     @property
     def fewer(self) -> Counts:
         """The cells of the next level: ceil(n / 2) along `halved` directions."""
-        x, y, z = (-(-n // 2) if axis in self.halved else n for axis, n in enumerate(self.cells))
-        return x, y, z
+        return triple(-(-n // 2) if axis in self.halved else n for axis, n in enumerate(self.cells))
 
     @property
     def coarser(self) -> Mesh:
@@ -101,9 +100,8 @@ class Mesh:
         do not match them. So every level has the same operator, and no narrow cell at its end that couples strongly to
         one neighbour.
         """
-        cells = self.fewer
-        x, y, z = (h * n / m for h, n, m in zip(self.spacing, self.cells, cells, strict=True))
-        return Mesh(cells, (x, y, z), self.mirror_low, self.mirror_high, self.periodic)
+        spacing = triple(h * n / m for h, n, m in zip(self.spacing, self.cells, self.fewer, strict=True))
+        return Mesh(self.fewer, spacing, self.mirror_low, self.mirror_high, self.periodic)
 
 
 @dataclass(frozen=True)
@@ -123,9 +121,8 @@ class StretchedMesh(Mesh):
     @classmethod
     def between(cls, edges: Sequence[np.ndarray], low: Vector, high: Vector, periodic: Flags) -> StretchedMesh:
         """Return the mesh of cells between these edges; beyond its ends cells are mirrored, or periodic."""
-        x, y, z = (len(along) - 1 for along in edges)
-        spacing = tuple(float(along[-1] - along[0]) / (len(along) - 1) for along in edges)
-        plain = Mesh((x, y, z), (spacing[0], spacing[1], spacing[2]), low, high, periodic)
+        spacing = triple(float(along[-1] - along[0]) / (len(along) - 1) for along in edges)
+        plain = Mesh(triple(len(along) - 1 for along in edges), spacing, low, high, periodic)
         tables: dict[str, list[LookupTable]] = {"edges": [], "per_cell": [], "per_face": [], "share": []}
         for along, mean, weight, closed in zip(edges, spacing, plain.weight, periodic, strict=True):
             widths = beyond_ends(np.diff(along), BEYOND + 1, BEYOND + 1, mirrored=not closed)
@@ -158,14 +155,12 @@ def mesh(grid: Grid, outflow: Collection[str] = ()) -> Mesh:
 
     Raises BadInput for an outflow where the grid is periodic.
     """
-    periodic = tuple(not (low and high) for low, high in zip(grid.low, grid.high, strict=True))
+    periodic = triple(not (low and high) for low, high in zip(grid.low, grid.high, strict=True))
     low, high = [WALL] * 3, [WALL] * 3
     for face in outflow:
         if periodic[AXES[face[0]]]:
             raise BadInput(f"multigrid: outflow = {face} is a face of a periodic direction; give faces of others")
         (high if face.endswith("max") else low)[AXES[face[0]]] = OPEN
-    x, y, z = periodic
     if isinstance(grid, Stretched):
-        edges = [grid.edges(axis) for axis in range(3)]
-        return StretchedMesh.between(edges, (low[0], low[1], low[2]), (high[0], high[1], high[2]), (x, y, z))
-    return Mesh(grid.cells, grid.spacing, (low[0], low[1], low[2]), (high[0], high[1], high[2]), (x, y, z))
+        return StretchedMesh.between([grid.edges(axis) for axis in range(3)], triple(low), triple(high), periodic)
+    return Mesh(grid.cells, grid.spacing, triple(low), triple(high), periodic)

@@ -1,7 +1,7 @@
 """Friction on the surfaces of immersed bodies, of one component of the velocity, on faces across its axis.
 
 Fields are arrays [z, y, x] of all cells and their ghost layers. What is computed in ghost layers means nothing. The
-scheme, `friction` and `blockage` are those of `taskflow.flow.bodies.adherence`.
+scheme, `friction` and `blockage` are those of `taskflow.flow.bodies.immersed`.
 """
 
 from __future__ import annotations

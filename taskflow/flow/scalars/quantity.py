@@ -35,7 +35,7 @@ class Source:
             start = min(max(place - h / 2, origin), origin + length - h)
             low.append(start)
             high.append(start + h)
-        return cls((low[0], low[1], low[2]), (high[0], high[1], high[2]), rate)
+        return cls(triple(low), triple(high), rate)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from taskflow.flow.boundaries.rough_wall import log_law_ghosts, rough
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import FACES, Launch, ReadByte, Reduce, Roles, Task, Write, task
 
 PRANDTL = 0.85  # turbulent, of boundary layers (W. M. Kays 1994, J. Heat Transfer 116, 284)
@@ -155,7 +155,7 @@ def _smooth_walls(boundaries: Boundaries, grid: Grid, viscosity: float) -> Smoot
         return None
     far = FAR * sum(grid.length(axis) for axis in range(3))
     ends = {axis: grid.ends(number) for number, axis in enumerate("xyz")}
-    low = [first if f"{axis}_min" in smooth else far for axis, (first, _) in ends.items()]
-    high = [last if f"{axis}_max" in smooth else far for axis, (_, last) in ends.items()]
+    low = triple(first if f"{axis}_min" in smooth else far for axis, (first, _) in ends.items())
+    high = triple(last if f"{axis}_max" in smooth else far for axis, (_, last) in ends.items())
     speeds = {face: smooth[face].velocity if face in smooth else REST for face in FACES}
-    return SmoothWalls(1 / viscosity, (low[0], low[1], low[2]), (high[0], high[1], high[2]), **speeds)
+    return SmoothWalls(1 / viscosity, low, high, **speeds)

@@ -70,7 +70,7 @@ def cell_sizes(vertices: np.ndarray) -> CellSizes:
     return replace(lowest, negative=sum(part.negative for part in parts), largest=largest, thickness=thickness)
 
 
-def _sizes(flat: bool, corners: list[np.ndarray], at: Part) -> CellSizes:
+def _sizes(flat: bool, corners: np.ndarray, at: Part) -> CellSizes:
     volumes = cell_volumes(corners)
     squares = [(low_faces(corners, axis) ** 2).sum(axis=0) for axis in range(3)]
     some = (2, 3) if flat else (3,)

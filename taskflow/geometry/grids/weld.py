@@ -135,8 +135,7 @@ def _unit(largest: float) -> float:
 def _rounded(translation: tuple[float, float, float], unit: float) -> tuple[float, float, float]:
     if translation == NOWHERE:
         return translation
-    x, y, z = (float(np.round(t / unit) * unit) for t in translation)
-    return x, y, z
+    return triple(float(np.round(t / unit) * unit) for t in translation)
 
 
 def _moved(a: np.ndarray, b: np.ndarray, steps: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,13 +8,15 @@ from functools import reduce
 from itertools import product
 from operator import or_
 from types import EllipsisType
+from typing import TypeVar
 
+T = TypeVar("T")
 Triple = tuple[int, int, int]
 Slices = tuple[slice, slice, EllipsisType, slice]
 
 
-def triple(values: Iterable[int]) -> Triple:
-    """Three integers in the order x, y, z. Raises ValueError for any other number of them."""
+def triple(values: Iterable[T]) -> tuple[T, T, T]:
+    """Three values, such as numbers in the order x, y, z. Raises ValueError for any other number of them."""
     x, y, z = values
     return x, y, z
 

@@ -151,8 +151,7 @@ class Region:
     @cached_property
     def margin(self) -> Triple:
         """Boundary layers beyond each face, per direction: `ghost`, or 0 where periodic."""
-        x, y, z = (0 if p else self.ghost for p in self.periodic)
-        return x, y, z
+        return triple(0 if p else self.ghost for p in self.periodic)
 
     @cached_property
     def bounds(self) -> Box:

@@ -121,8 +121,7 @@ class PlacedSweep:
     def numbers(self, cells: Box) -> tuple[range, range, range]:
         """The numbers along x, y and z of the tiles that have some of these cells."""
         ends = zip(cells.lo, cells.hi, self.within.lo, self.tile, strict=True)
-        x, y, z = (range((a - low) // n, -(-(b - low) // n)) for a, b, low, n in ends)
-        return x, y, z
+        return triple(range((a - low) // n, -(-(b - low) // n)) for a, b, low, n in ends)
 
     def volume(self, cells: Box) -> int:
         """How many of these cells the launch does."""

@@ -182,8 +182,7 @@ class Bodies:
         if point is not None:
             return point
         cells = hull(solids.boxes[n] for n in parts)
-        x, y, z = (float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
-        return x, y, z
+        return triple(float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
 
     def _beside(self, cells: Box, layers: int = 1) -> Box:
         """Some cells, and those that are so many layers away at most."""

@@ -24,7 +24,7 @@ from taskflow.flow.poisson import (
 )
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
-from taskflow.runtime.regions import Box, Triple
+from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.pressure import FEWEST, untransformed
 
@@ -67,8 +67,7 @@ def released(case: Case) -> tuple[str, ...]:
 
 
 def _given(case: Case, end: str) -> Flags:
-    x, y, z = (f"{axis}_{end}" in released(case) for axis in "xyz")
-    return x, y, z
+    return triple(f"{axis}_{end}" in released(case) for axis in "xyz")
 
 
 def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ValidationInfo, field_validator
 
 from taskflow.flow.bodies import MOST
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.physics import NO_HEAT, Heat
@@ -41,8 +42,7 @@ ANGLE = "the angle about this axis in radians; one of them"
 
 
 def _steady(value: object) -> tuple[Expression, Expression, Expression]:
-    x, y, z = three(of_time, "three numbers or expressions of t")(value)
-    return x, y, z
+    return triple(three(of_time, "three numbers or expressions of t")(value))
 
 
 class BodyTurn(Table):

@@ -16,7 +16,7 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.grid import FACES
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 
 FLAT = 4  # cells along a direction in which nothing varies, and along which nothing flows: the plane of two dimensions
 PIECE = 1 << 20  # cells whose values are computed at a time
@@ -37,8 +37,7 @@ class WaveLattice:
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n along x, y and z."""
-        x, y, z = (self._along(axis) for axis in range(3))
-        return x, y, z
+        return triple(self._along(axis) for axis in range(3))
 
     @property
     def everywhere(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

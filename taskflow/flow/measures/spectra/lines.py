@@ -77,12 +77,7 @@ class LineSpectra(Spectra):
         return Box.of(self._shape(self._count // 2 + 1, self.grid.cells[self._beside] // self._lines))
 
     @property
-    def wavenumbers(self) -> np.ndarray:
-        """2 pi / length times 1, 2, ..., n / 2."""
-        return self._smallest * np.arange(1, self._count // 2 + 1)
-
-    @property
-    def _smallest(self) -> float:
+    def _width(self) -> float:
         return 2 * np.pi / self.grid.lengths[self.axis]
 
     @property
@@ -129,7 +124,7 @@ class LineSpectra(Spectra):
         waves = np.full(self._count // 2, 2.0)
         if self._count % 2 == 0:
             waves[-1] = 1.0
-        densities = power[..., 1:] * waves / self._smallest
+        densities = power[..., 1:] * waves / self._width
         place = {self._across: 2 - self._across, self._beside: self._across - 1}
         densities = densities.transpose(*(place[axis] for axis in sorted(place, reverse=True)), 2)
         for axis in sorted(self.alike):

@@ -75,11 +75,6 @@ class ShellSpectra(Spectra):
         return Box.of((self.shells.count, self.grid.cells[1], 1))
 
     @property
-    def wavenumbers(self) -> np.ndarray:
-        """The widths of the shells times 1, 2, ..."""
-        return self._width * np.arange(1, self.shells.count)
-
-    @property
     def _width(self) -> float:
         return 2 * np.pi / max(self.grid.lengths)
 

@@ -76,10 +76,6 @@ class Slabs:
         whole = Box.of(self.cells)
         return tuple(whole.layer(self.axis, 0, low, high) & whole for low, high in pairwise(self.cuts))
 
-    def are(self, main: Partition) -> bool:
-        """Return whether the blocks of `main` are these slabs."""
-        return main.blocks == self.boxes
-
     def partition(
         self, names: tuple[str, ...], shape: Triple, dtype: str, reach: tuple[Box, ...] | None = None
     ) -> Partition:
@@ -116,9 +112,14 @@ class Spectra(ABC):
         """The cells of the mean power of each field."""
 
     @property
-    @abstractmethod
     def wavenumbers(self) -> np.ndarray:
-        """The wavenumbers of densities, in radians per length."""
+        """The wavenumbers of densities, in radians per length: all multiples of the smallest one."""
+        return self._width * np.arange(1, self.modes.shape[0])
+
+    @property
+    @abstractmethod
+    def _width(self) -> float:
+        """The smallest wavenumber."""
 
     @property
     @abstractmethod
@@ -201,11 +202,11 @@ class Spectra(ABC):
 
     def _handed(self, axis: int) -> dict[str, Partition]:
         """The partition on which blocks hand the cells of a field to slabs across an axis; none if they are such."""
-        if self.slabs(axis).are(self.main):
+        name, slabs = f"cells_across_{'xyz'[axis]}", self.slabs(axis).boxes
+        if self.main.blocks == slabs:
             return {}
-        name = f"cells_across_{'xyz'[axis]}"
         region = Region(Box.of(self.grid.cells), FieldSpace([Field(name, self.dtype)]), ghost=0)
-        return {name: Partition(region, self.main.shape, at=self.main.cuts, reach=self.slabs(axis).boxes)}
+        return {name: Partition(region, self.main.shape, at=self.main.cuts, reach=slabs)}
 
     def _hand_over(self, f: Roles, source: str, axis: int) -> Iterator[Launch]:
         """Hand the cells of a field to slabs across an axis."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.grid import Vector
+from taskflow.flow.kernels import choice
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.runtime.tasks import Stencil, offsets, star
 
@@ -56,59 +58,21 @@ class Reach:
     """Which cells a residual reads: along lines, and diagonal ones where cells are skewed."""
 
 
-class UniformReach(Reach):
-    """Cells that are not skewed: none across edges."""
-
-    stencils: ClassVar[Stencils] = _reads(LINES, LINES, SHORT)
-
-
-class ShortReach(Reach):
-    """Central differences, damped in the pressure alone: two cells away of the pressure, one of the rest."""
-
-    stencils: ClassVar[Stencils] = _reads(LINES, SHORT | EDGES, SHORT | EDGES)
-
-
-class UniformShortReach(Reach):
-    """Both."""
-
-    stencils: ClassVar[Stencils] = _reads(LINES, SHORT, SHORT)
+def _reach(planar: bool, uniform: bool, damped: bool) -> Reach:
+    """Return what is read where charts are `planar`, one cell thick along z: what passes there leaves on the other
+    side, and is left out; where cells are `uniform`, none across edges; and where central differences are `damped` in
+    the pressure alone, two cells away of the pressure, one of the rest.
+    """
+    if not (planar or uniform or damped):
+        return Reach()
+    lines, short, edges = (PLANE_LINES, PLANE_SHORT, PLANE_EDGES) if planar else (LINES, SHORT, EDGES)
+    beside = short if uniform else short | edges
+    stencils = _reads(lines, (short if damped else lines) | beside, beside)
+    name = f"{'Planar' * planar}{'Uniform' * uniform}{'Short' * damped}Reach"
+    return choice(Reach, name, stencils=stencils, defines=("PLANAR",) if planar else ())()
 
 
-class PlanarReach(Reach):
-    """Charts one cell thick along z: what passes there leaves on the other side, and is left out."""
-
-    defines: ClassVar[tuple[str, ...]] = ("PLANAR",)
-    stencils: ClassVar[Stencils] = _reads(PLANE_LINES, PLANE_LINES | PLANE_EDGES, PLANE_EDGES)
-
-
-class PlanarUniformReach(PlanarReach):
-    """The same of cells that are not skewed."""
-
-    stencils: ClassVar[Stencils] = _reads(PLANE_LINES, PLANE_LINES, PLANE_SHORT)
-
-
-class PlanarShortReach(PlanarReach):
-    """The same of central differences, damped in the pressure alone."""
-
-    stencils: ClassVar[Stencils] = _reads(PLANE_LINES, PLANE_SHORT | PLANE_EDGES, PLANE_EDGES)
-
-
-class PlanarUniformShortReach(PlanarReach):
-    """All of these."""
-
-    stencils: ClassVar[Stencils] = _reads(PLANE_LINES, PLANE_SHORT, PLANE_SHORT)
-
-
-REACHES: Mapping[tuple[bool, bool, bool], Reach] = {
-    (False, False, False): Reach(),
-    (False, False, True): ShortReach(),
-    (False, True, False): UniformReach(),
-    (False, True, True): UniformShortReach(),
-    (True, False, False): PlanarReach(),
-    (True, False, True): PlanarShortReach(),
-    (True, True, False): PlanarUniformReach(),
-    (True, True, True): PlanarUniformShortReach(),
-}
+REACHES: Mapping[tuple[bool, ...], Reach] = {key: _reach(*key) for key in product((False, True), repeat=3)}
 """By whether charts are planar, whether cells are uniform, and whether the pressure alone is damped."""
 
 

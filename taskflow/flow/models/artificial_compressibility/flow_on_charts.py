@@ -37,7 +37,7 @@ from taskflow.flow.models.artificial_compressibility.sides import (
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence
-from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, reduced
 
 STATE = ("p", "u", "v", "w")
@@ -128,7 +128,7 @@ class FlowOnCharts(Model):
         """The constants of a stage that takes the whole step."""
         method, fluid, turbulence = self.method, self.fluid, self.turbulence
         heat = self.heat or HeatTransport(0.0)
-        lift = [-heat.buoyancy.expansion * g for g in heat.buoyancy.gravity] if heat.buoyancy else [0.0] * 3
+        lift = triple(-heat.buoyancy.expansion * g for g in heat.buoyancy.gravity) if heat.buoyancy else (0.0, 0.0, 0.0)
         dx, dy, dz = self.spacing or (1.0, 1.0, 1.0)
         damped = method.flux == "central" and method.damping == "pressure"
         kind, more = (TurbulentNumbers, {"share": 1 / turbulence.prandtl}) if turbulence else (Numbers, {})
@@ -138,7 +138,7 @@ class FlowOnCharts(Model):
             max(spread, 2 * fluid.viscosity) if turbulence else spread,
             heat.buoyancy.reference if heat.buoyancy else 0.0, method.fourth,
             volume=dx * dy * dz if self.spacing else self.largest_volume,
-            areas=(dy * dz, dx * dz, dx * dy), force=fluid.force, lift=(lift[0], lift[1], lift[2]),
+            areas=(dy * dz, dx * dz, dx * dy), force=fluid.force, lift=lift,
             reach=REACHES[self.planar, self.spacing is not None, damped], scheme=method.scheme,
             steps=GlobalSteps() if method.global_steps else Steps(), **more,
         )  # fmt: skip

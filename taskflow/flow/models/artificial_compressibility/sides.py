@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from taskflow.flow.boundaries.boundary import INSIDE, Value, impose
 from taskflow.flow.grid import Vector
-from taskflow.flow.kernels import KERNELS
+from taskflow.flow.kernels import KERNELS, choice
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import (
     Components,
@@ -178,40 +178,15 @@ class Corner:
     stencils: ClassVar[Mapping[str, Oriented]] = MappingProxyType({})
 
 
-def _corner(**across: tuple[int, int]) -> Mapping[str, Oriented]:
+def _corner(along_r: bool, high: bool) -> Corner:
+    across = {"r" if along_r else "s": (-1, -1) if high else (1, 1)}
     both = facing(n=(1, 1)) | facing(**across) | facing(n=(1, 1), **across)
-    return MappingProxyType(dict.fromkeys(("u", "v", "w", "T", "s"), both))
+    stencils = MappingProxyType(dict.fromkeys(("u", "v", "w", "T", "s"), both))
+    name = f"{'High' if high else 'Low'}{'R' if along_r else 'S'}"
+    return choice(Corner, name, stencils=stencils, defines=("ACROSS_R",) if along_r else ())(high)
 
 
-class LowS(Corner):
-    """A low face along S."""
-
-    stencils: ClassVar[Mapping[str, Oriented]] = _corner(s=(1, 1))
-
-
-class HighS(Corner):
-    """A high face along S."""
-
-    stencils: ClassVar[Mapping[str, Oriented]] = _corner(s=(-1, -1))
-
-
-class LowR(Corner):
-    """A low face along R."""
-
-    defines: ClassVar[tuple[str, ...]] = ("ACROSS_R",)
-    stencils: ClassVar[Mapping[str, Oriented]] = _corner(r=(1, 1))
-
-
-class HighR(Corner):
-    """A high face along R."""
-
-    defines: ClassVar[tuple[str, ...]] = ("ACROSS_R",)
-    stencils: ClassVar[Mapping[str, Oriented]] = _corner(r=(-1, -1))
-
-
-CORNERS: Mapping[tuple[bool, bool], Corner] = {
-    (False, False): LowS(False), (False, True): HighS(True), (True, False): LowR(False), (True, True): HighR(True),
-}  # fmt: skip
+CORNERS: Mapping[tuple[bool, ...], Corner] = {key: _corner(*key) for key in product((False, True), repeat=2)}
 """By whether the second face is along R, and whether it is a high one."""
 
 

@@ -162,7 +162,6 @@ class PhaseObstacles(Obstacles):
     _: KW_ONLY
     phases: Phases
 
-    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
-        del where["fluid"]
+    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
         velocity, mass, owners = (f.u, f.v, f.w), (f.m_x, f.m_y, f.m_z), (f.owner_x, f.owner_y, f.owner_z)
         return force_of_phases(velocity, mass, f.f, f.p, f.solid, owners, forces=forces, phases=self.phases, **where)

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from taskflow.flow.boundaries.boundary import Boundaries, Mirror, mirror, open_sides
-from taskflow.flow.boundaries.inflow import inflows, values
+from taskflow.flow.boundaries.boundary import Boundaries, Inflow, Mirror, mirror, open_sides, sides_of
+from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
@@ -68,11 +68,12 @@ class InterfaceOpenings:
     @property
     def inner(self) -> Grid:
         """The grid without walls at inflows: its kernels read what lies beyond."""
-        return self.grid.without(inflows(self.boundaries)) if inflows(self.boundaries) else self.grid
+        entered = sides_of(Inflow, self.boundaries)
+        return self.grid.without(entered) if entered else self.grid
 
     def enter(self, phi: str, band: Band) -> Iterator[Launch]:
         """The level set beyond inflows, in all layers as in the first."""
-        for face in inflows(self.boundaries):
+        for face in sides_of(Inflow, self.boundaries):
             first, *others = (Box.of(self.grid.cells).layer(*frame(face), -n, 1 - n) for n in range(1, LAYERS + 1))
             yield enter_level_set(phi, values(face, "f"), over=first, on=face, band=band)
             for layer in others:

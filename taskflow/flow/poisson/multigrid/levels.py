@@ -163,7 +163,9 @@ def partitions(
     """
     cuts = [main.cuts]
     for fine, coarse in pairwise(levels):
-        cuts.append(_coarser(cuts[-1], fine, coarse))
+        factors = (b // a for a, b in zip(fine.scale, coarse.scale, strict=True))
+        # a coarse cell belongs to the block that has the first of its fine ones
+        cuts.append(tuple(tuple(-(-cut // n) for cut in at) for at, n in zip(cuts[-1], factors, strict=True)))
     dtype = next(iter(main.region.fields.values())).dtype
     if single and np.dtype(dtype) != np.float64:
         raise BadInput(f"multigrid: single = {single} is for fields of double precision, not {dtype}; leave it out")
@@ -182,12 +184,6 @@ def partitions(
 
 def _on_faces(names: Faces, dtype: str) -> list[Field]:
     return [Field(name, dtype, location) for name, location in zip(names, COEFFICIENTS.values(), strict=bool(names))]
-
-
-def _coarser(cuts: Cuts, fine: Level, coarse: Level) -> Cuts:
-    """A coarse cell belongs to the block that has the first of its fine ones."""
-    factors = (b // a for a, b in zip(fine.scale, coarse.scale, strict=True))
-    return tuple(tuple(-(-cut // factor) for cut in at) for at, factor in zip(cuts, factors, strict=True))
 
 
 def _partition(level: Level, fields: Sequence[Field], main: Partition, at: Cuts, whole: bool) -> Partition:

@@ -13,6 +13,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE, Faces, faces_across
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
+from taskflow.runtime.regions import triple
 from taskflow.runtime.tasks import (
     Components,
     Foreign,
@@ -114,9 +115,9 @@ def gather(part: ForeignAny, whole: Write) -> None:
 @lru_cache(maxsize=64)
 def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
     """Return the constants of the transfers between two levels."""
-    (nx, mx), (ny, my), (nz, mz) = zip(fine.cells, coarse.cells, strict=True)
-    along_x, along_y, along_z = (_parts(fine, axis, coarse.cells[axis]) for axis in range(3))
-    return Transfer(coarse.cells, (mx / nx, my / ny, mz / nz), (nx / mx, ny / my, nz / mz), (along_x, along_y, along_z))
+    ratios = [(m / n, n / m) for n, m in zip(fine.cells, coarse.cells, strict=True)]
+    ratio, length = map(triple, zip(*ratios, strict=True))
+    return Transfer(coarse.cells, ratio, length, triple(_parts(fine, axis, n) for axis, n in enumerate(coarse.cells)))
 
 
 def _parts(fine: Mesh, axis: int, cells: int) -> LookupTable:

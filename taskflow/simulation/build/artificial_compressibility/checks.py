@@ -30,7 +30,7 @@ def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid) -> None
     uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
     for number, chart in enumerate(grid.charts, start=1):
 
-        def try_formulas(corners: list[np.ndarray], _: Part, number: int = number) -> None:
+        def try_formulas(corners: np.ndarray, _: Part, number: int = number) -> None:
             places = centres(corners)
             for name, profile in initial.items():
                 try:

@@ -96,7 +96,7 @@ def reference_length(domain: ChartDomain, *, planar: bool) -> float:
 def steepest(domain: ChartDomain, *, planar: bool) -> float:
     """The largest sum over directions of |S| / V, S the mean of both faces."""
 
-    def largest(corners: list[np.ndarray], _: Part) -> float:
+    def largest(corners: np.ndarray, _: Part) -> float:
         total = 0.0
         for axis in range(2 if planar else 3):
             size = np.sqrt((face_areas(corners, axis) ** 2).sum(axis=0))
