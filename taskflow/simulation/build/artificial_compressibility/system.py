@@ -89,7 +89,9 @@ class CompressibilitySystem(System):
     def domain(self) -> ChartDomain:
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.tiled)
+        return ChartDomain(
+            case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.tiled, case.own.whole
+        )
 
     @property
     def grid(self) -> MultiBlockGrid:
