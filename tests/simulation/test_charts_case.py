@@ -268,6 +268,19 @@ def test_formulas_are_tried_on_every_chart():
         setup.system.check()
 
 
+def test_formulas_may_be_infinite_at_a_vertex():
+    """No value lies there: a vortex around the corner of a cell is a start."""
+    setup = SimulationSetup(case(initial={"velocity": ["0.1/((x - 0.5)**2 + y**2)", 0, 0]}), (1, 1, 1))
+    setup.system.check()
+    assert 1.0 < setup.system.speed < 10.0
+
+
+def test_a_formula_of_a_side_is_refused_by_its_key():
+    blown = {"type": "inflow", "velocity": ["log(x - 100)", 0, 0]}
+    with pytest.raises(BadInput, match=r"boundaries.body.velocity: the expression .* is not finite"):
+        assert SimulationSetup(case(boundaries__body=blown), (1, 1, 1)).system.speed
+
+
 def test_what_the_case_says_reaches_the_model():
     setup = SimulationSetup(case(LID), (1, 1, 1))
     model = setup.model
