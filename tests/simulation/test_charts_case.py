@@ -299,6 +299,13 @@ def test_what_helps_a_creeping_flow():
     assert not SimulationSetup(case(), (1, 1, 1)).system.settled.creeping
     creeping = SimulationSetup(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
     assert creeping.endswith("give a larger method.compressibility (now 1), up to 2.5e+05")  # (50 / 0.1)^2
+    channel = {"cells": [8, 8, 1], "lengths": [1.0, 1.0, 0.1], "stretching": [0.0, 5.0, 0.0]}
+    ends = {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": {"type": "outflow", "pressure": 0}}
+    sides = {**ends, **dict.fromkeys(("y_min", "y_max"), "wall"), **dict.fromkeys(("z_min", "z_max"), "symmetry")}
+    for viscosity, equations in ((0.1, {"continuity"}), (50.0, {"continuity", "momentum_x"}), (1e-4, set())):
+        of = case(grid=channel, boundaries=sides, initial={}, fluid__viscosity=viscosity, method__march="implicit")
+        settled = SimulationSetup(of, (1, 1, 1)).system.settled
+        assert {name for name in ("continuity", "momentum_x") if settled.advice(name)} == equations
 
 
 @pytest.mark.parametrize(("tables", "changes", "words"), [

@@ -188,8 +188,8 @@ class CompressibilitySystem(System):
         if self.model.real:
             return InnerCriterion(self.model, self.domain)
         every, patience = case.own.looks(case.monitor.every)
-        below, thinnest = case.table("time").steady, self.domain.thickness[0]
-        return ResidualCriterion(self.model, below, every, accept, thinnest, patience)
+        below = case.table("time").steady
+        return ResidualCriterion(self.model, below, every, accept, self.domain.thickness, patience)
 
     @property
     def iterated(self) -> str:
