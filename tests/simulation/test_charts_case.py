@@ -268,6 +268,19 @@ def test_formulas_are_tried_on_every_chart():
         setup.system.check()
 
 
+def test_formulas_may_be_infinite_at_a_vertex():
+    """No value lies there: a vortex around the corner of a cell is a start."""
+    setup = SimulationSetup(case(initial={"velocity": ["0.1/((x - 0.5)**2 + y**2)", 0, 0]}), (1, 1, 1))
+    setup.system.check()
+    assert 1.0 < setup.system.speed < 10.0
+
+
+def test_a_formula_of_a_side_is_refused_by_its_key():
+    blown = {"type": "inflow", "velocity": ["log(x - 100)", 0, 0]}
+    with pytest.raises(BadInput, match=r"boundaries.body.velocity: the expression .* is not finite"):
+        assert SimulationSetup(case(boundaries__body=blown), (1, 1, 1)).system.speed
+
+
 def test_what_the_case_says_reaches_the_model():
     setup = SimulationSetup(case(LID), (1, 1, 1))
     model = setup.model
@@ -286,6 +299,13 @@ def test_what_helps_a_creeping_flow():
     assert not SimulationSetup(case(), (1, 1, 1)).system.settled.creeping
     creeping = SimulationSetup(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
     assert creeping.endswith("give a larger method.compressibility (now 1), up to 2.5e+05")  # (50 / 0.1)^2
+    channel = {"cells": [8, 8, 1], "lengths": [1.0, 1.0, 0.1], "stretching": [0.0, 5.0, 0.0]}
+    ends = {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": {"type": "outflow", "pressure": 0}}
+    sides = {**ends, **dict.fromkeys(("y_min", "y_max"), "wall"), **dict.fromkeys(("z_min", "z_max"), "symmetry")}
+    for viscosity, equations in ((0.1, {"continuity"}), (50.0, {"continuity", "momentum_x"}), (1e-4, set())):
+        of = case(grid=channel, boundaries=sides, initial={}, fluid__viscosity=viscosity, method__march="implicit")
+        settled = SimulationSetup(of, (1, 1, 1)).system.settled
+        assert {name for name in ("continuity", "momentum_x") if settled.advice(name)} == equations
 
 
 @pytest.mark.parametrize(("tables", "changes", "words"), [

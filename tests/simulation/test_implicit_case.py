@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from taskflow.errors import BadInput
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.conditions.restart import newest_restart
 from tests.simulation.going_on import go
@@ -55,6 +56,9 @@ def test_a_step_and_what_a_checkpoint_holds():
     blocks = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
     assert "blocks, on which bits depend" in " ".join(" ".join(line) for line in blocks.system.described())
     assert not blocks.domain.tiled
+    whole = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "hyperplanes"}), (1, 1, 3))
+    with pytest.raises(BadInput, match=r'method.linear.ordering = "hyperplanes": .* give "tiles", or machine.blocks'):
+        _ = whole.partition
     names = {"coupling_low", "coupling_high", "pivot", "inverse", "own"}
     assert {field.name for field in jacobi.model.several("f8")} == names
 

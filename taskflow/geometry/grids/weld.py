@@ -89,8 +89,9 @@ def mismatches(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> Iterator[B
 
 def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Chart, ...], tuple[GridSeam, ...]]:
     """Charts and seams whose common vertices are the same to the bit: those of the chart with the lower number hold
-    for all. On periodic seams, vertices and translations are rounded to `BITS` bits of the largest coordinate, so that
-    the sum of both is exact, and differences between neighbours are the same on both sides.
+    for all. Where a period goes along x, y or z, this coordinate of vertices and translations is rounded to `BITS` bits
+    of the largest one, so that the sum of both is exact, and differences between neighbours are the same on both sides.
+    Other coordinates stay as they are: what is flat stays flat.
     """
     if not seams:
         return tuple(charts), ()
@@ -108,11 +109,12 @@ def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Ch
     count = [pair[0].size for pair in pairs]
     steps = np.repeat(np.array([seam.translation for seam in rounded]), count, axis=0)
     label, away = _moved(a, b, steps, used.size)
-    periodic = np.zeros(used.size, bool)
-    periodic[label[a[(steps != 0).any(axis=1)]]] = True
+    periodic = np.zeros((3, used.size), bool)
+    for along, step in zip(periodic, steps.T, strict=True):
+        along[label[a[step != 0]]] = True
 
     base = points[:, label]
-    base = np.where(periodic[label], np.round(base / unit) * unit, base)
+    base = np.where(periodic[:, label], np.round(base / unit) * unit, base)
     parts = np.split(base + away.T, marks[1:-1], axis=1)
     return tuple(_with(chart, n, x) for chart, n, x in zip(charts, mine, parts, strict=True)), tuple(rounded)
 

@@ -53,7 +53,11 @@ class Bodies:
     @cached_property
     def moving(self) -> Moving | None:
         """The bodies of which some move; None where all are at rest."""
-        by_name = {obstacle.name: obstacle.motion.rigid for obstacle in self.case.obstacles if obstacle.motion}
+        by_name = {
+            obstacle.name: obstacle.motion.rigid(f"obstacles[{number}].motion")
+            for number, obstacle in enumerate(self.case.obstacles, start=1)
+            if obstacle.motion
+        }
         motions = tuple(by_name.get(obstacle.name) for obstacle in self.case.obstacles)
         if not by_name:
             return None

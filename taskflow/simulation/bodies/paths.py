@@ -37,10 +37,7 @@ class Surroundings:
         for number in moving.numbers:
             motion = moving.motions[number - 1]
             assert motion is not None
-            try:
-                motion.check(np.linspace(0.0, end, MOMENTS + 1) if end else np.zeros(1))
-            except BadInput as error:
-                raise BadInput(f"obstacles[{number}].{error}") from None
+            motion.check(np.linspace(0.0, end, MOMENTS + 1) if end else np.zeros(1))
         for time in path:
             if (meeting := self.meeting(time)) is not None:
                 raise BadInput(meeting)

@@ -55,12 +55,12 @@ class GridMotion(Table):
 
     def pose(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """R and b of x = R X + b at a time. Raises BadInput where an expression is not finite."""
-        a, b, c = (_at(angle, time) for angle in (self.angle.x, self.angle.y, self.angle.z))
+        a, b, c, *shift = (_at(value, key, time) for key, value in self.formulas.items())
         about_x = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
         about_y = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
         about_z = np.array([[np.cos(c), -np.sin(c), 0], [np.sin(c), np.cos(c), 0], [0, 0, 1]])
         turn, centre = about_z @ about_y @ about_x, np.array(self.centre)
-        return turn, centre + [_at(value, time) for value in self.displacement] - turn @ centre
+        return turn, centre + shift - turn @ centre
 
     def moved(self, points: np.ndarray, time: float) -> np.ndarray:
         """Points [xyz, ...] where they are at a time."""
@@ -76,20 +76,23 @@ class GridMotion(Table):
         """Raises BadInput where an expression is not finite or jumps between 0 and `end`."""
         times = np.linspace(0.0, end, SAMPLES)
         for key, value in self.formulas.items():
-            try:
-                values = np.array([_at(value, time) for time in times])
-            except BadInput as error:
-                raise BadInput(f"motion.{key}: {error}") from None
+            at = partial(_at, value, key)
+            values = np.array([at(time) for time in times])
             n = int(np.abs(np.diff(values)).argmax())
             begun = abs(values[n + 1] - values[n])
-            early, late = steepest(partial(_at, value), float(times[n]), float(times[n + 1]))
-            if begun and abs(_at(value, late) - _at(value, early)) > JUMP * begun:
+            early, late = steepest(at, float(times[n]), float(times[n + 1]))
+            if begun and abs(at(late) - at(early)) > JUMP * begun:
                 what = getattr(value, "source", value)
                 raise BadInput(f"motion.{key}: {what!r} jumps at t = {late:.6g}; give an expression that does not")
 
 
-def _at(value: NumberOrExpression, time: float) -> float:
-    return float(value(0.0, 0.0, 0.0, time)) if isinstance(value, Expression) else value
+def _at(value: NumberOrExpression, key: str, time: float) -> float:
+    if not isinstance(value, Expression):
+        return value
+    try:
+        return float(value(0.0, 0.0, 0.0, time))
+    except BadInput:
+        raise BadInput(f"motion.{key}: {value.source!r} is not finite at time {time:g}; give one that is") from None
 
 
 def _cells_are_body_fitted(motion: GridMotion | None, grid: GridTable) -> Iterator[Problem]:

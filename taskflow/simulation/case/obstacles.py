@@ -84,12 +84,12 @@ class BodyMotion(Table):
         if present(values, "centre") and not present(values, "angle"):
             yield wrong("centre", values["centre"], "it is the centre of a turn; give angle, or leave it out")
 
-    @property
-    def rigid(self) -> RigidMotion:
+    def rigid(self, key: str) -> RigidMotion:
+        """The motion, of which errors name this key."""
         still = Expression(0.0, timed=True)
         turns = {"xyz".index(name): angle for name, angle in self.angle if angle is not None} if self.angle else {}
         axis, angle = next(iter(turns.items()), (2, still))
-        return RigidMotion(self.displacement or (still,) * 3, angle, axis, self.centre or (0.0, 0.0, 0.0))
+        return RigidMotion(self.displacement or (still,) * 3, angle, axis, self.centre or (0.0, 0.0, 0.0), key)
 
 
 _numbers = several(number, 4, "give four numbers: x from, x to, y from, y to")

@@ -150,13 +150,14 @@ def _called(name: str, parts: list[Dual]) -> Dual:
 @dataclass(frozen=True)
 class RigidMotion:
     """x(t) = centre + R(angle(t)) (X - centre) + displacement(t) of the points X of a body at rest, with expressions of
-    t alone; the turn is about an axis (0, 1, 2 for x, y, z) through the centre, in radians.
+    t alone; the turn is about an axis (0, 1, 2 for x, y, z) through the centre, in radians. Errors name its `key`.
     """
 
     displacement: tuple[Expression, Expression, Expression]
     angle: Expression
     axis: int
     centre: Vector
+    key: str = "motion"
 
     def pose(self, time: float) -> Pose:
         """Where the body is. Raises BadInput where an expression is not finite."""
@@ -221,7 +222,8 @@ class RigidMotion:
     @property
     def _parts(self) -> tuple[tuple[str, Expression], ...]:
         x, y, z = self.displacement
-        return ("displacement[1]", x), ("displacement[2]", y), ("displacement[3]", z), ("angle", self.angle)
+        parts = ("displacement[1]", x), ("displacement[2]", y), ("displacement[3]", z), ("angle", self.angle)
+        return tuple((f"{self.key}.{name}", part) for name, part in parts)
 
 
 @lru_cache(maxsize=256)
@@ -235,7 +237,7 @@ def _moment(name: str, part: Expression, time: float) -> Dual:
 
 def _not_finite(name: str, part: Expression, time: float) -> BadInput:
     return BadInput(
-        f"motion.{name}: {part.source!r}, or its derivative, is not finite at time {time:g}; give an expression that is"
+        f"{name}: {part.source!r}, or its derivative, is not finite at time {time:g}; give an expression that is"
         " smooth for all of the run"
     )
 
@@ -261,6 +263,6 @@ def _refuse_jump(name: str, part: Expression, low: float, high: float, jump: flo
     low, high = steepest(at, low, high)
     if abs(at(high) - at(low)) > jump:
         raise BadInput(
-            f"motion.{name}: {part.source!r} jumps at time {high:g}, by {abs(at(high) - at(low)):g}; a body moves"
+            f"{name}: {part.source!r} jumps at time {high:g}, by {abs(at(high) - at(low)):g}; a body moves"
             " steadily: give an expression that does"
         )

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from taskflow.geometry.grids import ghosted, shape
 from taskflow.geometry.grids.coincide import close
+from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import cell_volumes
 
 BOX = {"cells": (12, 10, 8), "lengths": (1.0, 2.0, 0.5), "distortion": 0.1, "periodic": ["x"]}
@@ -54,6 +55,19 @@ def test_one_cell_thick_goes_on_as_it_is(periodic):
         np.testing.assert_allclose(vertices[2], np.broadcast_to(levels, vertices.shape[1:]), atol=1e-15)
         for section in vertices[:2, [0, 1, 3, 4, 5]].swapaxes(0, 1):
             np.testing.assert_array_equal(section, vertices[:2, 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("box", {"cells": (5, 21, 1), "lengths": (0.5, 8.0, 0.1), "periodic": ["x"]}),
+        ("skewed-box", {"cells": (6, 7, 1), "lengths": (2.0, 3.0, 0.3), "periodic": ["x", "y"]}),
+        ("wavy-channel", {"cells": (8, 6, 1), "wavelength": 7.0, "amplitude": 0.1, "height": 1.0, "span": 0.1}),
+    ],
+)
+def test_a_period_keeps_flat_what_is_flat(name, keys):
+    """Otherwise the flow would have three dimensions, and forces would not be those per span."""
+    assert planar(shape(name, keys).grid())
 
 
 def test_where_three_charts_meet_ghosts_are_extrapolated():

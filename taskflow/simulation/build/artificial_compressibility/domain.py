@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat, planar
 from taskflow.hexahedra import centres
@@ -32,8 +33,8 @@ LISTED = 8  # charts and blocks that are listed; of more the first
 class ChartDomain(Domain):
     """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
 
-    `cuts` are charts that are cut beforehand, by their numbers from 0; if `tiled`, all are cut between tiles alone.
-    `steady`: time counts steps of pseudo-time. With a `motion` the grid begins where that puts it.
+    `cuts` are charts that are cut beforehand, by their numbers from 0; if `tiled`, all are cut between tiles alone; if
+    `whole`, none may be. `steady`: time counts steps of pseudo-time. With a `motion` the grid begins where it puts it.
     """
 
     table: ChartGrid
@@ -41,9 +42,10 @@ class ChartDomain(Domain):
     steady: bool = True
     motion: GridMotion | None = None
     tiled: bool = False
+    whole: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("table", "cuts", "steady", "motion", "tiled")}
+        return {name: getattr(self, name) for name in ("table", "cuts", "steady", "motion", "tiled", "whole")}
 
     @property
     def grid(self) -> MultiBlockGrid:
@@ -121,6 +123,12 @@ class ChartDomain(Domain):
         mapped = atlas(self.grid, ghost)
         region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
         pieces = divided(mapped, blocks[2], dict(self.cuts), self.tile if self.tiled else ONE)
+        if self.whole and (cut := {piece for block in pieces for piece in block}.difference(mapped.charts)):
+            number = 1 + min(self.chart_of(piece) for piece in cut)
+            raise BadInput(
+                f'method.linear.ordering = "hyperplanes": it goes through whole charts, and chart {number} is cut into'
+                ' pieces; give "tiles", or machine.blocks = 1 without machine.cuts'
+            )
         return Partition(region, blocks, pieces=pieces)
 
     def nearest(self, point: tuple[float, float, float]) -> Triple:

@@ -89,31 +89,43 @@ class CompressibilityMeasures:
 @dataclass(frozen=True, eq=False)
 class ResidualCriterion(Settled):
     """Each residual has fallen to `tolerance` times its largest value so far, looked at `every` so often, and after
-    each of the first steps; with `accept` also where they fall no further in `patience` steps. `thinnest` is the least
-    thickness of a cell.
+    each of the first steps; with `accept` also where they fall no further in `patience` steps. `thickness` is that of
+    the thinnest and of the thickest cell.
     """
 
     model: ArtificialCompressibility
     tolerance: float
     every: Every
     accept: bool
-    thinnest: float
+    thickness: tuple[float, float]
     patience: int = PATIENCE
     label: ClassVar[str] = "steady"
 
     @property
     def creeping(self) -> str:
-        """Say what to do where steps are as short as friction wants them, and pressure takes many to spread: with b
-        up to (viscosity / thickness)^2 of the thinnest cells sound is no faster than friction there.
+        """Say what to do where friction is far faster than sound: with b up to (viscosity / thickness)^2 of the
+        thinnest cells sound is no faster than friction there.
         """
-        model = self.model
-        b, most = model.method.least_compressibility(model.speed), (model.fluid.viscosity / self.thinnest) ** 2
+        most, b = self._frictions[0], self.model.method.least_compressibility(self.model.speed)
         if b > 0.01 * most:
             return ""
         return (
-            "friction makes steps short, and pressure takes very many of them to spread: give a larger"
+            "friction is much faster than sound, and pressure takes very many steps to spread: give a larger"
             f" method.compressibility (now {b:.3g}), up to {most:.2g}"
         )
+
+    def advice(self, worst: str) -> str:
+        """Say the same behind a semicolon, where the residual of this equation is the worst: of continuity, or of any
+        where friction is far faster than sound in the thickest cells, too.
+        """
+        everywhere = self.model.method.least_compressibility(self.model.speed) <= 0.01 * self._frictions[1]
+        return f"; {self.creeping}" if self.creeping and (worst == "continuity" or everywhere) else ""
+
+    @property
+    def _frictions(self) -> tuple[float, float]:
+        """(viscosity / thickness)^2 of the thinnest and of the thickest cells."""
+        thinnest, thickest = self.thickness
+        return (self.model.fluid.viscosity / thinnest) ** 2, (self.model.fluid.viscosity / thickest) ** 2
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -159,12 +171,16 @@ class ResidualWatch(StateWatch):
     def shortfall(self) -> str | None:
         if self._steady or not self.rates:
             return None
-        worst = max(self.rates, key=lambda name: self.rates[name])
-        slow = f"; {self._criterion.creeping}" if worst == "continuity" and self._criterion.creeping else ""
+        worst = self._worst
         return (
             f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g}"
-            f" of its largest value, and {self._criterion.tolerance:g} was to be reached; give more steps{slow}"
+            f" of its largest value, and {self._criterion.tolerance:g} was to be reached; give more"
+            f" steps{self._criterion.advice(worst)}"
         )
+
+    @property
+    def _worst(self) -> str:
+        return max(self.rates, key=lambda name: self.rates[name])
 
     def look(self, before: Tick, now: Tick) -> str | None:
         """Return "steady" or "stalled" where the march is over. Raises RunFailed where residuals fall no further."""
@@ -174,8 +190,11 @@ class ResidualWatch(StateWatch):
         self._shard.run(criterion.model.monitor)
         norms = criterion.model.norms(self._shard.scalars)
         self.insane = next((name for name, value in norms.items() if not math.isfinite(value)), None)
-        if self.insane is not None or not self._convergence.note(now.step, norms):
-            return None
+        try:
+            if self.insane is not None or not self._convergence.note(now.step, norms):
+                return None
+        except RunFailed as error:
+            raise RunFailed(f"{error}{criterion.advice(self._worst)}") from None
         self._steady = all(share <= criterion.tolerance for share in self.rates.values())
         return "steady" if self._steady else "stalled"
 

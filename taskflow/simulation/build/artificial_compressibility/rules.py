@@ -12,6 +12,7 @@ from taskflow.analysis.charts.points import thin_along
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
+from taskflow.hexahedra import centres
 from taskflow.simulation.build.artificial_compressibility.tables import ChartTime, CompressibilityMethod
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides
@@ -173,7 +174,10 @@ def reference_speed(
             continue
         factor = 2.25 if side.profile else 1.0  # of the mean: in the middle of a rectangle
         for patch in charts.sides[name]:
-            velocity = np.stack(side.at(*faces(charts, patch)[0]))
+            try:
+                velocity = np.stack(side.at(*faces(charts, patch)[0]))
+            except BadInput as error:
+                raise BadInput(f"boundaries.{name}.velocity: {error}") from None
             speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
     begun = _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, Given)])
     speeds += [float(np.sqrt(sum(u**2 for u in components)).max()) for components in begun]
@@ -209,11 +213,16 @@ def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, hea
 
 
 def _begun(charts: MultiBlockGrid, name: str, formulas: Sequence[Any]) -> Iterator[list[np.ndarray]]:
-    """The values of formulas of [initial] at some points of each chart. Raises BadInput where one is not finite."""
+    """The values of formulas of [initial] at some vertices of each chart, or where one is not finite there, at the
+    centres of all cells. Raises BadInput where one is not finite at a centre, either.
+    """
     for number, chart in enumerate(charts.charts, start=1):
-        x = _some(chart.vertices)
         try:
-            yield [np.asarray(formula(*x)) for formula in formulas]
+            try:
+                values = [np.asarray(formula(*_some(chart.vertices))) for formula in formulas]
+            except BadInput:
+                values = [np.asarray(formula(*centres(chart.vertices))) for formula in formulas]
+            yield values
         except BadInput as error:
             raise BadInput(f"initial.{name}: on chart {number} {error}") from None
 

@@ -89,7 +89,9 @@ class CompressibilitySystem(System):
     def domain(self) -> ChartDomain:
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.tiled)
+        return ChartDomain(
+            case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.tiled, case.own.whole
+        )
 
     @property
     def grid(self) -> MultiBlockGrid:
@@ -185,8 +187,8 @@ class CompressibilitySystem(System):
         if self.model.real:
             return InnerCriterion(self.model, self.domain)
         every, patience = case.own.looks(case.monitor.every)
-        below, thinnest = case.table("time").steady, self.domain.thickness[0]
-        return ResidualCriterion(self.model, below, every, accept, thinnest, patience)
+        below = case.table("time").steady
+        return ResidualCriterion(self.model, below, every, accept, self.domain.thickness, patience)
 
     @property
     def iterated(self) -> str:

@@ -209,6 +209,11 @@ class CompressibilityMethod(Method):
         """Whether charts may be cut between tiles alone."""
         return self.march == "implicit" and (self.linear or Linear()).ordering == "tiles"
 
+    @property
+    def whole(self) -> bool:
+        """Whether no chart may be cut."""
+        return self.march == "implicit" and (self.linear or Linear()).ordering == "hyperplanes"
+
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         central, march = values.get("flux") == "central", values.get("march")
