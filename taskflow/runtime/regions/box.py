@@ -8,13 +8,15 @@ from functools import reduce
 from itertools import product
 from operator import or_
 from types import EllipsisType
+from typing import TypeVar
 
 Triple = tuple[int, int, int]
+Value = TypeVar("Value")
 Slices = tuple[slice, slice, EllipsisType, slice]
 
 
-def triple(values: Iterable[int]) -> Triple:
-    """Three integers in the order x, y, z. Raises ValueError for any other number of them."""
+def triple(values: Iterable[Value]) -> tuple[Value, Value, Value]:
+    """Three values in the order x, y, z. Raises ValueError for any other number of them."""
     x, y, z = values
     return x, y, z
 

@@ -162,12 +162,12 @@ class Bodies:
     def _body(self, name: str) -> Body:
         parts = self._parts(name)
         around = hull(self.solids.boxes[n] for n in parts)
-        x, y, z = (a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
+        about = triple(a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
         heated = any(self.case.obstacles[n].temperature is not None for n in parts)
         cells = self._beside(around)
         if self.moving:
             cells = hull([*self._travelled(parts), self._beside(around, REACH)])
-        return Body(name, cells, (x, y, z), heated)
+        return Body(name, cells, about, heated)
 
     def _parts(self, name: str) -> list[int]:
         """The numbers from 0 of the obstacles that are one body."""
@@ -182,8 +182,7 @@ class Bodies:
         if point is not None:
             return point
         cells = hull(solids.boxes[n] for n in parts)
-        x, y, z = (float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
-        return x, y, z
+        return triple(float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
 
     def _beside(self, cells: Box, layers: int = 1) -> Box:
         """Some cells, and those that are so many layers away at most."""
@@ -264,4 +263,4 @@ def bounded(shape: Pointwise, grid: StaggeredGrid) -> Pointwise:
         whole, faces, width = first == 0 and last == cells.size, grid.faces(axis), grid.widths(axis)
         low.append(-math.inf if whole else float(faces[first] - width[first]))
         high.append(math.inf if whole else float(faces[last] + width[last - 1]))
-    return Bounded(shape, ((low[0], low[1], low[2]), (high[0], high[1], high[2])))
+    return Bounded(shape, (triple(low), triple(high)))

@@ -17,7 +17,7 @@ from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, POSES, BodyShapes,
 from taskflow.flow.grid import FACES
 from taskflow.geometry import Cuboid, Cylinder, Pose, Shape, Sphere, Vector
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Box, hull
+from taskflow.runtime.regions import Box, hull, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables
 from taskflow.simulation.bodies.masks import Patch
 from taskflow.simulation.bodies.moving import Moving, MovingMasks
@@ -69,8 +69,7 @@ def _middle(shape: Shape) -> Vector:
     if isinstance(shape, Sphere | Cylinder):
         return shape.centre
     assert isinstance(shape, Cuboid)
-    x, y, z = ((low + high) / 2 for low, high in zip(shape.low, shape.high, strict=True))
-    return x, y, z
+    return triple((low + high) / 2 for low, high in zip(shape.low, shape.high, strict=True))
 
 
 def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid) -> bool:
@@ -110,14 +109,12 @@ def _shapes(moving: Moving) -> BodyShapes:
     faces = _tables([grid.coordinates(FACES[row[0]], *row) - grid.origin[row[0]] for row in rows])
     centres = _tables([grid.coordinates("c", *row) - grid.origin[row[0]] for row in rows])
     widths, gaps = (_tables([size("c", *row) for row in rows]) for size in (grid.extents, grid.distances))
-    table, (x, y, z) = LookupTable(0, tuple(map(float, numbers))), grid.periodic
-    kind_of = OneShape if len(moving.shapes) == 1 else BodyShapes
-    return kind_of(len(moving.shapes), table, grid.cells, (x, y, z), grid.lengths, faces, centres, widths, gaps)
+    table, kind_of = LookupTable(0, tuple(map(float, numbers))), OneShape if len(moving.shapes) == 1 else BodyShapes
+    return kind_of(len(moving.shapes), table, grid.cells, grid.periodic, grid.lengths, faces, centres, widths, gaps)
 
 
 def _tables(values: list[np.ndarray]) -> LookupTables:
-    x, y, z = (LookupTable(-BEYOND, tuple(row.tolist())) for row in values)
-    return x, y, z
+    return triple(LookupTable(-BEYOND, tuple(row.tolist())) for row in values)
 
 
 class Movement:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.errors import BadInput, Lost, RunFailed
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.bodies.moving import FARTHEST, Moving
 from taskflow.simulation.bodies.solids import Solids
@@ -130,9 +130,7 @@ def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | No
     both = np.argwhere(mine & beside)
     if not len(both):
         return None
-    k, j, i = (int(n) for n in both[0])
-    x, y, z = (lo + n for lo, n in zip(wide.lo, (i, j, k), strict=True))
-    return x, y, z
+    return triple(lo + int(n) for lo, n in zip(wide.lo, both[0][::-1], strict=True))
 
 
 def _numbers(solids: Solids, number: int, box: Box) -> np.ndarray:

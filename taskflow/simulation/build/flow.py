@@ -28,6 +28,7 @@ from taskflow.simulation.build.system import System, moment
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
 from taskflow.simulation.case.case import all_fields
+from taskflow.simulation.case.grid import narrowest
 from taskflow.simulation.case.magnitudes import Magnitudes
 from taskflow.simulation.conditions.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
 from taskflow.simulation.conditions.initial import initial_profiles, largest
@@ -241,8 +242,7 @@ class FlowSystem(System):
     def _check_sizes(self, initial: dict[str, float]) -> None:
         """Raises BadInput where the values of formulas are too large for the equations."""
         case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
-        x, y, z = (grid.narrowest(axis) for axis in range(3))
-        numbers = Magnitudes((x, y, z), case.fluid.viscosity, case.machine.precision)
+        numbers = Magnitudes(narrowest(grid), case.fluid.viscosity, case.machine.precision)
         entering = zip(inflows.profiles, inflows.fastest(moments(case)), strict=True)
         sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
         sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]

@@ -24,7 +24,7 @@ from taskflow.flow.poisson import (
 )
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
-from taskflow.runtime.regions import Box, Triple
+from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.pressure import FEWEST, untransformed
 
@@ -67,8 +67,7 @@ def released(case: Case) -> tuple[str, ...]:
 
 
 def _given(case: Case, end: str) -> Flags:
-    x, y, z = (f"{axis}_{end}" in released(case) for axis in "xyz")
-    return x, y, z
+    return triple(f"{axis}_{end}" in released(case) for axis in "xyz")
 
 
 def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
@@ -140,9 +139,8 @@ def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box
 
 def _twice(case: Case, blocks: Triple, device: str) -> bool:
     """Return whether two sweeps are done in one pass over memory."""
-    x, y, z = (-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
-    plain = not released(case) and case.grid.stretching is None
-    return device == "gpu" and plain and blocking_pays((x, y, z))
+    cells = triple(-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
+    return device == "gpu" and not released(case) and case.grid.stretching is None and blocking_pays(cells)
 
 
 def sweeps(case: Case, chosen: Choice | None = None) -> int | None:

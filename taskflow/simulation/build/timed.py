@@ -16,6 +16,7 @@ from taskflow.flow.forcing.driving import angular_velocity, body_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import TimeScheme
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.physics import Forcing
 from taskflow.simulation.case.timed import Timed, Value, Values, at_time, changes, placed
@@ -178,8 +179,7 @@ def times(case: Case) -> np.ndarray:
 
 def constant(of: Values) -> Vector:
     """The numbers; 0 for what changes."""
-    x, y, z = (part if isinstance(part, float) else 0.0 for part in of)
-    return x, y, z
+    return triple(part if isinstance(part, float) else 0.0 for part in of)
 
 
 def largest(of: Value | None, case: Case) -> float:

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, WithJsonSchema
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Flags, Places, StaggeredGrid
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Vector, WholeVector, entry, reads
 from taskflow.simulation.formulas.values import checked, number, positive, three
@@ -144,11 +145,11 @@ class GridTable(Table):
     def staggered(self, periodic: Flags) -> StaggeredGrid:
         """Cells and places. Needs `stretching.*.faces` that fit."""
         along = dict(self.stretching or ())
-        x, y, z = (
+        edges = triple(
             spacing.edges(n, start, length) if (spacing := along.get(axis)) else None
             for axis, n, start, length in zip("xyz", self.cells, self.origin, self.lengths, strict=True)
         )
-        return StaggeredGrid(self.cells, self.lengths, self.origin, periodic, (x, y, z))
+        return StaggeredGrid(self.cells, self.lengths, self.origin, periodic, edges)
 
     @property
     def room(self) -> tuple[int, int, int]:
@@ -237,8 +238,7 @@ def _faces_fit(grid: GridTable) -> Iterator[Problem]:
 
 def narrowest(cells: StaggeredGrid) -> tuple[float, float, float]:
     """The narrowest cells along x, y and z."""
-    x, y, z = (cells.narrowest(axis) for axis in range(3))
-    return x, y, z
+    return triple(cells.narrowest(axis) for axis in range(3))
 
 
 def width_ratios(grid: StaggeredGrid, axis: int) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.output.moving import transformed
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.initial import NumberOrExpression, VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, present, wrong
@@ -27,8 +28,7 @@ def _of_time(value: Any) -> NumberOrExpression:
 
 
 def _three_of_time(value: Any) -> VectorExpression:
-    x, y, z = (_of_time(item) for item in vector_expression(value))
-    return x, y, z
+    return triple(map(_of_time, vector_expression(value)))
 
 
 class Angles(Table):

@@ -38,11 +38,7 @@ REMEDIES = {
 }
 NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
 ANGLE = "the angle about this axis in radians; one of them"
-
-
-def _steady(value: object) -> tuple[Expression, Expression, Expression]:
-    x, y, z = three(of_time, "three numbers or expressions of t")(value)
-    return x, y, z
+_displacement = three(of_time, "three numbers or expressions of t")
 
 
 class BodyTurn(Table):
@@ -63,7 +59,7 @@ class BodyTurn(Table):
 class BodyMotion(Table):
     """The prescribed motion of a rigid body."""
 
-    displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_steady)] = entry(
+    displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_displacement)] = entry(
         "how far the body is from the place that its shape has, three numbers or [expressions](#initial) of the time"
         " `t`. Its velocity is their derivative",
         None,

@@ -10,6 +10,7 @@ import numpy as np
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.measures.particles import Inertia
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.control import FieldNames, Interval, Time
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
@@ -104,8 +105,8 @@ class ParticlesTable(Table):
         """The inertia of particles with mass, by gravity and drag; None without."""
         if self.response_time is None:
             return None
-        x, y, z = (self.response_time * (1 - 1 / self.density if self.density else 1.0) * g for g in gravity)
-        return Inertia(self.response_time, (x, y, z))
+        falling = self.response_time * (1 - 1 / self.density if self.density else 1.0)
+        return Inertia(self.response_time, triple(falling * g for g in gravity))
 
     def described(self, gravity: Vector) -> str:
         """How many are released where and when, and how they fall, in a line."""

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.obstacles import Obstacles
@@ -84,8 +85,7 @@ class Probe(Table):
             return self.points or ()
         shares = [n / (self.line.points - 1) for n in range(self.line.points)]
         ends = list(zip(self.line.low, self.line.high, strict=True))
-        points = [tuple(low * (1 - share) + high * share for low, high in ends) for share in shares]
-        return tuple((x, y, z) for x, y, z in points)
+        return tuple(triple(low * (1 - share) + high * share for low, high in ends) for share in shares)
 
 
 class Across(Table):

@@ -133,15 +133,13 @@ def of_time(raw: Any) -> Value:
 def three_values(raw: Any) -> Values:
     """Three numbers, where all are; else values."""
     plain = not isinstance(raw, list | tuple) or not any(isinstance(v, str | Timed) or callable(v) for v in raw)
-    x, y, z = three(number, "three numbers")(raw) if plain else three(value, "three numbers or expressions")(raw)
-    return x, y, z
+    return three(number, "three numbers")(raw) if plain else three(value, "three numbers or expressions")(raw)
 
 
 def three_of_time(raw: Any) -> Values:
     """Three numbers, where all are; else values of the time."""
     three_values(raw)
-    x, y, z = three(of_time, "three numbers or expressions of t")(raw)
-    return x, y, z
+    return three(of_time, "three numbers or expressions of t")(raw)
 
 
 def changes(*values: Value | None) -> bool:

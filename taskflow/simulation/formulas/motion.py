@@ -16,6 +16,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry import Pose, Vector
+from taskflow.runtime.regions import triple
 from taskflow.simulation.formulas.expression import (
     CONSTANTS,
     COORDINATES,
@@ -182,8 +183,7 @@ class RigidMotion:
 
     def velocity(self, time: float) -> Vector:
         """The velocity of the centre of rotation: the derivative of the displacement."""
-        x, y, z = (_moment(name, part, time).slope for name, part in self._parts[:3])
-        return x, y, z
+        return triple(_moment(name, part, time).slope for name, part in self._parts[:3])
 
     def turning(self, time: float) -> float:
         """The angular velocity about the axis: the derivative of the angle."""
@@ -202,8 +202,7 @@ class RigidMotion:
         pose, turning, velocity = self.pose(time), self.turning(time), list(self.velocity(time))
         away, (a, b) = [here - middle for here, middle in zip((x, y, z), pose.middle, strict=True)], pose.across
         velocity[a], velocity[b] = velocity[a] + -turning * away[b], velocity[b] + turning * away[a]
-        x, y, z = velocity
-        return x, y, z
+        return triple(velocity)
 
     def check(self, times: np.ndarray) -> None:
         """Raises BadInput where an expression is not finite, or jumps, between or at some times that increase."""

@@ -162,8 +162,7 @@ class ChartDomain(Domain):
         return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]
 
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
-        x, y, z = centres(self.moved(self.at_rest(box), time))
-        return x, y, z
+        return triple(centres(self.moved(self.at_rest(box), time)))
 
     def corners(self, location: Location, points: np.ndarray) -> Corners:
         """The cell in which each point lies, by itself, as `ds.flow.at` has it: each point has to lie in one."""

@@ -17,7 +17,7 @@ from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.output import FieldMetadata
-from taskflow.runtime.regions import Field
+from taskflow.runtime.regions import Field, triple
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.simulation.build.artificial_compressibility.checks import cautions, initial_fields_fit, sides_fit
@@ -151,8 +151,7 @@ class CompressibilitySystem(System):
         skewed = any(keys["stretching"]) or keys["distortion"] or keys["turned"] if keys["shape"] == "box" else True
         if skewed or self.domain.motion is not None or self.sim.case.turbulence is not None:
             return None
-        x, y, z = (length / cells for length, cells in zip(keys["lengths"], keys["cells"], strict=True))
-        return x, y, z
+        return triple(length / cells for length, cells in zip(keys["lengths"], keys["cells"], strict=True))
 
     @property
     def constant_fields(self) -> tuple[Field, ...]:

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.charts.sides import LATER, ChartSides, change, components, vary
 from taskflow.simulation.case.initial import Function, Profile, VectorExpression, profile, vector_expression
@@ -52,8 +53,7 @@ class ChartForcing(Table):
     @property
     def numbers(self) -> Vector:
         """The force where it is the same everywhere, else 0: it is a field then."""
-        x, y, z = (item if isinstance(item, float) and not self.varies else 0.0 for item in self.force)
-        return x, y, z
+        return triple(item if isinstance(item, float) and not self.varies else 0.0 for item in self.force)
 
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
         """Its components at points and a time. Raises BadInput where one is not finite."""

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.boundaries import heat_of_wall, options_fit
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
@@ -128,8 +129,7 @@ class ChartSide(Table):
     @property
     def numbers(self) -> Vector:
         """The velocity where it is the same all over; formulas count as 0."""
-        x, y, z = (item if isinstance(item, float) else 0.0 for item in self.velocity or AT_REST)
-        return x, y, z
+        return triple(item if isinstance(item, float) else 0.0 for item in self.velocity or AT_REST)
 
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
         """The components of the velocity at points and a time. Raises BadInput where one is not finite."""
