@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
 from taskflow.geometry import (
@@ -198,10 +198,8 @@ def shapes(case: Case) -> tuple[Shape, ...]:
     """The bodies of a case, read from their files. Raises BadInput where one cannot be."""
     read = []
     for number, obstacle in enumerate(case.obstacles, start=1):
-        try:
+        with named(f"obstacles[{number}]"):
             read.append(shape(obstacle.type, obstacle, case.grid))
-        except BadInput as error:
-            raise BadInput(f"obstacles[{number}]: {error}") from None
     return tuple(read)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow.boundaries.boundary import timed
 from taskflow.flow.forcing.driving import angular_velocity, body_force
 from taskflow.flow.grid import Vector
@@ -54,10 +54,8 @@ class TimedNumber:
         """
         total = 0.0
         for term in self.terms:
-            try:
+            with named(term.key):
                 total += term.factor * at_time(instead.get(term.key, term.value), time)
-            except BadInput as error:
-                raise BadInput(f"{term.key}: {error}") from None
         return total
 
     def over(self, start: float, end: float, instead: Mapping[str, Value]) -> float:

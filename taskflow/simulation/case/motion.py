@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.output.moving import transformed
 from taskflow.runtime.regions import triple
 from taskflow.simulation.case.grid import GridTable
@@ -76,10 +76,8 @@ class GridMotion(Table):
         """Raises BadInput where an expression is not finite or jumps between 0 and `end`."""
         times = np.linspace(0.0, end, SAMPLES)
         for key, value in self.formulas.items():
-            try:
+            with named(f"motion.{key}"):
                 values = np.array([_at(value, time) for time in times])
-            except BadInput as error:
-                raise BadInput(f"motion.{key}: {error}") from None
             n = int(np.abs(np.diff(values)).argmax())
             begun = abs(values[n + 1] - values[n])
             early, late = steepest(partial(_at, value), float(times[n]), float(times[n + 1]))

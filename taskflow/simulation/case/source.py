@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow import files
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.simulation.case.problems import Key, shown
 from taskflow.simulation.case.timed import CSV
 
@@ -27,10 +27,8 @@ _LINE = re.compile(r"at line (\d+)")
 
 def read(path: Path) -> dict[str, Any]:
     """The tables of a TOML file; `BadInput` says why it cannot be read, and the line if it is not TOML."""
-    try:
+    with named(f"{path}"):
         text = files.text(path, LARGEST, "give a case file, in TOML", f"`taskflow new {path}` writes one to start from")
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.simulation.formulas.expression import COORDINATES, Expression, NamedFunction, field_values
 from taskflow.simulation.formulas.profile_table import TableFile
 from taskflow.simulation.formulas.values import number, three
@@ -80,10 +80,8 @@ class TimeFunction(NamedFunction):
     def at(self, time: float) -> float:
         """The value of a time. Raises BadInput where that is no finite number."""
         value = self._called(time)
-        try:
+        with named(f"the function {self.source} gives no number at time {time:g}"):
             return number(value)
-        except BadInput as error:
-            raise BadInput(f"the function {self.source} gives no number at time {time:g}: {error}") from None
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.model import VELOCITY
 from taskflow.geometry import Composition
@@ -136,10 +136,8 @@ def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[st
     for name, profile in profiles.items():
         if isinstance(profile, COMPUTED):
             points = [few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
-            try:
+            with named(key(name)):
                 largest[name] = float(np.abs(profile(*points)).max())
-            except BadInput as error:
-                raise BadInput(f"{key(name)}: {error}") from None
     return largest
 
 

@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped
+from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
 from taskflow.output import RecordedArray
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.machine import Job
@@ -57,11 +57,9 @@ class Callback:
             raise BadInput(f"every(steps={steps}, time={time}, wall={wall}); give one of steps, time and wall")
         if not callable(function):
             raise BadInput(f"every(...)({function!r}); give a function of the simulation")
-        try:
+        with named("every(...): wall" if wall is not None else "every(...)"):
             interval = Every(steps, time) if wall is None else None
             callback = cls(function, interval, positive(wall) if wall is not None else math.inf)
-        except BadInput as error:
-            raise BadInput(f"every(...): {f'wall: {error}' if wall is not None else error}") from None
         callback.plan(now)
         return callback
 
@@ -180,12 +178,10 @@ class DrivenRun:
         self, call: str, until: float | None = None, steps: int | None = None, wall: float | None = None
     ) -> None:  # fmt: skip
         self._check_going(call)
-        try:
+        with named(call):
             step = math.inf if steps is None else self.iteration + whole(steps)
             end = math.inf if until is None else number(until)
             seconds = math.inf if wall is None else positive(wall)
-        except BadInput as error:
-            raise BadInput(f"{call}: {error}") from None
         target, self._halted, self._reason = Pause(step, end, seconds).begun(), False, ""
         with self._call(call):
             while not (self._over or self._halted or target.reached(self._tick) or target.late):

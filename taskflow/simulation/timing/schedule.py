@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput, RunFailed, named
 from taskflow.flow.stability import NO_EDDIES, StepLimit, shortest
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.simulation.formulas.values import positive, whole
@@ -37,10 +37,8 @@ class Every:
             raise BadInput("give one of steps and time")
         for name, kind in (("steps", whole), ("time", positive), ("minutes", positive)):
             value = getattr(self, name)
-            try:
+            with named(name):
                 object.__setattr__(self, name, None if value is None else kind(value))
-            except BadInput as error:
-                raise BadInput(f"{name}: {error}") from None
 
     @classmethod
     def parse(cls, value: Any, *, minutes: bool = False) -> Every:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from taskflow.errors import BadInput
+from taskflow.errors import named
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
@@ -235,10 +235,8 @@ class TwoPhaseSystem(FlowSystem):
         shapes = self.sim.case.own.shapes
         phi, key = self.phi, "initial" if shapes is None else "shapes"
         slow = any(shape.type == "surface" for shape in shapes or ())
-        try:
+        with named(f"two_phase.{key}"):
             return initial_phases(phi, self.sim.grid, FEWER) if slow else initial_phases(phi, self.sim.grid)
-        except BadInput as error:
-            raise BadInput(f"two_phase.{key}: {error}") from None
 
     @property
     def spreads(self) -> DiffusiveRates:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import ConfigDict, Field
 
-from taskflow.errors import BadInput
+from taskflow.errors import named
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.runtime.regions import triple
 from taskflow.simulation.case.charts.grid import known_sides
@@ -57,10 +57,8 @@ class ChartForcing(Table):
 
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
         """Its components at points and a time. Raises BadInput where one is not finite."""
-        try:
+        with named("body.force"):
             return components(self.force, x, y, z, t)
-        except BadInput as error:
-            raise BadInput(f"body.force: {error}") from None
 
 
 class ScalarSide(Table):
