@@ -196,24 +196,30 @@ def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator
             yield wrong(("boundaries", name), side.written(), remedy)
 
 
+def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 0.0) -> str | None:
+    """Say how fast a wall moves out of its plane at a time; None where it does not. Raises BadInput where its velocity
+    is not finite.
+    """
+    fastest, outwards = 0.0, 0.0
+    for patch in charts.sides[name]:
+        (x, y, z), areas = faces(charts, patch)
+        velocity = np.stack(wall.at(x, y, z, t))
+        fastest = max(fastest, float(np.sqrt((velocity**2).sum(axis=0)).max()))
+        normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
+        outwards = max(outwards, float(np.abs(normal).max()))
+    if outwards <= IN_PLANE * fastest:
+        return None
+    return f"a wall moves in its own plane only, and this points out of it by {outwards:.3g}; give an inflow"
+
+
 def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
-        if side.type != "wall" or side.velocity == (0.0, 0.0, 0.0):
-            continue
-        fastest, outwards = 0.0, 0.0
-        for patch in charts.sides[name]:
-            centres, areas = faces(charts, patch)
-            try:
-                velocity = np.stack(side.at(*centres))
-            except BadInput as error:
-                yield wrong(("boundaries", name, "velocity"), written(side.velocity), str(error))
-                break
-            fastest = max(fastest, float(np.sqrt((velocity**2).sum(axis=0)).max()))
-            normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
-            outwards = max(outwards, float(np.abs(normal).max()))
-        if outwards > IN_PLANE * fastest:
-            remedy = f"a wall moves in its own plane only, and this points out of it by {outwards:.3g}; give an inflow"
-            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+        try:
+            words = out_of_plane(charts, name, side) if side.type == "wall" else None
+        except BadInput as error:
+            words = str(error)
+        if words:
+            yield wrong(("boundaries", name, "velocity"), written(side.velocity), words)
 
 
 def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -> str | None:
