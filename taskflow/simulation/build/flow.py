@@ -153,7 +153,8 @@ class FlowSystem(System):
     @property
     def clock(self) -> Clock:
         """The schedule of the run, with steps that bodies allow which move."""
-        return replace(super().clock, motion=self.sim.bodies.moving if self.sim.case.obstacles else None)
+        moving = self.sim.bodies.moving if self.sim.case.obstacles else None
+        return replace(super().clock, motion=moving.longest if moving else None)
 
     @property
     def initial(self) -> dict[str, Any]:

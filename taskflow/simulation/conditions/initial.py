@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,22 +34,16 @@ COMPUTED = Expression, Composition  # kinds of profiles whose values blocks comp
 LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
 
 
-class Located(Protocol):
-    """A grid or a domain, which says where cells are."""
-
-    def points(self, location: Location, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x, y, z of the values at a location in the cells of a box."""
-
-
 @dataclass(frozen=True)
 class InitialFields:
     """The fields at time 0, by name: an expression or shapes, or None where the values are kept in the store `saved`;
-    and a noise that is added to the velocity. `grid` says where cells are. A `checkpoint` of another run takes the
-    place of all of them; `kept`: the projection leaves the velocity as it is. `sums`: the fields that follow from
-    others, of which the sums are kept. `centred`: the velocity, too, is in the centres of cells.
+    and a noise that is added to the velocity. `points` finds x, y, z of the values at a location in the cells of a box.
+    A `checkpoint` of another run takes the place of all of them; `kept`: the projection leaves the velocity as it is.
+    `sums`: the fields that follow from others, of which the sums are kept. `centred`: the velocity, too, is in the
+    centres of cells.
     """
 
-    grid: Located
+    points: Callable[[Location, Box], tuple[np.ndarray, np.ndarray, np.ndarray]]
     profiles: Mapping[str, Expression | Composition | None]
     saved: Path
     noise: RandomVelocity | None = None
@@ -80,7 +74,7 @@ class InitialFields:
         """The values [z, y, x] of fields at one location in these cells, in double precision."""
         some = [profile for name in names if (profile := self.profiles[name]) is not None]
         uniform = all(isinstance(profile, Expression) and profile.uniform for profile in some)
-        points = (0.0, 0.0, 0.0) if uniform else self.grid.points(self._location(names[0]), cells)
+        points = (0.0, 0.0, 0.0) if uniform else self.points(self._location(names[0]), cells)
         return {
             name: load_initial(self.saved, name, cells)
             if (profile := self.profiles[name]) is None
