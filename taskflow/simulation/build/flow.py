@@ -108,6 +108,7 @@ class FlowSystem(System):
 
     accepts: ClassVar[frozenset[str]] = FLOW_TABLES
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
+    words: ClassVar[Mapping[str, str]] = WORDS
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -120,10 +121,8 @@ class FlowSystem(System):
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
-        """The metadata of the fields, of which velocities, pressure, temperature and eddy viscosity have WORDS."""
-        metadata = super().metadata
-        metadata |= {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
-        return metadata | derived_metadata(self.sim.case)
+        """The metadata of the fields of the model and of those that are computed from them."""
+        return super().metadata | derived_metadata(self.sim.case)
 
     @property
     def physics(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, Solver, UniformCoefficient, relative_residual
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
-from taskflow.output import FieldMetadata, TimeSeries
+from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
@@ -45,6 +45,7 @@ from taskflow.simulation.timing.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
 WORDS = {
+    **FlowSystem.words,
     "p": "pressure",
     "f": "volume fraction of phase 1",
     "phi": "distance to the interface, positive in phase 1",
@@ -124,6 +125,7 @@ class TwoPhaseSystem(FlowSystem):
     thinnest: ClassVar[int] = LAYERS
     remaps: ClassVar[bool] = True
     implied: ClassVar[Mapping[str, str]] = {"f": "phi"}
+    words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
     fewest: ClassVar[int] = 27
 
     @classmethod
@@ -171,12 +173,6 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def measures(self) -> TwoPhaseMeasures:
         return TwoPhaseMeasures(self.model)
-
-    @property
-    def metadata(self) -> dict[str, FieldMetadata]:
-        """The metadata of the fields; p is a true pressure."""
-        metadata = super().metadata
-        return metadata | {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
 
     @property
     def initial(self) -> dict[str, Any]:
