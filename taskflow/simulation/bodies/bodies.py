@@ -70,8 +70,7 @@ class Bodies:
         """Moments of the run, close enough to each other that nothing is missed of the way of bodies; the first one
         alone where the end is not known.
         """
-        time = self.case.time
-        end = time.end or (time.steps or 0) * (time.step or 0.0)
+        end = self.case.end_time
         return tuple(end * n / MOMENTS for n in range(MOMENTS + 1)) if end else (0.0,)
 
     @cached_property

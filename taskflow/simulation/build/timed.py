@@ -171,8 +171,7 @@ def _of_forces(case: Case) -> Iterator[TimedNumber]:
 
 def times(case: Case) -> np.ndarray:
     """Moments of the run; many of all lengths where its end is not known."""
-    end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
-    return np.linspace(0.0, end, SAMPLES) if end else np.append(0.0, UNKNOWN)
+    return np.linspace(0.0, case.end_time, SAMPLES) if case.end_time else np.append(0.0, UNKNOWN)
 
 
 def constant(of: Values) -> Vector:

@@ -202,6 +202,11 @@ class Case(TableValue):
         flux = None if side.temperature is not None else side.heat_flux or 0.0
         return side.model_copy(update={"type": kind, "velocity": side.velocity or AT_REST, "heat_flux": flux})
 
+    @property
+    def end_time(self) -> float:
+        """The time at which the run ends; 0 where that is not known."""
+        return self.time.end or (self.time.steps or 0) * (self.time.step or 0.0)
+
     def clock(self, limit: StepLimit = REST) -> Clock:
         """The schedule of the run; how long its steps may be is for its model to say."""
         time = self.time

@@ -17,7 +17,7 @@ from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Forcing, Heat
 from taskflow.simulation.case.probes import Planes, Probes
-from taskflow.simulation.case.problems import NEEDS, Key, Problem, numbered, present, wrong
+from taskflow.simulation.case.problems import NEEDS, Key, Problem, names_differ, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars, scalar_name
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import Table, Text, entry, reads
@@ -195,11 +195,9 @@ def recordable(fields: tuple[str, ...], expressions: Expressions) -> tuple[str, 
 
 
 def _expressions_can_be_read(fields: tuple[str, ...], expressions: Expressions) -> Iterator[Problem]:
-    taken = {*fields, Q}
+    remedy = "another field has this name; give another one"
+    yield from names_differ({*fields, Q}, numbered(expressions=expressions), remedy)
     for key, table in numbered(expressions=expressions):
-        if table.name in taken:
-            yield wrong((*key, "name"), table.name, "another field has this name; give another one")
-        taken.add(table.name)
         try:
             table.field(fields)
         except BadInput as error:

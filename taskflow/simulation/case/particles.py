@@ -24,9 +24,8 @@ from taskflow.simulation.case.probes import (
     Probes,
     Surfaces,
     named,
-    names_differ,
 )
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, unknown_fields, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Positive, Table, Whole, WholeVector, entry

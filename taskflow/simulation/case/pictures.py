@@ -12,7 +12,7 @@ from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import Across, GroupName, plane_is_inside
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, wrong
 from taskflow.simulation.case.table import Number, Text, Truth, Vector, entry, reads
 from taskflow.simulation.formulas.values import checked, number, several, whole
 from taskflow.simulation.timing.schedule import Every
@@ -70,11 +70,9 @@ Pictures = tuple[PictureTable, ...]
 
 
 def _pictures_have_names_and_fields(recordable: tuple[str, ...], pictures: Pictures) -> Iterator[Problem]:
-    taken, known = set[str](), dict.fromkeys((*recordable, SPEED, Q))
+    known = dict.fromkeys((*recordable, SPEED, Q))
+    yield from names_differ(set(), numbered(pictures=pictures), "another picture has this name; give another one")
     for key, picture in numbered(pictures=pictures):
-        if picture.name in taken:
-            yield wrong((*key, "name"), picture.name, "another picture has this name; give another one")
-        taken.add(picture.name)
         for name, asked in (("field", picture.field), ("isosurface", picture.isosurface)):
             if asked is not None and asked not in known:
                 yield wrong((*key, name), asked, f"this case has no such field; give one of {', '.join(known)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, ClassVar
 
@@ -160,14 +160,6 @@ Isosurfaces = tuple[IsosurfaceTable, ...]
 def _fields_exist(recordable: tuple[str, ...], probes: Probes, planes: Planes) -> Iterator[Problem]:
     for key, table in numbered(probes=probes, planes=planes):
         yield from unknown_fields((*key, "fields"), table.fields, recordable)
-
-
-def names_differ(taken: set[str], groups: Iterable[tuple[Key, Any]]) -> Iterator[Problem]:
-    """Problems with groups whose names others have, or the store."""
-    for key, group in groups:
-        if group.name in taken:
-            yield wrong((*key, "name"), group.name, "something in the store has this name; give another one")
-        taken.add(group.name)
 
 
 def _places_are_inside(grid: GridTable, probes: Probes, planes: Planes) -> Iterator[Problem]:

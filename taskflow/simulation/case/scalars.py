@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Start
-from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, wrong
+from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, names_differ, numbered, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, of_time
 from taskflow.simulation.formulas.expression import Expression
@@ -125,10 +125,7 @@ Scalars = tuple[PassiveScalar, ...]
 
 
 def _names_differ(scalars: Scalars) -> Iterator[Problem]:
-    names = [scalar.name for scalar in scalars]
-    for n, name in enumerate(names):
-        if name in names[:n]:
-            yield wrong(("scalars", f"[{n + 1}]", "name"), name, "another scalar has this name; give each its own")
+    return names_differ(set(), numbered(scalars=scalars), "another scalar has this name; give each its own")
 
 
 def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalars) -> Iterator[Problem]:

@@ -219,8 +219,7 @@ def _wind(case: Case, face: str) -> list[LogProfile]:
 
 def moments(case: Case) -> list[float]:
     """Times of the run, the first and, where that is known, the last among them."""
-    end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
-    return [end * n / (SAMPLES - 1) for n in range(SAMPLES)] if end else [0.0]
+    return [case.end_time * n / (SAMPLES - 1) for n in range(SAMPLES)] if case.end_time else [0.0]
 
 
 @dataclass(frozen=True)

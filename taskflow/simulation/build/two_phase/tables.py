@@ -20,8 +20,8 @@ from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.particles import Particles
 from taskflow.simulation.case.physics import FluidTable, Forcing
 from taskflow.simulation.case.pressure import PressureTable
-from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named, names_differ
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
+from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
+from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads

@@ -17,8 +17,8 @@ from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.case.probes import TAKEN, GroupName, Probes, named, names_differ
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
+from taskflow.simulation.case.probes import TAKEN, GroupName, Probes, named
+from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.simulation.case.table import Table, Text, Whole, entry
 
 Places = tuple[tuple[float, float, float], ...]
