@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
-from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
+from taskflow.simulation.case.problems import Problem, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.formulas.values import checked, positive, text
 from taskflow.simulation.timing.schedule import Every
@@ -69,6 +69,11 @@ def _direction(value: object) -> tuple[str, ...] | None:
 class Time(Table):
     """Where the run stops and how long its steps are."""
 
+    alternatives = (
+        (("end", "steps"), missing("end", "give the time at which to stop, or time.steps")),
+        (("cfl", "step"), None),
+    )
+
     end: Positive | None = entry("the time at which to stop", None, otherwise="this or `steps` is required")
     steps: Whole | None = entry("stop after so many steps", None, otherwise="this or `end` is required")
     steady: Annotated[Steady | None, reads(_steady)] = entry(
@@ -104,12 +109,6 @@ class Time(Table):
         None,
         otherwise="none",
     )
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        needed = missing("end", "give the time at which to stop, or time.steps")
-        yield from exclusive(values, "end", "steps", needed=needed)
-        yield from exclusive(values, "cfl", "step")
 
     @model_validator(mode="before")
     @classmethod

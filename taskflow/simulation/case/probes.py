@@ -67,6 +67,8 @@ class Line(Table):
 class Probe(Table):
     """Values at points, or along a line."""
 
+    alternatives = ((("points", "line"), missing("points", "give a list of points, or a line")),)
+
     name: GroupName = named()
     points: PointList = entry(
         f"a list of points, three numbers each; at most {MOST_POINTS:,}", None, otherwise="this or `line` is required"
@@ -74,10 +76,6 @@ class Probe(Table):
     line: Line | None = entry("in place of `points`: points on a line, see below", None)
     every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=10))
     fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        return exclusive(values, "points", "line", needed=missing("points", "give a list of points, or a line"))
 
     @property
     def places(self) -> tuple[tuple[float, float, float], ...]:
@@ -128,6 +126,8 @@ Planes = tuple[PlaneTable, ...]
 class SurfaceTable(Across):
     """A plane, or the sides of a box, through which fluxes are integrated."""
 
+    alternatives = (((*AXES, "box"), missing("z", "give x, y or z, where a plane is, or a box")),)
+
     x: Number | None = entry(FACES_AT, None)
     y: Number | None = entry(FACES_AT, None)
     z: Number | None = entry(FACES_AT, None)
@@ -135,11 +135,6 @@ class SurfaceTable(Across):
         "in place of a plane: the six sides of a box, by its lowest and its highest corner; the nearest faces", None
     )
     every: Interval = entry(OFTEN, Every(steps=10))
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        needed = missing("z", "give x, y or z, where a plane is, or a box")
-        return exclusive(values, "x", "y", "z", "box", needed=needed)
 
 
 class IsosurfaceTable(Table):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Start
-from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, names_differ, numbered, wrong
+from taskflow.simulation.case.problems import Key, Problem, missing, names_differ, numbered, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, of_time
 from taskflow.simulation.formulas.expression import Expression
@@ -56,16 +56,14 @@ Corners = Annotated[tuple[Vector, Vector], reads(_box)]
 class SourceTable(Table):
     """A source in a `box` or around a `point`."""
 
+    alternatives = ((("box", "point"), missing("point", "give the place of the source, or its box")),)
+
     box: Corners | None = entry("its lowest and its highest corner; what is released is spread over it", None)
     point: Vector | None = entry("in place of `box`: what is released is spread over a box of the size of a cell", None)
     rate: Annotated[Value, reads(of_time)] = entry(
         "what is released per time in all: concentration times volume; may [change in time](#what-changes-in-time)",
         remedy="give what is released per time, a number",
     )
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        return exclusive(values, "box", "point", needed=missing("point", "give the place of the source, or its box"))
 
 
 Sources = tuple[SourceTable, ...]
@@ -75,16 +73,14 @@ RELEASED = "give a list of { point = [x, y, z], rate = r }"
 class ScalarFace(Table):
     """A side with a `value`, or with a `flux` into the domain."""
 
+    alternatives = ((("value", "flux"), None),)
+
     value: Annotated[Value | None, reads(of_time)] = entry(
         "the concentration on it; may [change in time](#what-changes-in-time)", None
     )
     flux: Annotated[Value | None, reads(of_time)] = entry(
         "what diffuses into the domain, per area and time; may [change in time](#what-changes-in-time)", None
     )
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        return exclusive(values, "value", "flux")
 
 
 SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradient across it"

@@ -12,6 +12,7 @@ from taskflow.simulation.case.problems import (
     CaseError,
     Key,
     Problem,
+    exclusive,
     explained,
     inline,
     meant,
@@ -83,6 +84,8 @@ class Table(BaseModel):
     rules: ClassVar[tuple[Rule, ...]] = ()
     refused: ClassVar[Mapping[str, str]] = {}  # keys of other tables of this name, each with its remedy
     brief: ClassVar[str | None] = None  # the key whose value alone may stand for the table
+    alternatives: ClassVar[tuple[tuple[tuple[str, ...], Problem | None], ...]] = ()
+    """Keys of which one may be given, each with the problem where none is, if that is one."""
 
     def __init__(self, /, **values: Any) -> None:
         values = {name: plain_keys(value) for name, value in values.items()}
@@ -100,8 +103,9 @@ class Table(BaseModel):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        """Combinations of keys that exclude or need each other, whatever their values."""
-        yield from ()
+        """Combinations of keys that exclude or need each other, whatever their values: here the `alternatives`."""
+        for keys, needed in cls.alternatives:
+            yield from exclusive(values, *keys, needed=needed)
 
     @classmethod
     def paths(cls) -> list[Key]:

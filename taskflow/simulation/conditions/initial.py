@@ -19,6 +19,7 @@ from taskflow.geometry import Composition
 from taskflow.output import Checkpoint, load_initial
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Location
+from taskflow.simulation.bodies import solids
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import GivenState, Initial
 from taskflow.simulation.formulas.expression import Expression
@@ -90,9 +91,7 @@ def pieces(shard: Shard, cells: int) -> Iterator[Box]:
     """The cells of a block, some planes at a time, of about so many cells: a host may have less memory than its GPUs.
     """
     for part in shard.partition.cells_of(shard.block):
-        planes = max(1, cells // (part.shape[0] * part.shape[1]))
-        for start in range(0, part.shape[2], planes):
-            yield part & part.layer(2, 0, start, start + planes)
+        yield from solids.pieces(part, cells=cells)
 
 
 def initial_profiles(case: Case) -> dict[str, Any]:

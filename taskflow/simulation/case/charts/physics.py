@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import ConfigDict, Field
@@ -15,7 +15,7 @@ from taskflow.runtime.regions import triple
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.charts.sides import LATER, ChartSides, change, components, vary
 from taskflow.simulation.case.initial import Function, Profile, VectorExpression, profile, vector_expression
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
+from taskflow.simulation.case.problems import Problem, missing, numbered, wrong
 from taskflow.simulation.case.scalars import scalar_name
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
 from taskflow.simulation.formulas.expression import Expression
@@ -64,12 +64,10 @@ class ChartForcing(Table):
 class ScalarSide(Table):
     """The condition on a side: a value, or a flux."""
 
+    alternatives = ((("value", "flux"), missing("value", "give a value, or a flux")),)
+
     value: Number | None = entry("on a `wall`, or of what enters at an `inflow` or from the `far-field`", None)
     flux: Number | None = entry("through a `wall`, in place of `value`: positive into the fluid", None)
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from exclusive(values, "value", "flux", needed=missing("value", "give a value, or a flux"))
 
 
 class ScalarSides(Table):
