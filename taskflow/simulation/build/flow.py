@@ -133,7 +133,7 @@ class FlowSystem(System):
 
     @cached_property
     def measures(self) -> FlowMeasures:
-        return FlowMeasures(self.model, self.driven, derived=self.logged)
+        return FlowMeasures(self.model, self.sim.bodies.driven, derived=self.logged)
 
     @cached_property
     def computed(self) -> Derived | None:
@@ -145,14 +145,9 @@ class FlowSystem(System):
         return self.computed.some(self.sim.case.monitor.fields or ()) if self.computed else None
 
     @property
-    def driven(self) -> dict[str, MovingBody]:
-        """The bodies that move and have names, by these."""
-        return self.sim.bodies.driven if self.sim.case.obstacles else {}
-
-    @property
     def clock(self) -> Clock:
         """The schedule of the run, with steps that bodies allow which move."""
-        moving = self.sim.bodies.moving if self.sim.case.obstacles else None
+        moving = self.sim.bodies.moving
         return replace(super().clock, motion=moving.longest if moving else None)
 
     @property
@@ -273,7 +268,7 @@ class FlowSystem(System):
     def _motions(self) -> Iterator[str]:
         """A line for each body that moves."""
         path = self.sim.bodies.path
-        for name, body in self.driven.items():
+        for name, body in self.sim.bodies.driven.items():
             speed = max(body.speed(time) for time in path)
             when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"
             yield f"{name}: its surface moves at {speed:.4g} at most {when}"

@@ -60,7 +60,7 @@ class Projection(FlowSystem):
 
     @cached_property
     def measures(self) -> ProjectionMeasures:
-        return ProjectionMeasures(self.model, self.driven, derived=self.logged)
+        return ProjectionMeasures(self.model, self.sim.bodies.driven, derived=self.logged)
 
     @property
     def forced(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES, GridTable
@@ -142,9 +142,8 @@ class Boundary(Table):
             needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
             yield from exclusive(values, "velocity", "log_law", "table", needed=needed)
 
-    @model_validator(mode="before")
     @classmethod
-    def _at_rest(cls, values: Any) -> Any:
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         resting = _kind(values) == "wall" and not present(values, "velocity")
         return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
 

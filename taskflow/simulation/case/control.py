@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
@@ -110,11 +110,9 @@ class Time(Table):
         otherwise="none",
     )
 
-    @model_validator(mode="before")
     @classmethod
-    def _adaptive(cls, values: Any) -> Any:
-        fixed = not isinstance(values, Mapping) or present(values, "cfl", "step")
-        return values if fixed else {**values, "cfl": 0.5}
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        return values if present(values, "cfl", "step") else {**values, "cfl": 0.5}
 
 
 def names(value: object) -> tuple[str, ...]:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
-
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.boundaries import Boundaries
@@ -117,21 +115,19 @@ class TurbulenceTable(Table):
             for key in present(values, "damping"):
                 yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
 
-    @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, values: Any) -> Any:
-        model = _model(values)
-        if model is None:
-            return values
-        filled = {**values} if present(values, "constant") else {**values, "constant": MODELS[model]().constant}
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        model, filled = _model(values), dict(values)
+        if model is not None and not present(values, "constant"):
+            filled["constant"] = MODELS[model]().constant
         if model == "smagorinsky" and not present(values, "damping"):
             filled["damping"] = "van-driest"
         return filled
 
 
-def _model(values: Any) -> str | None:
+def _model(values: Mapping[str, Any]) -> str | None:
     """The name of a model that there is."""
-    model = values.get("model") if isinstance(values, Mapping) else None
+    model = values.get("model")
     return model if isinstance(model, str) and model in MODELS else None
 
 

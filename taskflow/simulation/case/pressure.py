@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Self
 
-from pydantic import model_validator
-
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.machine import Machine
@@ -95,10 +93,9 @@ class PressureTable(Table):
         if solver == "jacobi" and values.get("max_iterations") == 1:
             yield wrong("max_iterations", 1, "Jacobi's sweeps to a tolerance come in pairs; give 2 or more")
 
-    @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping) or values.get("solver") == "fft":
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        if values.get("solver") == "fft":
             return values
         filled = {**OF_MULTIGRID, **values} if values.get("solver") == "multigrid" else dict(values)
         if values.get("solver") == "jacobi" and not present(values, "iterations", "tolerance", "max_iterations"):

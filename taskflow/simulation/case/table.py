@@ -91,7 +91,7 @@ class Table(BaseModel):
         values = {name: plain_keys(value) for name, value in values.items()}
         problems: list[Problem] = []
         try:
-            super().__init__(**values)
+            super().__init__(**self.filled(values))
         except ValidationError as error:
             problems += self._collected(error)
         known = self.paths()
@@ -100,6 +100,11 @@ class Table(BaseModel):
         problems += (problem for problem in self.conflicts(intended) if problem.value is None)
         if problems:
             raise CaseError(*explained(problems, known))
+
+    @classmethod
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        """The keys as they are given, with defaults that follow from other keys of the table."""
+        return values
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

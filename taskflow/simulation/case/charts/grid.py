@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, WithJsonSchema, model_validator
+from pydantic import ConfigDict, WithJsonSchema
 
 from taskflow.errors import BadArgument, BadInput
 from taskflow.geometry.grids import (
@@ -101,11 +101,10 @@ class ChartGrid(Table):
         keys = dict.fromkeys(entry.name for kind in SHAPES.values() for entry in kind.entries())
         return [*super().paths(), *((name,) for name in keys)]
 
-    @model_validator(mode="before")
     @classmethod
-    def _filled(cls, values: Any) -> Any:
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """With all keys of the shape."""
-        if not isinstance(values, Mapping) or values.get("file") is not None:
+        if values.get("file") is not None:
             return values
         try:
             form = _shape(values)

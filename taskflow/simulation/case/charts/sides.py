@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
@@ -102,12 +102,9 @@ class ChartSide(Table):
         if kind == "inflow" and formulas and present(values, "profile"):
             yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
 
-    @model_validator(mode="before")
     @classmethod
-    def _given(cls, values: Any) -> Any:
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """Walls that say nothing of it stand still, and the pressure far away is 0."""
-        if not isinstance(values, Mapping):
-            return values
         if values.get("type") == "wall" and not present(values, "velocity"):
             return {**values, "velocity": AT_REST}
         far = values.get("type") == "far-field" and not present(values, "pressure")
@@ -142,12 +139,9 @@ class ChartSides(Table):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ChartSide] = Field(init=False)
 
-    @model_validator(mode="before")
     @classmethod
-    def _spelled_out(cls, values: Any) -> Any:
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """A type alone stands for a table with this type."""
-        if not isinstance(values, Mapping):
-            return values
         named = {name: {"type": side} for name, side in values.items() if isinstance(side, str) and side in OPTIONS}
         return {**values, **named}
 
