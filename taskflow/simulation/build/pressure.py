@@ -40,7 +40,7 @@ AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
 class Choice:
     """A solver, in the words of a case file, and the reason for it where the case says auto."""
 
-    name: str
+    solver: str
     why: str | None = None
 
 
@@ -74,7 +74,7 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
     """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
     them, None without any.
     """
-    name = choice(case).name
+    name = choice(case).solver
     if name == "fft":
         return direct(case, grid, blocks)
     if name == "jacobi":
@@ -145,7 +145,7 @@ def _twice(case: Case, blocks: Triple, device: str) -> bool:
 
 def sweeps(case: Case, chosen: Choice | None = None) -> int | None:
     """Return how many iterations each solve does whatever they leave; None where it goes on until it is enough."""
-    table, name = case.pressure, (chosen or choice(case)).name
+    table, name = case.pressure, (chosen or choice(case)).solver
     return table.iterations if name != "fft" and table.tolerance is None else None
 
 
@@ -160,13 +160,13 @@ def described(case: Case, chosen: Choice | None = None) -> str:
         "cg": "conjugate gradients with the diagonal",
         "multigrid": "multigrid" if table.outer == "none" else "conjugate gradients with multigrid",
     }
-    if chosen.name == "fft":
+    if chosen.solver == "fft":
         how = "direct"
     elif table.tolerance is not None:
         how = f"to {table.tolerance:g} of the divergence, in at most {table.max_iterations} iterations"
     else:
         how = f"{table.iterations} iterations per solve"
-    return f"{kinds[chosen.name]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
+    return f"{kinds[chosen.solver]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -65,7 +65,7 @@ class Projection(FlowSystem):
     @property
     def forced(self) -> int:
         """The number of times that the velocity in bodies is forced: FFT does not know their faces."""
-        return self.sim.case.pressure.forcing or FORCING if choice(self.sim.case).name == "fft" else 0
+        return self.sim.case.pressure.forcing or FORCING if choice(self.sim.case).solver == "fft" else 0
 
     @property
     def sweeps(self) -> int | None:
@@ -76,8 +76,7 @@ class Projection(FlowSystem):
 
     @property
     def report(self) -> dict[str, Any]:
-        chosen = choice(self.sim.case)
-        return {"pressure": {"solver": chosen.name, "why": chosen.why}}
+        return {"pressure": asdict(choice(self.sim.case))}
 
 
 def system_of(case: Case) -> type[System]:

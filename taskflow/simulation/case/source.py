@@ -57,13 +57,13 @@ def change(tables: dict[str, Any], values: Mapping[str, Any]) -> None:
     """Gives the keys `table.key` in `tables` other values; None takes a key out. `BadInput` where a key is in no table.
     What a value replaces by its nature is taken out.
     """
-    keys = [tuple(name.split(".")) for name in values]
-    for key, value in zip(keys, values.values(), strict=True):
+    new = {tuple(name.split(".")): value for name, value in values.items()}
+    for key, value in new.items():
         if value is None:
             _take(tables, key)
         else:
             _put(tables, key, value)
-    _take_rivals(tables, [key for key, value in zip(keys, values.values(), strict=True) if value is not None])
+    _take_rivals(tables, [key for key, value in new.items() if value is not None])
 
 
 def _take_rivals(tables: dict[str, Any], keys: Sequence[Key]) -> None:

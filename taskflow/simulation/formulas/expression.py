@@ -5,6 +5,7 @@ import difflib
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import pairwise
@@ -261,13 +262,10 @@ class _Reader:
         raise self.refused(node, f"there is no {name}{_suggestion(name, self.known)}")
 
     def finite(self, value: float, node: ast.expr) -> float:
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if number == math.inf:
-            raise self.refused(node, "the number is too large")
-        return number
+        with suppress(OverflowError):
+            if (number := float(value)) < math.inf:
+                return number
+        raise self.refused(node, "the number is too large")
 
     def refused(self, node: ast.expr, reason: str) -> BadInput:
         part = ast.get_source_segment(self.text, node) or type(node).__name__

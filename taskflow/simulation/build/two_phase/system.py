@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -78,7 +78,7 @@ def choice(case: Case) -> Choice:
 
 def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
     """The solver, for the operator with the coefficients 1/rho, on a grid that is cut into blocks."""
-    name = choice(case).name
+    name = choice(case).solver
     if name == "fft":
         return UniformCoefficient(direct(case, operator.grid, blocks), operator, case.own.density[0])
     return iterative(name, case, operator, blocks, device)
@@ -287,6 +287,5 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def report(self) -> dict[str, Any]:
-        chosen = choice(self.sim.case)
-        pressure = {"solver": chosen.name, "why": chosen.why}
+        pressure = asdict(choice(self.sim.case))
         return {"model": "two_phase", "density_ratio": self.phases.ratio, "pressure": pressure}
