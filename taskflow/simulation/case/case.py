@@ -32,7 +32,7 @@ from taskflow.simulation.case.problems import CaseError, Problem, shown
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.statistics import Spectra, StatisticsTable
-from taskflow.simulation.case.table import Rule, Table, Text, document, entry, table_in
+from taskflow.simulation.case.table import Rule, Table, Text, document, entry, optional, table_in
 from taskflow.simulation.case.value import TableValue, plain
 from taskflow.simulation.timing.schedule import Clock
 
@@ -54,24 +54,24 @@ class Case(TableValue):
         "untitled",
         otherwise='the file name; `"untitled"` for a case built in Python',
     )
-    method: Method | None = entry("which equations are solved", None, otherwise="those of an incompressible fluid")
+    method: Method | None = optional("which equations are solved", otherwise="those of an incompressible fluid")
     grid: GridTable = entry("the domain and its cells", remedy="give a table [grid] with cells and lengths")
     fluid: FluidTable = entry("the fluid", remedy="give a table [fluid] with viscosity")
     boundaries: Boundaries = entry("the six sides of the domain", remedy="give a table [boundaries] with all sides")
-    heat: Heat | None = entry("temperature and buoyancy", None)
+    heat: Heat | None = optional("temperature and buoyancy")
     scalars: Scalars = entry("passive scalars", ())
-    turbulence: TurbulenceTable | None = entry("large eddies alone are resolved", None)
+    turbulence: TurbulenceTable | None = optional("large eddies alone are resolved")
     body: Forcing = entry("what acts on all fluid", Forcing())
     forcing: ForcingTables = entry("forces and sources that are expressions of fields, place and time", ())
     obstacles: Obstacles = entry("bodies in the flow", ())
     bodies: BodyTreatment = entry("how their surfaces are treated", BodyTreatment())
     initial: Initial = entry("the state at time 0", Initial())
     time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
-    motion: GridMotion | None = entry("how the whole grid moves, on body-fitted cells in real time", None)
+    motion: GridMotion | None = optional("how the whole grid moves, on body-fitted cells in real time")
     pressure: PressureTable = entry("the solver of the pressure equation", PressureTable())
     expressions: Expressions = entry("fields that are computed where they are recorded", ())
     output: Output = entry("snapshots", Output())
-    statistics: StatisticsTable | None = entry("means and covariances in time", None)
+    statistics: StatisticsTable | None = optional("means and covariances in time")
     spectra: Spectra = entry("spectra along periodic directions, averaged over time", ())
     probes: Probes = entry("values at points", ())
     planes: Planes = entry("layers of cells", ())

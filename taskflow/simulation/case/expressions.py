@@ -20,7 +20,7 @@ from taskflow.simulation.case.probes import Planes, Probes
 from taskflow.simulation.case.problems import NEEDS, Key, Problem, names_differ, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars, scalar_name
 from taskflow.simulation.case.statistics import StatisticsTable
-from taskflow.simulation.case.table import Table, Text, entry, reads
+from taskflow.simulation.case.table import Table, Text, entry, optional, reads
 from taskflow.simulation.case.timed import changes
 from taskflow.simulation.formulas.field_expression import FieldExpression
 from taskflow.simulation.formulas.values import text
@@ -50,11 +50,11 @@ class ForcingTable(Table):
         " `z` and the time `t`",
         remedy='give an expression, as "-0.5 * (u - 1)"',
     )
-    where: ExpressionText | None = entry(
-        "an expression of the same names: it acts where that is not 0", None, otherwise="everywhere"
+    where: ExpressionText | None = optional(
+        "an expression of the same names: it acts where that is not 0", otherwise="everywhere"
     )
-    box: Corners | None = entry(
-        "its lowest and its highest corner: it acts on what lies in it", None, otherwise="the whole domain"
+    box: Corners | None = optional(
+        "its lowest and its highest corner: it acts on what lies in it", otherwise="the whole domain"
     )
 
     def whole(self, fields: tuple[str, ...]) -> FieldExpression:
@@ -147,7 +147,7 @@ class ExpressionTable(Table):
         "of the fields of the case, of `x`, `y`, `z` and the time `t`, in cell centres",
         remedy='give an expression, as "w*T"',
     )
-    long_name: Text | None = entry("what it is in words, for the store", None, otherwise="the expression")
+    long_name: Text | None = optional("what it is in words, for the store", otherwise="the expression")
     units: Text = entry("its units, for the store", "1")
 
     def field(self, fields: tuple[str, ...]) -> FieldExpression:

@@ -10,7 +10,7 @@ from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
 from taskflow.simulation.case.scalars import RELEASED, Scalars, Sources, TransportScheme, sources_are_inside
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.case.timed import Values, changes, placed, three_of_time
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
@@ -54,9 +54,9 @@ class Heat(Table):
 class BulkVelocity(Table):
     """The mean velocity over the domain along some directions, which a uniform force keeps."""
 
-    x: Number | None = entry(ALONG, None)
-    y: Number | None = entry(ALONG, None)
-    z: Number | None = entry(ALONG, None)
+    x: Number | None = optional(ALONG)
+    y: Number | None = optional(ALONG)
+    z: Number | None = optional(ALONG)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -87,10 +87,9 @@ class Forcing(Table):
         " `rotation` x `geostrophic_wind`, drives the flow",
         (0.0, 0.0, 0.0),
     )
-    bulk_velocity: BulkVelocity | None = entry(
+    bulk_velocity: BulkVelocity | None = optional(
         "a table with `x`, `y`, `z`, or some of them: the mean velocity over the domain along a periodic direction,"
         " which a uniform force keeps, from the start. It is in the log as `force_x`, ...",
-        None,
         otherwise="no such force",
     )
 
@@ -101,12 +100,10 @@ class TurbulenceTable(Table):
     model: Literal["smagorinsky", "wale", "vreman"] = entry(
         "what the eddy viscosity is made of", remedy='give "smagorinsky", "wale" or "vreman"'
     )
-    constant: NonNegative | None = entry(
-        "of the model", None, otherwise="`smagorinsky` 0.17, `wale` 0.5, `vreman` 0.07"
-    )
+    constant: NonNegative | None = optional("of the model", otherwise="`smagorinsky` 0.17, `wale` 0.5, `vreman` 0.07")
     prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
-    damping: Literal["van-driest", "none"] | None = entry(
-        "of `smagorinsky`, beside smooth walls", None, otherwise="`van-driest`"
+    damping: Literal["van-driest", "none"] | None = optional(
+        "of `smagorinsky`, beside smooth walls", otherwise="`van-driest`"
     )
 
     @classmethod

@@ -18,7 +18,7 @@ from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, present, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
-from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, reads
+from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, optional, reads
 from taskflow.simulation.formulas.values import checked, number, text, three, whole
 from taskflow.simulation.timing.schedule import Every
 
@@ -70,12 +70,12 @@ class Probe(Table):
     alternatives = ((("points", "line"), missing("points", "give a list of points, or a line")),)
 
     name: GroupName = named()
-    points: PointList = entry(
-        f"a list of points, three numbers each; at most {MOST_POINTS:,}", None, otherwise="this or `line` is required"
+    points: PointList = optional(
+        f"a list of points, three numbers each; at most {MOST_POINTS:,}", otherwise="this or `line` is required"
     )
-    line: Line | None = entry("in place of `points`: points on a line, see below", None)
+    line: Line | None = optional("in place of `points`: points on a line, see below")
     every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=10))
-    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @property
     def places(self) -> tuple[tuple[float, float, float], ...]:
@@ -90,9 +90,9 @@ class Across(Table):
     """Something across one direction."""
 
     name: GroupName = named()
-    x: Number | None = entry(PLACE, None)
-    y: Number | None = entry(PLACE, None)
-    z: Number | None = entry(PLACE, None)
+    x: Number | None = optional(PLACE)
+    y: Number | None = optional(PLACE)
+    z: Number | None = optional(PLACE)
 
     @property
     def axis(self) -> int:
@@ -111,7 +111,7 @@ class PlaneTable(Across):
     refused: ClassVar[Mapping[str, str]] = dict.fromkeys(ON_CHARTS, "it is of body-fitted cells; give x, y or z")
 
     every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
-    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -128,11 +128,11 @@ class SurfaceTable(Across):
 
     alternatives = (((*AXES, "box"), missing("z", "give x, y or z, where a plane is, or a box")),)
 
-    x: Number | None = entry(FACES_AT, None)
-    y: Number | None = entry(FACES_AT, None)
-    z: Number | None = entry(FACES_AT, None)
-    box: Corners | None = entry(
-        "in place of a plane: the six sides of a box, by its lowest and its highest corner; the nearest faces", None
+    x: Number | None = optional(FACES_AT)
+    y: Number | None = optional(FACES_AT)
+    z: Number | None = optional(FACES_AT)
+    box: Corners | None = optional(
+        "in place of a plane: the six sides of a box, by its lowest and its highest corner; the nearest faces"
     )
     every: Interval = entry(OFTEN, Every(steps=10))
 

@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Start
 from taskflow.simulation.case.problems import Key, Problem, missing, names_differ, numbered, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.case.timed import Value, of_time
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import checked, number, several, text, three
@@ -58,8 +58,8 @@ class SourceTable(Table):
 
     alternatives = ((("box", "point"), missing("point", "give the place of the source, or its box")),)
 
-    box: Corners | None = entry("its lowest and its highest corner; what is released is spread over it", None)
-    point: Vector | None = entry("in place of `box`: what is released is spread over a box of the size of a cell", None)
+    box: Corners | None = optional("its lowest and its highest corner; what is released is spread over it")
+    point: Vector | None = optional("in place of `box`: what is released is spread over a box of the size of a cell")
     rate: Annotated[Value, reads(of_time)] = entry(
         "what is released per time in all: concentration times volume; may [change in time](#what-changes-in-time)",
         remedy="give what is released per time, a number",
@@ -75,11 +75,11 @@ class ScalarFace(Table):
 
     alternatives = ((("value", "flux"), None),)
 
-    value: Annotated[Value | None, reads(of_time)] = entry(
-        "the concentration on it; may [change in time](#what-changes-in-time)", None
+    value: Annotated[Value | None, reads(of_time)] = optional(
+        "the concentration on it; may [change in time](#what-changes-in-time)"
     )
-    flux: Annotated[Value | None, reads(of_time)] = entry(
-        "what diffuses into the domain, per area and time; may [change in time](#what-changes-in-time)", None
+    flux: Annotated[Value | None, reads(of_time)] = optional(
+        "what diffuses into the domain, per area and time; may [change in time](#what-changes-in-time)"
     )
 
 
@@ -89,12 +89,12 @@ SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradien
 class ScalarBoundaries(Table):
     """The conditions on the sides."""
 
-    x_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    x_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    y_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    y_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    z_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    z_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
+    x_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    x_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    y_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    y_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    z_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    z_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
 
 
 class PassiveScalar(Table):

@@ -58,6 +58,11 @@ def entry(meaning: str, default: Any = ..., *, remedy: str | None = None, otherw
     return Field(default, description=meaning, json_schema_extra={name: words for name, words in said.items() if words})
 
 
+def optional(meaning: str, *, remedy: str | None = None, otherwise: str | None = None) -> Any:
+    """A key that need not be there, and is None then: see `entry`."""
+    return entry(meaning, None, remedy=remedy, otherwise=otherwise)
+
+
 # The bounds are those of the readers, for the schema.
 Text = Annotated[str, reads(text)]
 Whole = Annotated[int, Field(ge=1), reads(whole)]

@@ -17,7 +17,7 @@ from taskflow.simulation.case.charts.sides import LATER, ChartSides, change, com
 from taskflow.simulation.case.initial import Function, Profile, VectorExpression, profile, vector_expression
 from taskflow.simulation.case.problems import Problem, missing, numbered, wrong
 from taskflow.simulation.case.scalars import scalar_name
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, optional, reads
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import checked
 
@@ -66,8 +66,8 @@ class ScalarSide(Table):
 
     alternatives = ((("value", "flux"), missing("value", "give a value, or a flux")),)
 
-    value: Number | None = entry("on a `wall`, or of what enters at an `inflow` or from the `far-field`", None)
-    flux: Number | None = entry("through a `wall`, in place of `value`: positive into the fluid", None)
+    value: Number | None = optional("on a `wall`, or of what enters at an `inflow` or from the `far-field`")
+    flux: Number | None = optional("through a `wall`, in place of `value`: positive into the fluid")
 
 
 class ScalarSides(Table):

@@ -15,7 +15,7 @@ from taskflow.simulation.case.boundaries import heat_of_wall, options_fit
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import unchosen
 
@@ -47,40 +47,35 @@ class ChartSide(Table):
     }  # fmt: skip
 
     type: SideType = entry("see above", remedy=GIVE_TYPE)
-    velocity: Annotated[VectorExpression | None, reads(vector_expression)] = entry(
+    velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
         "of a `wall`, in its plane, what enters at an `inflow`, and of the `far-field`: three numbers, or expressions"
         " in x, y and z, in real time in t, too",
-        None,
         otherwise="a wall stands still; otherwise required",
     )
-    profile: Literal["parabolic"] | None = entry(
+    profile: Literal["parabolic"] | None = optional(
         "of an `inflow`, over a rectangular or a round side: `velocity`, three numbers, is the mean then; across one"
         " cell it is even",
-        None,
         otherwise="as `velocity` says",
     )
-    pressure: Number | None = entry(
-        "of an `outflow`, where it is required, and of the `far-field`", None, otherwise="of a `far-field` 0"
+    pressure: Number | None = optional(
+        "of an `outflow`, where it is required, and of the `far-field`", otherwise="of a `far-field` 0"
     )
-    temperature: Number | None = entry(
+    temperature: Number | None = optional(
         "with heat, of a `wall`, and of what enters at an `inflow` or from the `far-field`",
-        None,
         otherwise="a wall is insulated; what enters has `heat.reference`",
     )
-    heat_flux: Number | None = entry(
+    heat_flux: Number | None = optional(
         "with heat, of a `wall`, in place of `temperature`: kinematic (flux / density / heat capacity), positive into"
         " the fluid",
-        None,
         otherwise="0: insulated",
     )
-    heat_transfer: NonNegative | None = entry(
+    heat_transfer: NonNegative | None = optional(
         "with heat, of a `wall`, in place of `temperature`: a kinematic heat transfer coefficient, a speed;"
-        " `heat_transfer` (`outside_temperature` - T) flows into the fluid",
-        None,
+        " `heat_transfer` (`outside_temperature` - T) flows into the fluid"
     )
-    outside_temperature: Number | None = entry("beside `heat_transfer`", None)
-    moment_about: Vector | None = entry(
-        "of a `wall`: the point about which its moment is taken", None, otherwise="the middle of the box around it"
+    outside_temperature: Number | None = optional("beside `heat_transfer`")
+    moment_about: Vector | None = optional(
+        "of a `wall`: the point about which its moment is taken", otherwise="the middle of the box around it"
     )
 
     @classmethod
