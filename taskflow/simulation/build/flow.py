@@ -112,7 +112,7 @@ class FlowSystem(System):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+        return all_fields(tables)
 
     @property
     @abstractmethod

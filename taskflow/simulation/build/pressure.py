@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from taskflow.errors import RunFailed
 from taskflow.flow import Grid
-from taskflow.flow.grid import Flags
 from taskflow.flow.poisson import (
     FFT,
     ConjugateGradients,
@@ -66,10 +65,6 @@ def released(case: Case) -> tuple[str, ...]:
     return tuple(face for face in FACES if case.boundary(face).pressure is not None)
 
 
-def _given(case: Case, end: str) -> Flags:
-    return triple(f"{axis}_{end}" in released(case) for axis in "xyz")
-
-
 def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
     """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
     them, None without any.
@@ -84,7 +79,8 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
 
 def direct(case: Case, grid: Grid, blocks: Triple) -> FFT:
     """The direct solver of Laplacian(p), with the sides of a case."""
-    return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
+    low, high = (triple(f"{axis}_{end}" in released(case) for axis in "xyz") for end in ("min", "max"))
+    return FFT(grid, blocks, low, high)
 
 
 def iterative(name: str, case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:

@@ -276,12 +276,10 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
 
 
 def _fields(tables: Mapping[str, Any], system: Kind | None) -> tuple[str, ...]:
-    if system is not None:
-        return system.fields(tables)
-    return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+    return system.fields(tables) if system is not None else all_fields(tables)
 
 
-def all_fields(heat: Heat | None, scalars: Scalars, turbulence: TurbulenceTable | None) -> tuple[str, ...]:
+def all_fields(tables: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of the fields of the projection."""
-    carried, eddies = tuple(scalar.name for scalar in scalars), ("nu_t",) if turbulence else ()
-    return ("u", "v", "w", "p", *(("T",) if heat else ()), *carried, *eddies)
+    carried, eddies = (scalar.name for scalar in tables["scalars"]), ("nu_t",) if tables["turbulence"] else ()
+    return ("u", "v", "w", "p", *(("T",) if tables["heat"] else ()), *carried, *eddies)

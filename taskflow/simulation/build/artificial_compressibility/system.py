@@ -74,7 +74,7 @@ class CompressibilitySystem(System):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+        return all_fields(tables)
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
