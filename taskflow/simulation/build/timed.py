@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from taskflow.flow.grid import Vector
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import triple
+from taskflow.simulation.case import Case
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.physics import Forcing
 from taskflow.simulation.case.timed import Timed, Value, Values, at_time, changes, placed
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case import Case
 
 SAMPLES = 257  # moments at which numbers are tried
 UNKNOWN = np.geomspace(1e-6, 1e6, SAMPLES)  # where nobody knows the end of the run

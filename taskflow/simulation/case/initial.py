@@ -7,21 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.problems import Key, Problem, exclusive, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, optional, reads
 from taskflow.simulation.formulas.expression import Expression, NamedFunction, field_values
 from taskflow.simulation.formulas.noise import FLAT, SPECTRA, WaveLattice
 from taskflow.simulation.formulas.values import number, three
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.boundaries import Boundaries
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 

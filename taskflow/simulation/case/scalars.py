@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Start
 from taskflow.simulation.case.problems import Key, Problem, missing, names_differ, numbered, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.case.timed import Value, of_time
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import checked, number, several, text, three
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.boundaries import Boundaries
-    from taskflow.simulation.case.grid import GridTable
 
 TAKEN = (
     "u", "v", "w", "p", "T", "x", "y", "z", "rhs", "direction", "spectrum", "pivots", "planes", "rhs_blocks",
