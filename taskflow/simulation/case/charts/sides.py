@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -36,7 +37,35 @@ IN_PLANE = 1e-3  # of the speed of a wall: what may point out of it, where faces
 BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
 
 
-class ChartSide(Table):
+class FormulaVector(ABC):
+    """A vector of numbers and formulas of place and time."""
+
+    @property
+    @abstractmethod
+    def vector(self) -> VectorExpression:
+        """Its components."""
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is not the same everywhere."""
+        return any(isinstance(item, Expression) for item in self.vector)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes in time."""
+        return any(isinstance(item, Expression) and item.varies for item in self.vector)
+
+    @property
+    def numbers(self) -> Vector:
+        """Its components where they are the same everywhere; formulas count as 0."""
+        return triple(item if isinstance(item, float) else 0.0 for item in self.vector)
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        """Its components at points and a time. Raises BadInput where one is not finite."""
+        return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in self.vector]
+
+
+class ChartSide(Table, FormulaVector):
     """One side, with the options of its type."""
 
     brief: ClassVar[str | None] = "type"
@@ -109,23 +138,12 @@ class ChartSide(Table):
         return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
 
     @property
+    def vector(self) -> VectorExpression:
+        return self.velocity or AT_REST
+
+    @property
     def varies(self) -> bool:
-        """Whether the velocity is not the same all over the side."""
-        return self.profile is not None or vary(self.velocity or AT_REST)
-
-    @property
-    def changes(self) -> bool:
-        """Whether the velocity changes in time."""
-        return change(self.velocity or AT_REST)
-
-    @property
-    def numbers(self) -> Vector:
-        """The velocity where it is the same all over; formulas count as 0."""
-        return triple(item if isinstance(item, float) else 0.0 for item in self.velocity or AT_REST)
-
-    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
-        """The components of the velocity at points and a time. Raises BadInput where one is not finite."""
-        return components(self.velocity or AT_REST, x, y, z, t)
+        return self.profile is not None or super().varies
 
 
 class ChartSides(Table):
@@ -244,20 +262,3 @@ def _both(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[tuple[str,
 
 
 ChartSides.rules = (sides_match, _sides_have_room, _walls_move_in_their_planes, _closed_sides_balance)
-
-
-def vary(vector: VectorExpression) -> bool:
-    """Whether it is not the same everywhere."""
-    return any(isinstance(item, Expression) for item in vector)
-
-
-def change(vector: VectorExpression) -> bool:
-    """Whether it changes in time."""
-    return any(isinstance(item, Expression) and item.varies for item in vector)
-
-
-def components(
-    vector: VectorExpression, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0
-) -> list[np.ndarray]:  # fmt: skip
-    """Its components at points and a time. Raises BadInput where one is not finite."""
-    return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in vector]
