@@ -51,7 +51,7 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """What numbers, operators and functions by name are in a formula."""
+    """Numbers, operators and functions by their names, as a formula has them."""
 
     number: Callable[[float], Any]
     operators: Mapping[type[ast.AST], Callable[..., Any]]
