@@ -109,6 +109,7 @@ class FlowSystem(System):
     accepts: ClassVar[frozenset[str]] = FLOW_TABLES
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     words: ClassVar[Mapping[str, str]] = WORDS
+    measuring: ClassVar[type[FlowMeasures]] = FlowMeasures
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -133,7 +134,7 @@ class FlowSystem(System):
 
     @cached_property
     def measures(self) -> FlowMeasures:
-        return FlowMeasures(self.model, self.sim.bodies.driven, derived=self.logged)
+        return self.measuring(self.model, self.sim.bodies.driven, derived=self.logged)
 
     @cached_property
     def computed(self) -> Derived | None:

@@ -36,6 +36,7 @@ class ProjectionMeasures(FlowMeasures):
 class Projection(FlowSystem):
     """The system that a case is of where it names no other."""
 
+    measuring: ClassVar[type[FlowMeasures]] = ProjectionMeasures
     remaps: ClassVar[bool] = True
     fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
 
@@ -57,10 +58,6 @@ class Projection(FlowSystem):
         axis = implicit(sim.case).axis
         along = None if axis is None else ImplicitDiffusion(axis, sim.grid.constants, sim.blocks)
         return NavierStokes(pressure=pressure, implicit=along, **self.physics)
-
-    @cached_property
-    def measures(self) -> ProjectionMeasures:
-        return ProjectionMeasures(self.model, self.sim.bodies.driven, derived=self.logged)
 
     @property
     def forced(self) -> int:

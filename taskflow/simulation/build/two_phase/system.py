@@ -126,6 +126,7 @@ class TwoPhaseSystem(FlowSystem):
     remaps: ClassVar[bool] = True
     implied: ClassVar[Mapping[str, str]] = {"f": "phi"}
     words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
+    measuring: ClassVar[type[FlowMeasures]] = TwoPhaseMeasures
     fewest: ClassVar[int] = 27
 
     @classmethod
@@ -169,10 +170,6 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
         return PhaseObstacles(self.sim.bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
-
-    @cached_property
-    def measures(self) -> TwoPhaseMeasures:
-        return TwoPhaseMeasures(self.model)
 
     @property
     def initial(self) -> dict[str, Any]:
