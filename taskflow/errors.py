@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 
 from taskflow.text import visible
@@ -21,6 +22,15 @@ class BadInput(TaskflowError):
     """A case, command or call that cannot be obeyed; the message names the key, its value and the remedy."""
 
     exit_code = 2
+
+
+@contextmanager
+def named(where: str) -> Iterator[None]:
+    """Bad input within begins with where it is: a key, a file or a call."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
 
 
 class BadArgument(BadInput):

@@ -146,7 +146,7 @@ def _run(
     if garbage is not None:
         box = shard.cells.grow(shard.region.ghost)
         shard.write({name: np.full(box.shape[::-1], garbage) for name in model.fields}, box)
-    InitialFields(setup.grid, setup.system.initial, Path(), setup.system.noise).fill(shard)
+    InitialFields(setup.grid.points, setup.system.initial, Path(), setup.system.noise).fill(shard)
     if setup.system.masks is not None:
         setup.system.masks.fill(shard)
     movement = Movement(setup.system.moving, shard) if setup.system.moving else None

@@ -79,28 +79,22 @@ class Outcome:
     timelines: list[Timeline]
 
 
-@dataclass(frozen=True)
-class Deployment:
-    """The beginning of a run: its blocks, which decide its last bits, its kind of device, and its number of workers."""
-
-    blocks: Triple
-    device: str
-    workers: int
-
-
 @dataclass(eq=False)
 class Recovery:
     """The outcome of a run's attempts so far, and how often in a row it may go on from one step: `allowed`.
 
-    `remedy` says how somebody can go on with it later. `attempts` counts those that had machines, `deployment` is that
-    of the first, `begun` says whether the run directory is the run's own already, `lost` has the workers of the last
-    loss. `restarts` is for the report: the step from which the run went on, and why.
+    `remedy` says how somebody can go on with it later. `attempts` counts those that had machines; `blocks`, which
+    decide the last bits of a run, its kind of `device` and how many `workers` it has are those of the first. `begun`
+    says whether the run directory is the run's own already, `lost` has the workers of the last loss. `restarts` is for
+    the report: the step from which the run went on, and why.
     """
 
     allowed: int
     remedy: str
     attempts: int = 0
-    deployment: Deployment | None = None
+    blocks: Triple | None = None
+    device: str = ""
+    workers: int = 0
     begun: bool = False
     lost: frozenset[str] = frozenset()
     restarts: list[dict[str, Any]] = field(default_factory=list)
@@ -142,11 +136,10 @@ class Attempt(AbstractContextManager["Attempt"]):
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, request.workers, embedded=local)
-        if recovery.deployment is None:
-            device = choose_device(case.machine.device, places)
-            blocks = blocks_of(case, slabs(places, device, embedded=local))
-            recovery.deployment = Deployment(blocks, device, len(places))
-        blocks, device = recovery.deployment.blocks, recovery.deployment.device
+        if recovery.blocks is None:
+            recovery.device, recovery.workers = choose_device(case.machine.device, places), len(places)
+            recovery.blocks = blocks_of(case, slabs(places, recovery.device, embedded=local))
+        blocks, device = recovery.blocks, recovery.device
         where = placed(case.machine, blocks, places, embedded=local)
         sim = self.sim = SimulationSetup(case, blocks, device=device)
         Needs(sim, where, sim.device).check()
@@ -287,11 +280,11 @@ def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None,
     """The places for blocks: those of the cluster at first, or on some of its workers; later those of them that the run
     began on.
     """
-    if recovery.deployment is None:
+    if recovery.blocks is None:
         places = survey(cluster, embedded=embedded, lost=recovery.lost)
         return [place for place in places if workers is None or place.worker in workers] or places
-    places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
-    usable = [place for place in places if recovery.deployment.device == "cpu" or place.gpu_problem is None]
+    places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.workers), embedded=embedded)
+    usable = [place for place in places if recovery.device == "cpu" or place.gpu_problem is None]
     if not usable:
         raise RunFailed(f"no usable GPU is left: {places[0].gpu_problem}")
     return usable

@@ -171,7 +171,7 @@ class RunDirectory:
         system = sim.system
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
         saved, centred = self.path.absolute() / output.INITIAL, sim.model.fields.get("u") == "c"
-        initial = InitialFields(sim.domain, fields, saved, system.noise, centred=centred)
+        initial = InitialFields(sim.domain.points, fields, saved, system.noise, centred=centred)
         return sim.origin.taken(initial) if begins and sim.origin is not None else initial
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:

@@ -72,9 +72,7 @@ class Owner:
             return None
         try:
             os.kill(self.process, 0)
-        except ProcessLookupError:
-            return False
-        except OverflowError:  # no number of a process
+        except (ProcessLookupError, OverflowError):  # gone, or no number of a process
             return False
         except PermissionError:  # there is one, of somebody else
             pass

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import TracebackType
 
 from taskflow.output import Guard
 from taskflow.output.pictures import begin_pictures, end_pictures
@@ -26,7 +26,7 @@ def begin_drawing(directory: Path, sim: SimulationSetup) -> None:
         begin_pictures(directory, orders_of(sim.case, sim.domain, sim.partition, sim.system.metadata))
 
 
-class DrawingProcess:
+class DrawingProcess(AbstractContextManager["DrawingProcess"]):
     """The process that draws the pictures of a run, if it has any; as a context it is there until the end.
 
     It draws what blocks leave in the run directory, when the processors have nothing else to do, and ends once its
@@ -49,12 +49,7 @@ class DrawingProcess:
             start_new_session=True,  # Ctrl-C is for the run
         )
 
-    def __enter__(self) -> DrawingProcess:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.communicate()

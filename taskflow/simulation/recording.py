@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ from taskflow.simulation.records.fields import (
     WriteStatus,
 )
 from taskflow.simulation.records.particles import Clouds
-from taskflow.simulation.records.series import IntegralRecording, ParticleRecording, PointRecording
-from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
+from taskflow.simulation.records.series import PointSampler, SeriesRecording
+from taskflow.simulation.records.statistics import AverageRecorder
 from taskflow.simulation.timing.schedule import Tick
 
 
@@ -93,16 +94,18 @@ class Records:
             self._averaging[STATISTICS] = AverageRecorder(spec.averages, shard, self._groups[STATISTICS], self._derive)
         for waves in spec.spectra:
             group = waves.series.group
-            self._groups[group] = SpectraRecording(place(group), waves)
+            self._groups[group] = SeriesRecording(place(group), waves.series, partial(waves.values, shard))
             self._averaging[group] = AverageRecorder(waves.averages, shard, self._groups[group])
         for group, plane in spec.planes.items():
             self._groups[group] = FieldRecording(place(group)) if whole else ChartRecording(place(group), plane.cells)
         for probe in spec.probes:
-            self._groups[probe.series.group] = PointRecording(place(probe.series.group), probe)
+            group, sampler = probe.series.group, PointSampler(probe, shard)
+            self._groups[group] = SeriesRecording(place(group), probe.series, sampler.values)
         for integral in spec.integrals:
-            self._groups[integral.series.group] = IntegralRecording(place(integral.series.group), integral)
+            series = integral.series
+            self._groups[series.group] = SeriesRecording(place(series.group), series, partial(integral.values, shard))
         for group, cloud in particles.items() if particles else ():
-            self._groups[group] = ParticleRecording(place(group), cloud)
+            self._groups[group] = SeriesRecording(place(group), cloud.series.series, cloud.sampled)
         pictures = path.parent, spec.pictures, shard, guard, self._placed
         self._pictures = PictureRecording(*pictures) if spec.pictures else None
         planes = {group: plane.every for group, plane in spec.planes.items()}

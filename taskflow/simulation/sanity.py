@@ -221,22 +221,6 @@ class WaveWatch:
         )
 
 
-class PassageWatch:
-    """Looks at every step of a run with particles around obstacles, where its length is given, and speaks once: of one
-    in which some could pass more than the one face of cells that they may. What it says is the same on all blocks.
-    """
-
-    def __init__(self, step: float) -> None:
-        self._step, self._said = step, False
-
-    def look(self, tick: Tick, advection: float) -> str | None:
-        """A warning of the step that leads to `tick`, from a state with this advection; once."""
-        if self._said or tick.dt * advection <= 1:
-            return None
-        self._said = True
-        return f"at step {tick.step}, time {tick.time:g}, {too_long(self._step, advection)}"
-
-
 class Doubts:
     """Whoever looks at a run. `cautioned`: it has been said that its steps may be too long. Warnings are yielded."""
 
@@ -246,7 +230,7 @@ class Doubts:
         self.sanity = Sanity(spec.scales, spec.domain, shard, self._diagnosis)
         self._waves = WaveWatch()
         fixed, bodies = spec.clock.limit.fixed, spec.particles is not None and spec.particles.carrying.bodies
-        self._passages = PassageWatch(fixed) if fixed is not None and bodies else None
+        self._passing = fixed if bodies and not cautioned else None  # steps in which particles may pass several faces
 
     def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], insane: str | None) -> Iterator[str]:
         """Raises RunFailed where the numbers of a state show that the run has diverged, as one does that is `insane`;
@@ -266,8 +250,9 @@ class Doubts:
         capillary waves alone.
         """
         rate = self._model.rate(self._shard.scalars)
-        if self._passages is not None and not self._cautioned and (warning := self._passages.look(tick, rate)):
-            yield warning
+        if self._passing is not None and tick.dt * rate > 1:
+            yield f"at step {tick.step}, time {tick.time:g}, {too_long(self._passing, rate)}"
+            self._passing = None
         if self._diagnosis.watch is not None:
             warning = self._diagnosis.watch.look(tick, rate, self._shard.scalars.get("eddy", 0.0))
             if warning is not None and not self._cautioned:

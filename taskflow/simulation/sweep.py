@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
+from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError, named
 from taskflow.output import CHECKPOINTS
 from taskflow.runtime.cluster import cluster_client, lasting_client
 from taskflow.runtime.cluster.session import ProcessRequest
@@ -85,10 +85,8 @@ def sweep(
     where runs have failed; Interrupted after Ctrl-C, with a checkpoint of each run.
     """
     points = _points(case, parameters)
-    try:
+    with named(f"at_once = {at_once!r}"):
         count = None if at_once is None else whole(at_once)
-    except BadInput as error:
-        raise BadInput(f"at_once = {at_once!r}: {error}") from None
     folder = Path(output) if output is not None else Path(f"{RunDirectory.default(case.title)}-sweep")
     runs: dict[int, Run] = {}
     failed: dict[int, TaskflowError] = {}
@@ -155,10 +153,8 @@ def _points(case: Case, parameters: Mapping[str, Sequence[Any]]) -> list[tuple[d
     points = []
     for chosen in itertools.product(*parameters.values()):
         values = dict(zip(parameters, chosen, strict=True))
-        try:
+        with named(f"with {_words(values)}"):
             points.append((values, case.replace(**values)))
-        except BadInput as error:
-            raise BadInput(f"with {_words(values)}: {error}") from None
     return points
 
 

@@ -30,7 +30,7 @@ FOUR = Pressure(iterations=4)
 def test_velocities_are_free_of_divergence(name, cells, left):
     """In a cube even that on the staggered grid vanishes; else the error of differences along 8 cells stays."""
     setup = SimulationSetup(Flow(name, FOUR).of(cells, "double"), (1, 1, 1))
-    fields = InitialFields(setup.grid, initial_profiles(setup.case), Path())
+    fields = InitialFields(setup.grid.points, initial_profiles(setup.case), Path())
     u, v, w = (fields.values([name], setup.grid.box.expand((0, 0, 0), (1, 1, 1)))[name] for name in "uvw")
     assert abs(u).max() > 0.3
     gradients = np.diff(u, axis=2)[:-1, :-1], np.diff(v, axis=1)[:-1, :, :-1], np.diff(w, axis=0)[:, :-1, :-1]
@@ -42,7 +42,7 @@ def test_velocities_are_free_of_divergence(name, cells, left):
 @pytest.mark.parametrize("piece", [30, 60, 1 << 24])
 def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, piece, device):
     setup = SimulationSetup(Flow(name, FOUR).of((6, 5, 7), "double"), (1, 1, 2))
-    fields = InitialFields(setup.grid, initial_profiles(setup.case), Path())
+    fields = InitialFields(setup.grid.points, initial_profiles(setup.case), Path())
     monkeypatch.setattr(initial, "PIECE", piece)
     monkeypatch.setattr(flows, "PIECE", piece)
 

@@ -45,7 +45,7 @@ def through_sides(flow: Case, steps: int) -> dict[str, Force]:
     forces = Forces(model, model.sides, {})
 
     def job(shard: Shard) -> dict[str, float]:
-        InitialFields(setup.domain, setup.system.initial, Path()).fill(shard)
+        InitialFields(setup.domain.points, setup.system.initial, Path()).fill(shard)
         setup.system.constants.fill(shard)
         shard.run(model.start, dt=1.0)
         for _ in range(steps):

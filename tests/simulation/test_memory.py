@@ -93,7 +93,7 @@ def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     needs, devices = Needs(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
 
     def job(shard):
-        InitialFields(setup.grid, initial_profiles(case), Path()).fill(shard)
+        InitialFields(setup.grid.points, initial_profiles(case), Path()).fill(shard)
         all_passes(setup, shard)
         return shard.memory["buffers"]
 

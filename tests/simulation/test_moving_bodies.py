@@ -203,10 +203,9 @@ def test_ways_that_cannot_be_gone(changes, words):
 def test_a_step_that_is_too_long_is_made_shorter_or_refused():
     """With time.cfl the surface moves half a spacing at most, however slow the flow is."""
     fast = told(displacement=["0.5*(1 - cos(9*t))", 0, 0])
-    clock = SimulationSetup(stirred(obstacles=fast, time={"end": 1.0, "cfl": 0.5}), (1, 1, 1)).clock
-    tick = clock.advance(clock.start(), 0.0)
-    moving = clock.motion
-    assert 0.2 < moving.spacings(0.0, tick.dt) <= 0.5
+    setup = SimulationSetup(stirred(obstacles=fast, time={"end": 1.0, "cfl": 0.5}), (1, 1, 1))
+    tick = setup.clock.advance(setup.clock.start(), 0.0)
+    assert 0.2 < setup.bodies.moving.spacings(0.0, tick.dt) <= 0.5
     fixed = SimulationSetup(stirred(obstacles=fast, time={"steps": 9, "step": 0.1}), (1, 1, 1)).clock
     with pytest.raises(RunFailed, match=r"more than half a spacing in time.step = 0.1; give one of 0.05"):
         fixed.advance(fixed.start(), 0.0)

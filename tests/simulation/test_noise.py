@@ -139,7 +139,7 @@ def test_any_blocks_have_the_same_bits(blocks, monkeypatch):
     """In as many pieces as it takes."""
     monkeypatch.setattr("taskflow.simulation.conditions.initial.WAVES", 100)
     setup = SimulationSetup(case(), blocks)
-    fields = InitialFields(setup.grid, initial_profiles(setup.case), Path(), setup.system.noise)
+    fields = InitialFields(setup.grid.points, initial_profiles(setup.case), Path(), setup.system.noise)
 
     def job(shard):
         fields.fill(shard)

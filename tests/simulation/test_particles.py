@@ -7,6 +7,7 @@ import re
 import time
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from taskflow.simulation.conditions.restart import changes
 from taskflow.simulation.estimate import cautions, estimate
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.records.particles import Clouds
-from taskflow.simulation.sanity import PassageWatch
+from taskflow.simulation.sanity import Doubts
 from taskflow.simulation.timing.schedule import Tick
 from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_needs import Counting
@@ -276,10 +277,13 @@ def test_steps_in_which_particles_pass_several_faces_are_told():
     told = [list(cautions(SimulationSetup(case(*dye, **around), (1, 1, 1)))) for dye in ((), (DYE,))]
     (warning,) = set(told[1]) - set(told[0])
     assert re.fullmatch(r"at the speed of .* time.step = 0.5 has the CFL number .*; give one of .* or less.*", warning)
-    watch, tick = PassageWatch(0.2), Tick(step=3, time=0.6, dt=0.2)
-    assert watch.look(tick, 4.0) is None
-    assert str(watch.look(tick, 8.0)).startswith("at step 3, time 0.6, time.step = 0.2 has the CFL number 1.6: around")
-    assert watch.look(tick, 9.0) is None
+    scalars, tick = {"rate": 1.0}, Tick(step=3, time=0.6, dt=0.5)
+    spec, told = SimulationSetup(case(DYE, **around), (1, 1, 1)).spec, []
+    doubts = Doubts(spec, SimpleNamespace(scalars=scalars), cautioned=False)
+    for scalars["rate"] in (1.0, 8.0, 9.0):
+        told.append([words for words in doubts.of_step(tick) if "around obstacles" in words])
+    assert [len(words) for words in told] == [0, 1, 0]
+    assert told[1][0].startswith("at step 3, time 0.6, time.step = 0.5 has the CFL number 4: around")
 
 
 @pytest.mark.slow

@@ -134,7 +134,7 @@ def test_blocks_hold_what_was_counted(shape, pressure):
     devices = [Counting(1) for _ in needs]
 
     def job(shard):
-        InitialFields(sim.grid, sim.system.initial, Path(), None).fill(shard)
+        InitialFields(sim.grid.points, sim.system.initial, Path(), None).fill(shard)
         shard.run(sim.model.start, dt=1.0)
         shard.run(sim.monitor)
         for monitored in np.random.default_rng(1).integers(0, 2, 24):  # in whatever state fields are

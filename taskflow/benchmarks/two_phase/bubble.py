@@ -119,7 +119,7 @@ class Rise:
         """Those of a case whose initial fields are formulas."""
         assert isinstance(setup.model, TwoPhase)
         fields = {name: p if isinstance(p, Expression) else None for name, p in setup.system.initial.items()}
-        initial = InitialFields(setup.grid, fields, Path(), setup.system.noise)
+        initial = InitialFields(setup.grid.points, fields, Path(), setup.system.noise)
         return cls(setup.model, initial, setup.clock, setup.monitor)
 
     def begin(self, shard: Shard) -> float:

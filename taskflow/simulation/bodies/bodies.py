@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
 from taskflow.geometry import (
@@ -74,8 +74,7 @@ class Bodies:
         """Moments of the run, close enough to each other that nothing is missed of the way of bodies; the first one
         alone where the end is not known.
         """
-        time = self.case.time
-        end = time.end or (time.steps or 0) * (time.step or 0.0)
+        end = self.case.end_time
         return tuple(end * n / MOMENTS for n in range(MOMENTS + 1)) if end else (0.0,)
 
     @cached_property
@@ -166,12 +165,12 @@ class Bodies:
     def _body(self, name: str) -> Body:
         parts = self._parts(name)
         around = hull(self.solids.boxes[n] for n in parts)
-        x, y, z = (a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
+        about = triple(a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
         heated = any(self.case.obstacles[n].temperature is not None for n in parts)
         cells = self._beside(around)
         if self.moving:
             cells = hull([*self._travelled(parts), self._beside(around, REACH)])
-        return Body(name, cells, (x, y, z), heated)
+        return Body(name, cells, about, heated)
 
     def _parts(self, name: str) -> list[int]:
         """The numbers from 0 of the obstacles that are one body."""
@@ -202,10 +201,8 @@ def shapes(case: Case) -> tuple[Shape, ...]:
     """The bodies of a case, read from their files. Raises BadInput where one cannot be."""
     read = []
     for number, obstacle in enumerate(case.obstacles, start=1):
-        try:
+        with named(f"obstacles[{number}]"):
             read.append(shape(obstacle.type, obstacle, case.grid))
-        except BadInput as error:
-            raise BadInput(f"obstacles[{number}]: {error}") from None
     return tuple(read)
 
 
@@ -267,4 +264,4 @@ def bounded(shape: Pointwise, grid: StaggeredGrid) -> Pointwise:
         whole, faces, width = first == 0 and last == cells.size, grid.faces(axis), grid.widths(axis)
         low.append(-math.inf if whole else float(faces[first] - width[first]))
         high.append(math.inf if whole else float(faces[last] + width[last - 1]))
-    return Bounded(shape, ((low[0], low[1], low[2]), (high[0], high[1], high[2])))
+    return Bounded(shape, (triple(low), triple(high)))

@@ -230,8 +230,5 @@ def places(grid: StaggeredGrid) -> dict[tuple[Point, int], np.ndarray]:
 @lru_cache(maxsize=4)
 def metric(grid: StaggeredGrid) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
     """The distances to the next points and the extents of volumes, of as many cells, by location and axis."""
-    lines: dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]] = {}
-    for at, axis in product(POINTS, range(3)):
-        ends = -AROUND, grid.cells[axis] + AROUND
-        lines[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
-    return lines
+    rows = [(axis, -AROUND, n + AROUND) for axis, n in enumerate(grid.cells)]
+    return {(at, row[0]): (grid.distances(at, *row), grid.extents(at, *row)) for at, row in product(POINTS, rows)}

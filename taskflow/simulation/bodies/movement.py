@@ -46,11 +46,6 @@ def poses(moving: Moving, time: float) -> dict[str, float]:
     return numbers | {name: value for n in range(len(moving.shapes)) for name, value in _pose(moving, n, time)}
 
 
-def changed_poses(moving: Moving, time: float) -> dict[str, float]:
-    """Those of the shapes that move."""
-    return {name: value for n in moving.numbers for name, value in _pose(moving, n - 1, time)}
-
-
 def _pose(moving: Moving, n: int, time: float) -> Iterator[tuple[str, float]]:
     """The scalars of a shape: see `place_faces`. Places are relative to the origin of the grid: kernels may have single
     precision.
@@ -109,9 +104,8 @@ def _shapes(moving: Moving) -> BodyShapes:
     faces = _tables([grid.coordinates(FACES[row[0]], *row) - grid.origin[row[0]] for row in rows])
     centres = _tables([grid.coordinates("c", *row) - grid.origin[row[0]] for row in rows])
     widths, gaps = (_tables([size("c", *row) for row in rows]) for size in (grid.extents, grid.distances))
-    table, (x, y, z) = LookupTable(0, tuple(map(float, numbers))), grid.periodic
-    kind_of = OneShape if len(moving.shapes) == 1 else BodyShapes
-    return kind_of(len(moving.shapes), table, grid.cells, (x, y, z), grid.lengths, faces, centres, widths, gaps)
+    table, kind_of = LookupTable(0, tuple(map(float, numbers))), OneShape if len(moving.shapes) == 1 else BodyShapes
+    return kind_of(len(moving.shapes), table, grid.cells, grid.periodic, grid.lengths, faces, centres, widths, gaps)
 
 
 def _tables(values: list[np.ndarray]) -> LookupTables:
@@ -122,7 +116,7 @@ class Movement:
     """The geometry in the fields of one block: written at the beginning, and before each step where bodies move."""
 
     def __init__(self, moving: Moving, shard: Shard) -> None:
-        self.moving, self.shard, self.time = moving, shard, 0.0
+        self.moving, self.shard = moving, shard
         self._changed: tuple[list[Box], ...] = ()  # by the geometries that fields still hold
 
     def begin(self, time: float) -> None:
@@ -134,9 +128,13 @@ class Movement:
             shard.run(replace(moving.placement, other=()), **poses(moving, time))
             return
         masks = moving.masks(time)
-        patches = ((part, {**values, **_others(values)}) for part, values in masks.parts(shard.cells))
+        others = {role: f"{role}{OTHER}" for role in masks.roles if role in KEPT}
+        patches = (
+            (part, values | {other: values[role] for role, other in others.items()})
+            for part, values in masks.parts(shard.cells)
+        )
         shard.write_parts(moving.roles, patches)
-        self.time, self._changed = time, (moving.reach(time),) * 2
+        self._changed = (moving.reach(time),) * 2
 
     def advance(self, time: float) -> dict[str, float]:
         """Write the geometry at the end of a step that leads to a time, for the step to take over; or the scalars with
@@ -144,13 +142,13 @@ class Movement:
         """
         moving, shard = self.moving, self.shard
         if moving.placement is not None:
-            return changed_poses(moving, time)
+            return {name: value for n in moving.numbers for name, value in _pose(moving, n - 1, time)}
         masks = moving.masks(time)
         reach = moving.reach(time)
         boxes = [cells for box in merged([*reach, *chain(*self._changed)]) if (cells := box & shard.cells)]
         roles = [f"{role}{OTHER}" if role in KEPT else role for role in masks.roles]
         shard.write_parts(roles, self._patches(masks, boxes))
-        self.time, self._changed = time, (reach, self._changed[0])
+        self._changed = reach, self._changed[0]
         return {}
 
     def _patches(self, masks: MovingMasks, boxes: Sequence[Box]) -> Iterator[Patch]:
@@ -161,10 +159,6 @@ class Movement:
                 for role, value in values.items():
                     arrays[role][view] = value
             yield box, {f"{role}{OTHER}" if role in KEPT else role: value for role, value in arrays.items()}
-
-
-def _others(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {f"{role}{OTHER}": value for role, value in values.items() if role in KEPT}
 
 
 def merged(boxes: Sequence[Box]) -> list[Box]:

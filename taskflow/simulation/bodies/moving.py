@@ -21,7 +21,7 @@ from taskflow.flow.bodies.moving import BODY, OTHER, PUSH, WARMED
 from taskflow.flow.bodies.placement import Placement
 from taskflow.flow.grid import FACES, Point
 from taskflow.geometry import Shape, Vector, corners, placed
-from taskflow.runtime.regions import Box, periodic_images
+from taskflow.runtime.regions import Box, periodic_images, triple
 from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Surfaces
 from taskflow.simulation.bodies.solids import Solids
 from taskflow.simulation.formulas.motion import RigidMotion
@@ -140,7 +140,7 @@ class Moving:
                 continue
             first, last = math.floor((start - high) / length) + 1, math.ceil((start - low) / length)
             shifts.append([n * length for n in range(first, last + 1)])
-        images: tuple[Vector, ...] = tuple((x, y, z) for x, y, z in product(*shifts))
+        images: tuple[Vector, ...] = tuple(map(triple, product(*shifts)))
         return placed(shape, motion.pose(time), images) if any(map(any, images)) else alone
 
 

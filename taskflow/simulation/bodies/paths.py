@@ -127,8 +127,7 @@ def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | No
     both = np.argwhere(mine & beside)
     if not len(both):
         return None
-    k, j, i = (int(n) for n in both[0])
-    return triple(lo + n for lo, n in zip(wide.lo, (i, j, k), strict=True))
+    return triple(lo + int(n) for lo, n in zip(wide.lo, both[0][::-1], strict=True))
 
 
 def _numbers(solids: Solids, number: int, box: Box) -> np.ndarray:

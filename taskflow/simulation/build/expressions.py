@@ -24,7 +24,7 @@ from taskflow.flow.measures.derived import Derived, Q
 from taskflow.flow.operators.formula import Formula
 from taskflow.flow.time.schemes import TimeScheme
 from taskflow.output import FieldMetadata
-from taskflow.runtime.regions import Location
+from taskflow.runtime.regions import Location, triple
 from taskflow.simulation.build.pictures import WORDS, pictured
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.expressions import ForcingTable, forced_fields, recorded
@@ -201,8 +201,7 @@ class InitialForce:
         for axis, name in enumerate(FACE):
             if name == self.table.on and not self.grid.periodic[axis]:  # faces on walls have no force
                 cells &= self.grid.box.layer(axis, 0, 1, self.grid.cells[axis])
-        x, y, z = (few(places) for places in self.grid.points(at, cells)) if cells else (np.zeros(0),) * 3
-        return x, y, z
+        return triple(map(few, self.grid.points(at, cells))) if cells else (np.zeros(0),) * 3
 
     @cached_property
     def _fields(self) -> dict[str, np.ndarray] | None:

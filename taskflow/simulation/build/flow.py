@@ -28,6 +28,7 @@ from taskflow.simulation.build.system import System, moment
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
 from taskflow.simulation.case.case import all_fields
+from taskflow.simulation.case.grid import narrowest
 from taskflow.simulation.case.magnitudes import Magnitudes
 from taskflow.simulation.conditions.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
 from taskflow.simulation.conditions.initial import initial_profiles, largest
@@ -107,10 +108,12 @@ class FlowSystem(System):
 
     accepts: ClassVar[frozenset[str]] = FLOW_TABLES
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
+    words: ClassVar[Mapping[str, str]] = WORDS
+    measuring: ClassVar[type[FlowMeasures]] = FlowMeasures
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+        return all_fields(tables)
 
     @property
     @abstractmethod
@@ -119,10 +122,8 @@ class FlowSystem(System):
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
-        """The metadata of the fields, of which velocities, pressure, temperature and eddy viscosity have WORDS."""
-        metadata = super().metadata
-        metadata |= {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
-        return metadata | derived_metadata(self.sim.case)
+        """The metadata of the fields of the model and of those that are computed from them."""
+        return super().metadata | derived_metadata(self.sim.case)
 
     @property
     def physics(self) -> dict[str, Any]:
@@ -133,7 +134,7 @@ class FlowSystem(System):
 
     @cached_property
     def measures(self) -> FlowMeasures:
-        return FlowMeasures(self.model, self.driven, derived=self.logged)
+        return self.measuring(self.model, self.sim.bodies.driven, derived=self.logged)
 
     @cached_property
     def computed(self) -> Derived | None:
@@ -145,14 +146,10 @@ class FlowSystem(System):
         return self.computed.some(self.sim.case.monitor.fields or ()) if self.computed else None
 
     @property
-    def driven(self) -> dict[str, MovingBody]:
-        """The bodies that move and have names, by these."""
-        return self.sim.bodies.driven if self.sim.case.obstacles else {}
-
-    @property
     def clock(self) -> Clock:
         """The schedule of the run, with steps that bodies allow which move."""
-        return replace(super().clock, motion=self.sim.bodies.moving if self.sim.case.obstacles else None)
+        moving = self.sim.bodies.moving
+        return replace(super().clock, motion=moving.longest if moving else None)
 
     @property
     def initial(self) -> dict[str, Any]:
@@ -241,8 +238,7 @@ class FlowSystem(System):
     def _check_sizes(self, initial: dict[str, float]) -> None:
         """Raises BadInput where the values of formulas are too large for the equations."""
         case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
-        x, y, z = (grid.narrowest(axis) for axis in range(3))
-        numbers = Magnitudes((x, y, z), case.fluid.viscosity, case.machine.precision)
+        numbers = Magnitudes(narrowest(grid), case.fluid.viscosity, case.machine.precision)
         entering = zip(inflows.profiles, inflows.fastest(moments(case)), strict=True)
         sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
         sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
@@ -273,7 +269,7 @@ class FlowSystem(System):
     def _motions(self) -> Iterator[str]:
         """A line for each body that moves."""
         path = self.sim.bodies.path
-        for name, body in self.driven.items():
+        for name, body in self.sim.bodies.driven.items():
             speed = max(body.speed(time) for time in path)
             when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"
             yield f"{name}: its surface moves at {speed:.4g} at most {when}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runtime.regions import difference
@@ -70,10 +70,8 @@ class Origin:
         if missing := [name for name in VELOCITY if name not in self.charts.fields]:
             known = ", ".join(self.charts.fields) or "nothing"
             raise BadInput(f"{self.state.where} has no {missing[0]}; it has {known}")
-        try:
+        with named(self.state.where):
             self.charts.covers(self._centres)
-        except BadInput as error:
-            raise BadInput(f"{self.state.where}: {error}") from None
 
     @cached_property
     def charts(self) -> ChartsSource | None:
@@ -146,10 +144,8 @@ class Origin:
         names += ["p"] if self.kept and self.has("p") else self.sums
         for name in dict.fromkeys(names):
             sources[name] = field = RemappedField(self.state, name, layout)
-            try:
+            with named("initial.source"):
                 _ = field.weights
-            except BadInput as error:
-                raise BadInput(f"initial.source: {error}") from None
         return sources
 
     @property
@@ -169,14 +165,12 @@ class Origin:
         places, parts = self._centres, dict[str, list[np.ndarray]]()
         vertices = [np.asarray(x) for x in self.sim.domain.chart_vertices]
         for name in ("p", *self.sim.system.initial):
-            try:
+            with named(f"initial.source: {self.state.where}"):
                 if not self.has(name):
                     formula = self.sim.system.initial.get(name)
                     parts |= {name: [np.broadcast_to(formula(*x), x[0].shape) for x in places]} if formula else {}
                 else:
                     parts[name] = charts.values(name) if self.kept else charts.over(name, vertices)
-            except BadInput as error:
-                raise BadInput(f"initial.source: {self.state.where}: {error}") from None
         return parts
 
     def taken(self, initial: InitialFields) -> InitialFields:

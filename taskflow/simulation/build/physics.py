@@ -16,6 +16,7 @@ from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.model import FlowModel
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.output.conditions import SIDES, BoundarySide, Conditions
+from taskflow.runtime.regions import triple
 from taskflow.simulation.build.expressions import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
@@ -68,9 +69,8 @@ def _driving(case: Case) -> flow.Driving:
     gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
     means = body.bulk_velocity.means if body.bulk_velocity else (None, None, None)
     forced = tuple(axis for axis, part in enumerate(body.force) if changes(part))
-    x, y, z = (largest(part, case) for part in body.rotation)
     turned = tuple(axis for axis, part in enumerate(body.rotation) if changes(part))
-    return flow.Driving((x, y, z), gradient, means, forced, turned)
+    return flow.Driving(triple(largest(part, case) for part in body.rotation), gradient, means, forced, turned)
 
 
 def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.Boundary:
@@ -93,7 +93,7 @@ def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.Boundary:
             return largest(value, case)
         return largest_on_wall(kind, value, case, grid, face)
 
-    x, y, z = (most("velocity", part) for part in velocity)
+    moves = triple(most("velocity", part) for part in velocity)
     temperature = None if table.temperature is None else most("temperature", table.temperature)
     transfer = table.heat_transfer or 0.0, largest(table.outside_temperature, case)
     kinds = {
@@ -103,7 +103,7 @@ def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.Boundary:
     }
     in_time = frozenset(kind for kind, changing in kinds.items() if changing) - fields
     flux, roughness = largest(table.heat_flux, case), table.roughness or 0.0
-    return flow.Wall((x, y, z), temperature, flux, *transfer, roughness, in_time, fields)
+    return flow.Wall(moves, temperature, flux, *transfer, roughness, in_time, fields)
 
 
 def _temperature(case: Case, grid: flow.StaggeredGrid) -> flow.Quantity | None:

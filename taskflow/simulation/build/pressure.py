@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from taskflow.errors import RunFailed
 from taskflow.flow import Grid
-from taskflow.flow.grid import Flags
 from taskflow.flow.poisson import (
     FFT,
     ConjugateGradients,
@@ -40,7 +39,7 @@ AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
 class Choice:
     """A solver, in the words of a case file, and the reason for it where the case says auto."""
 
-    name: str
+    solver: str
     why: str | None = None
 
 
@@ -66,15 +65,11 @@ def released(case: Case) -> tuple[str, ...]:
     return tuple(face for face in FACES if case.boundary(face).pressure is not None)
 
 
-def _given(case: Case, end: str) -> Flags:
-    return triple(f"{axis}_{end}" in released(case) for axis in "xyz")
-
-
 def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
     """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
     them, None without any.
     """
-    name = choice(case).name
+    name = choice(case).solver
     if name == "fft":
         return direct(case, grid, blocks)
     if name == "jacobi":
@@ -84,7 +79,8 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
 
 def direct(case: Case, grid: Grid, blocks: Triple) -> FFT:
     """The direct solver of Laplacian(p), with the sides of a case."""
-    return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
+    low, high = (triple(f"{axis}_{end}" in released(case) for axis in "xyz") for end in ("min", "max"))
+    return FFT(grid, blocks, low, high)
 
 
 def iterative(name: str, case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
@@ -139,14 +135,13 @@ def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box
 
 def _twice(case: Case, blocks: Triple, device: str) -> bool:
     """Return whether two sweeps are done in one pass over memory."""
-    x, y, z = (-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
-    plain = not released(case) and case.grid.stretching is None
-    return device == "gpu" and plain and blocking_pays((x, y, z))
+    cells = triple(-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
+    return device == "gpu" and not released(case) and case.grid.stretching is None and blocking_pays(cells)
 
 
 def sweeps(case: Case, chosen: Choice | None = None) -> int | None:
     """Return how many iterations each solve does whatever they leave; None where it goes on until it is enough."""
-    table, name = case.pressure, (chosen or choice(case)).name
+    table, name = case.pressure, (chosen or choice(case)).solver
     return table.iterations if name != "fft" and table.tolerance is None else None
 
 
@@ -161,13 +156,13 @@ def described(case: Case, chosen: Choice | None = None) -> str:
         "cg": "conjugate gradients with the diagonal",
         "multigrid": "multigrid" if table.outer == "none" else "conjugate gradients with multigrid",
     }
-    if chosen.name == "fft":
+    if chosen.solver == "fft":
         how = "direct"
     elif table.tolerance is not None:
         how = f"to {table.tolerance:g} of the divergence, in at most {table.max_iterations} iterations"
     else:
         how = f"{table.iterations} iterations per solve"
-    return f"{kinds[chosen.name]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
+    return f"{kinds[chosen.solver]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
 
 
 @contextmanager

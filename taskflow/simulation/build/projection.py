@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -36,6 +36,7 @@ class ProjectionMeasures(FlowMeasures):
 class Projection(FlowSystem):
     """The system that a case is of where it names no other."""
 
+    measuring: ClassVar[type[FlowMeasures]] = ProjectionMeasures
     remaps: ClassVar[bool] = True
     fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
 
@@ -58,14 +59,10 @@ class Projection(FlowSystem):
         along = None if axis is None else ImplicitDiffusion(axis, sim.grid.constants, sim.blocks)
         return NavierStokes(pressure=pressure, implicit=along, **self.physics)
 
-    @cached_property
-    def measures(self) -> ProjectionMeasures:
-        return ProjectionMeasures(self.model, self.driven, derived=self.logged)
-
     @property
     def forced(self) -> int:
         """The number of times that the velocity in bodies is forced: FFT does not know their faces."""
-        return self.sim.case.pressure.forcing or FORCING if choice(self.sim.case).name == "fft" else 0
+        return self.sim.case.pressure.forcing or FORCING if choice(self.sim.case).solver == "fft" else 0
 
     @property
     def sweeps(self) -> int | None:
@@ -76,8 +73,7 @@ class Projection(FlowSystem):
 
     @property
     def report(self) -> dict[str, Any]:
-        chosen = choice(self.sim.case)
-        return {"pressure": {"solver": chosen.name, "why": chosen.why}}
+        return {"pressure": asdict(choice(self.sim.case))}
 
 
 def system_of(case: Case) -> type[System]:

@@ -74,7 +74,7 @@ def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
 def _speeds(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> list[np.ndarray]:
     """The largest |u|, |v|, |w| of walls, of what enters, and of the surfaces of bodies, at moments of the run."""
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
-    moving = sim.bodies.moving if sim.case.obstacles else None
+    moving = sim.bodies.moving
     return [*speeds, *inflows.fastest(moments(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
 
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 from taskflow.errors import BadInput
-from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
@@ -29,7 +28,6 @@ from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
-from taskflow.simulation.conditions.inflow import Inflows
 from taskflow.simulation.conditions.initial import extremes
 from taskflow.simulation.formulas.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral
@@ -92,6 +90,7 @@ class System(SystemType, ABC):
     fewest: ClassVar[int] = 1  # fields that it has at the least
     remaps: ClassVar[bool] = False  # it begins with fields of another grid; or else with its own checkpoints alone
     implied: ClassVar[Mapping[str, str]] = {}  # fields with the initial ones from which they follow
+    words: ClassVar[Mapping[str, str]] = {}  # the names of fields in words
 
     @classmethod
     def headline(cls, case: Case) -> str:
@@ -168,10 +167,11 @@ class System(SystemType, ABC):
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
-        """The name in words, the units and the location of every field that can be recorded, by its name: here the name
-        itself, no units, and the location that the model gives.
+        """The name in words, the units and the location of every field that can be recorded, by its name: here that of
+        `words` or the name itself, no units, and the location that the model gives.
         """
-        return {name: FieldMetadata(name, location=self.model.fields[name]) for name in self.sim.case.fields}
+        places = self.model.fields
+        return {name: FieldMetadata(self.words.get(name, name), location=places[name]) for name in self.sim.case.fields}
 
     @property
     @abstractmethod
@@ -214,8 +214,7 @@ class System(SystemType, ABC):
     @property
     def inflows(self) -> Entering | None:
         """The values that enter at inflows, written for every step; None where none are."""
-        grid = self.sim.grid
-        return Inflows(grid, {}, OpenBoundaries({}, grid.constants, ADAMS_BASHFORTH), self.sim.dtype)
+        return None
 
     @cached_property
     def timed(self) -> TimedNumbers:

@@ -6,23 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow.boundaries.boundary import timed
 from taskflow.flow.forcing.driving import angular_velocity, body_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import triple
+from taskflow.simulation.case import Case
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.physics import Forcing
 from taskflow.simulation.case.timed import Timed, Value, Values, at_time, changes, placed
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case import Case
 
 SAMPLES = 257  # moments at which numbers are tried
 UNKNOWN = np.geomspace(1e-6, 1e6, SAMPLES)  # where nobody knows the end of the run
@@ -54,10 +52,8 @@ class TimedNumber:
         """
         total = 0.0
         for term in self.terms:
-            try:
+            with named(term.key):
                 total += term.factor * at_time(instead.get(term.key, term.value), time)
-            except BadInput as error:
-                raise BadInput(f"{term.key}: {error}") from None
         return total
 
     def over(self, start: float, end: float, instead: Mapping[str, Value]) -> float:
@@ -173,8 +169,7 @@ def _of_forces(case: Case) -> Iterator[TimedNumber]:
 
 def times(case: Case) -> np.ndarray:
     """Moments of the run; many of all lengths where its end is not known."""
-    end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
-    return np.linspace(0.0, end, SAMPLES) if end else np.append(0.0, UNKNOWN)
+    return np.linspace(0.0, case.end_time, SAMPLES) if case.end_time else np.append(0.0, UNKNOWN)
 
 
 def constant(of: Values) -> Vector:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.case.timed import Value, Values, of_time, three_values
 from taskflow.simulation.case.timed import value as read
 from taskflow.simulation.formulas.expression import Expression
@@ -33,13 +33,13 @@ class LogLawTable(Table):
     """The wind over rough ground, (u* / 0.41) ln((s + roughness) / roughness) at the height s above it."""
 
     roughness: Positive = entry("roughness length", remedy="give the roughness length of the ground, a number > 0")
-    friction_velocity: Positive | None = entry("u*; or else `speed` and `height`", None)
-    speed: Positive | None = entry("the speed at a `height`", None)
-    height: Positive | None = entry("the height above the ground at which there is this `speed`", None)
+    friction_velocity: Positive | None = optional("u*; or else `speed` and `height`")
+    speed: Positive | None = optional("the speed at a `height`")
+    height: Positive | None = optional("the height above the ground at which there is this `speed`")
     up: Literal["x", "y", "z"] = entry("which direction is up", "z")
-    ground: Number | None = entry("where the ground is along `up`", None, otherwise="the lowest corner of the grid")
-    direction: Vector | None = entry(
-        "where the wind blows, with a component into the domain and none along `up`", None, otherwise="into the domain"
+    ground: Number | None = optional("where the ground is along `up`", otherwise="the lowest corner of the grid")
+    direction: Vector | None = optional(
+        "where the wind blows, with a component into the domain and none along `up`", otherwise="into the domain"
     )
 
     @classmethod
@@ -83,50 +83,43 @@ class Boundary(Table):
     brief: ClassVar[str | None] = "type"
     refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
     type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
-    velocity: Annotated[Values | None, reads(three_values)] = entry(
+    velocity: Annotated[Values | None, reads(three_values)] = optional(
         "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time), also expressions of x, y"
         " and z. What enters at an `inflow`: numbers or [expressions](#initial), also of x, y and z",
-        None,
         otherwise="a wall stands still",
     )
-    log_law: LogLawTable | None = entry("of an `inflow`, in place of `velocity`: see [there](#inflow)", None)
-    table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = entry(
-        "of an `inflow`, in place of `velocity`: see [there](#inflow)", None
+    log_law: LogLawTable | None = optional("of an `inflow`, in place of `velocity`: see [there](#inflow)")
+    table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = optional(
+        "of an `inflow`, in place of `velocity`: see [there](#inflow)"
     )
-    temperature: Annotated[Value | None, reads(read)] = entry(
+    temperature: Annotated[Value | None, reads(read)] = optional(
         "with heat, of a `wall` or an `inflow`: a number, or what [changes in time](#what-changes-in-time), also an"
         " expression of x, y and z",
-        None,
         otherwise="a wall is insulated; at an inflow `heat.reference`",
     )
-    heat_flux: Annotated[Value | None, reads(of_time)] = entry(
+    heat_flux: Annotated[Value | None, reads(of_time)] = optional(
         "with heat, of a `wall`, in place of `temperature`: kinematic (flux / density / heat capacity), positive"
         " into the fluid; may [change in time](#what-changes-in-time)",
-        None,
         otherwise="0: insulated",
     )
-    heat_transfer: NonNegative | None = entry(
+    heat_transfer: NonNegative | None = optional(
         "with heat, of a `wall`, in place of `temperature`: a kinematic heat transfer coefficient, a speed;"
-        " `heat_transfer` (`outside_temperature` - T) flows into the fluid, T being its temperature on the wall",
-        None,
+        " `heat_transfer` (`outside_temperature` - T) flows into the fluid, T being its temperature on the wall"
     )
-    outside_temperature: Annotated[Value | None, reads(of_time)] = entry(
-        "beside `heat_transfer`; may [change in time](#what-changes-in-time)", None
+    outside_temperature: Annotated[Value | None, reads(of_time)] = optional(
+        "beside `heat_transfer`; may [change in time](#what-changes-in-time)"
     )
-    phase: Annotated[Value | None, reads(_phase)] = entry(
+    phase: Annotated[Value | None, reads(_phase)] = optional(
         "with two phases, of an `inflow`: which one enters, 1 or 2, or the share of phase 1, an expression in x, y, z"
-        " and t from 0 to 1; required there",
-        None,
+        " and t from 0 to 1; required there"
     )
-    pressure: Annotated[Value | Literal["advected"] | None, reads(word_or("advected", of_time))] = entry(
+    pressure: Annotated[Value | Literal["advected"] | None, reads(word_or("advected", of_time))] = optional(
         "of an `outflow`, over density: a number, or what [changes in time](#what-changes-in-time): see"
         " [there](#outflow)",
-        None,
         otherwise="it is convective",
     )
-    roughness: Positive | None = entry(
+    roughness: Positive | None = optional(
         "with turbulence, of a `wall`: the length z_0 of the logarithmic law of a rough wall, at most half the spacing",
-        None,
         otherwise="it is smooth",
     )
 
@@ -142,9 +135,8 @@ class Boundary(Table):
             needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
             yield from exclusive(values, "velocity", "log_law", "table", needed=needed)
 
-    @model_validator(mode="before")
     @classmethod
-    def _at_rest(cls, values: Any) -> Any:
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         resting = _kind(values) == "wall" and not present(values, "velocity")
         return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
 
@@ -169,15 +161,15 @@ BOTH, NEEDED = "the pair of sides is periodic", "required unless the pair is per
 class Boundaries(Table):
     """A pair of periodic sides, or two sides of their own, in each direction."""
 
-    x: Pair = entry(BOTH, None)
-    x_min: Side = entry(ONE, None, otherwise=NEEDED)
-    x_max: Side = entry(ONE, None, otherwise=NEEDED)
-    y: Pair = entry(BOTH, None)
-    y_min: Side = entry(ONE, None, otherwise=NEEDED)
-    y_max: Side = entry(ONE, None, otherwise=NEEDED)
-    z: Pair = entry(BOTH, None)
-    z_min: Side = entry(ONE, None, otherwise=NEEDED)
-    z_max: Side = entry(ONE, None, otherwise=NEEDED)
+    x: Pair = optional(BOTH)
+    x_min: Side = optional(ONE, otherwise=NEEDED)
+    x_max: Side = optional(ONE, otherwise=NEEDED)
+    y: Pair = optional(BOTH)
+    y_min: Side = optional(ONE, otherwise=NEEDED)
+    y_max: Side = optional(ONE, otherwise=NEEDED)
+    z: Pair = optional(BOTH)
+    z_min: Side = optional(ONE, otherwise=NEEDED)
+    z_max: Side = optional(ONE, otherwise=NEEDED)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -32,7 +32,7 @@ from taskflow.simulation.case.problems import CaseError, Problem, shown
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.statistics import Spectra, StatisticsTable
-from taskflow.simulation.case.table import Rule, Table, Text, document, entry, table_in
+from taskflow.simulation.case.table import Rule, Table, Text, document, entry, optional, table_in
 from taskflow.simulation.case.value import TableValue, plain
 from taskflow.simulation.timing.schedule import Clock
 
@@ -54,24 +54,24 @@ class Case(TableValue):
         "untitled",
         otherwise='the file name; `"untitled"` for a case built in Python',
     )
-    method: Method | None = entry("which equations are solved", None, otherwise="those of an incompressible fluid")
+    method: Method | None = optional("which equations are solved", otherwise="those of an incompressible fluid")
     grid: GridTable = entry("the domain and its cells", remedy="give a table [grid] with cells and lengths")
     fluid: FluidTable = entry("the fluid", remedy="give a table [fluid] with viscosity")
     boundaries: Boundaries = entry("the six sides of the domain", remedy="give a table [boundaries] with all sides")
-    heat: Heat | None = entry("temperature and buoyancy", None)
+    heat: Heat | None = optional("temperature and buoyancy")
     scalars: Scalars = entry("passive scalars", ())
-    turbulence: TurbulenceTable | None = entry("large eddies alone are resolved", None)
+    turbulence: TurbulenceTable | None = optional("large eddies alone are resolved")
     body: Forcing = entry("what acts on all fluid", Forcing())
     forcing: ForcingTables = entry("forces and sources that are expressions of fields, place and time", ())
     obstacles: Obstacles = entry("bodies in the flow", ())
     bodies: BodyTreatment = entry("how their surfaces are treated", BodyTreatment())
     initial: Initial = entry("the state at time 0", Initial())
     time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
-    motion: GridMotion | None = entry("how the whole grid moves, on body-fitted cells in real time", None)
+    motion: GridMotion | None = optional("how the whole grid moves, on body-fitted cells in real time")
     pressure: PressureTable = entry("the solver of the pressure equation", PressureTable())
     expressions: Expressions = entry("fields that are computed where they are recorded", ())
     output: Output = entry("snapshots", Output())
-    statistics: StatisticsTable | None = entry("means and covariances in time", None)
+    statistics: StatisticsTable | None = optional("means and covariances in time")
     spectra: Spectra = entry("spectra along periodic directions, averaged over time", ())
     probes: Probes = entry("values at points", ())
     planes: Planes = entry("layers of cells", ())
@@ -202,6 +202,11 @@ class Case(TableValue):
         flux = None if side.temperature is not None else side.heat_flux or 0.0
         return side.model_copy(update={"type": kind, "velocity": side.velocity or AT_REST, "heat_flux": flux})
 
+    @property
+    def end_time(self) -> float:
+        """The time at which the run ends; 0 where that is not known."""
+        return self.time.end or (self.time.steps or 0) * (self.time.step or 0.0)
+
     def clock(self, limit: StepLimit = REST) -> Clock:
         """The schedule of the run; how long its steps may be is for its model to say."""
         time = self.time
@@ -271,12 +276,10 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
 
 
 def _fields(tables: Mapping[str, Any], system: Kind | None) -> tuple[str, ...]:
-    if system is not None:
-        return system.fields(tables)
-    return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+    return system.fields(tables) if system is not None else all_fields(tables)
 
 
-def all_fields(heat: Heat | None, scalars: Scalars, turbulence: TurbulenceTable | None) -> tuple[str, ...]:
+def all_fields(tables: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of the fields of the projection."""
-    carried, eddies = tuple(scalar.name for scalar in scalars), ("nu_t",) if turbulence else ()
-    return ("u", "v", "w", "p", *(("T",) if heat else ()), *carried, *eddies)
+    carried, eddies = (scalar.name for scalar in tables["scalars"]), ("nu_t",) if tables["turbulence"] else ()
+    return ("u", "v", "w", "p", *(("T",) if tables["heat"] else ()), *carried, *eddies)

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
-from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
-from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
+from taskflow.simulation.case.problems import Problem, missing, present, unknown_fields, wrong
+from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, optional, reads
 from taskflow.simulation.formulas.values import checked, positive, text
 from taskflow.simulation.timing.schedule import Every
 
@@ -30,9 +30,8 @@ class Steady(Table):
         " got from where it was when a while began, over that time and over its own range",
         remedy="give the largest relative change per unit time of a steady state, a number > 0",
     )
-    over: Positive | None = entry(
+    over: Positive | None = optional(
         "how long nothing may have been faster, as a simulation time",
-        None,
         otherwise="the time in which the largest speed crosses the longest side, or diffusion levels what differs over"
         " it, if that is shorter",
     )
@@ -69,27 +68,28 @@ def _direction(value: object) -> tuple[str, ...] | None:
 class Time(Table):
     """Where the run stops and how long its steps are."""
 
-    end: Positive | None = entry("the time at which to stop", None, otherwise="this or `steps` is required")
-    steps: Whole | None = entry("stop after so many steps", None, otherwise="this or `end` is required")
-    steady: Annotated[Steady | None, reads(_steady)] = entry(
-        "stop when nothing changes any more: a table, see below, or its `rate` alone",
-        None,
-        otherwise="off",
+    alternatives = (
+        (("end", "steps"), missing("end", "give the time at which to stop, or time.steps")),
+        (("cfl", "step"), None),
     )
-    cfl: Positive | None = entry(
+
+    end: Positive | None = optional("the time at which to stop", otherwise="this or `steps` is required")
+    steps: Whole | None = optional("stop after so many steps", otherwise="this or `end` is required")
+    steady: Annotated[Steady | None, reads(_steady)] = optional(
+        "stop when nothing changes any more: a table, see below, or its `rate` alone", otherwise="off"
+    )
+    cfl: Positive | None = optional(
         "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz). With rotation or stratification the frequency of what"
         " oscillates, 2 abs(`rotation`) + N, is added in the brackets",
-        None,
         otherwise="0.5, without `step`",
     )
-    step: Positive | None = entry("in place of `cfl`: a fixed step", None)
+    step: Positive | None = optional("in place of `cfl`: a fixed step")
     diffusion: Positive = entry(
         "the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2), also for heat; eddies included", 0.2
     )
-    capillary: Positive | None = entry(
+    capillary: Positive | None = optional(
         "of two phases: the largest dt sqrt(2 pi surface_tension / ((density_1 + density_2) d^3)), d the smallest"
         " spacing: the period of the shortest capillary waves",
-        None,
         otherwise="0.7, with surface tension",
     )
     scheme: Literal["ab2", "rk3"] = entry(
@@ -98,24 +98,15 @@ class Time(Table):
         " 0.4: see [the method](../explanation/method.md#which-steps-are-stable), for `quick`, too",
         "ab2",
     )
-    implicit: Annotated[tuple[str, ...] | None, reads(_direction)] = entry(
+    implicit: Annotated[tuple[str, ...] | None, reads(_direction)] = optional(
         'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: thin cells'
         " there do not bound the step by `diffusion`. See [the method](../explanation/method.md#implicit-diffusion)",
-        None,
         otherwise="none",
     )
 
     @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        needed = missing("end", "give the time at which to stop, or time.steps")
-        yield from exclusive(values, "end", "steps", needed=needed)
-        yield from exclusive(values, "cfl", "step")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _adaptive(cls, values: Any) -> Any:
-        fixed = not isinstance(values, Mapping) or present(values, "cfl", "step")
-        return values if fixed else {**values, "cfl": 0.5}
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        return values if present(values, "cfl", "step") else {**values, "cfl": 0.5}
 
 
 def names(value: object) -> tuple[str, ...]:
@@ -138,27 +129,23 @@ _relative = checked(positive, lambda error: LEAST_ERROR <= error < 1, DIGITS)
 class Output(Table):
     """The snapshots, and when they are written besides time 0 and the end."""
 
-    fields: FieldNames = entry(
+    fields: FieldNames = optional(
         "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity; of two"
         " phases `f`, the share of phase 1, `phi`, and with surface tension `kappa`, the curvature. Also `Q`,"
         " [expressions](#expressions) by name, and `\"name = expression\"`",
-        None,
         otherwise=EVERYTHING,
     )
-    every: Interval | None = entry(
+    every: Interval | None = optional(
         "how often: a number is a simulation time. Steps are trimmed to hit times exactly. Time 0 and the end are"
         " always written",
-        None,
         otherwise="only those two",
     )
     precision: Precision = entry("of the numbers in the store", "single")
     compression: Literal["lz4", "zstd", "none"] = entry(
         "how they are packed: see [output](../howto/output.md#how-precisely)", "lz4"
     )
-    relative_error: Annotated[Annotated[float, Field(ge=LEAST_ERROR, lt=1)] | None, reads(_relative)] = entry(
-        "numbers in snapshots and planes are rounded, by no more than this share of themselves",
-        None,
-        otherwise="all digits",
+    relative_error: Annotated[Annotated[float, Field(ge=LEAST_ERROR, lt=1)] | None, reads(_relative)] = optional(
+        "numbers in snapshots and planes are rounded, by no more than this share of themselves", otherwise="all digits"
     )
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
@@ -169,9 +156,8 @@ class MonitorTable(Table):
     """When a line goes to the log, and what it has besides."""
 
     every: Interval = entry("when a line goes to the log", Every(steps=10))
-    fields: FieldNames = entry(
+    fields: FieldNames = optional(
         "names of [expressions](#expressions), and `Q`: their means over the domain are in the log as `mean_NAME`",
-        None,
         otherwise="none",
     )
 
@@ -179,10 +165,9 @@ class MonitorTable(Table):
 class CheckpointTable(Table):
     """When, besides the end and a signal, the state is saved with which the run can go on, and how many are kept."""
 
-    every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = entry(
+    every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = optional(
         "as `output.every`, or `{ minutes = m }` of the wall clock: when the state is saved from which the run can"
         " [go on](../howto/resume.md). Cuts no step",
-        None,
         otherwise="off: only at the end, after Ctrl-C and after SIGTERM",
     )
     keep: Natural = entry("the newest so many stay; 0: none is ever written", 2)

@@ -50,12 +50,9 @@ def _motions_are_of_flows_without(
     body: Forcing, statistics: StatisticsTable | None, obstacles: Obstacles
 ) -> Iterator[Problem]:
     """Yield a problem for each table that bodies that move do not know yet."""
-    moving = any(obstacle.motion for obstacle in obstacles)
-    unknown = {
-        ("body", "bulk_velocity"): body.bulk_velocity is not None,
-        ("statistics", "budget"): statistics is not None and bool(statistics.budget),
-    }
-    for key in (key for key, present in unknown.items() if moving and present):
+    moving, budget = any(obstacle.motion for obstacle in obstacles), statistics and statistics.budget
+    unknown = {("body", "bulk_velocity"): body.bulk_velocity, ("statistics", "budget"): budget}
+    for key in (key for key, value in unknown.items() if moving and value):
         yield Problem(key, "not available with bodies that move in this version; leave it out, or obstacles.motion")
 
 
@@ -76,15 +73,10 @@ def _implicit_flows_are_without(
     method: Method | None, turbulence: TurbulenceTable | None, body: Forcing, obstacles: Obstacles, time: Time
 ) -> Iterator[Problem]:
     """Yield a problem for what implicit diffusion does not know yet."""
-    unknown = {
-        "turbulence": turbulence is not None,
-        "obstacles": bool(obstacles),
-        "body.bulk_velocity": body.bulk_velocity is not None,
-    }
-    if time.implicit and method is None:
-        for key in (key for key, present in unknown.items() if present):
-            remedy = f"not available with {key} in this version; leave it out, or {key}"
-            yield wrong(KEY, list(time.implicit), remedy)
+    unknown = {"turbulence": turbulence, "obstacles": obstacles, "body.bulk_velocity": body.bulk_velocity}
+    for key in (key for key, value in unknown.items() if value and method is None):
+        if time.implicit:
+            yield wrong(KEY, list(time.implicit), f"not available with {key} in this version; leave it out, or {key}")
 
 
 RULES: tuple[Rule, ...] = (

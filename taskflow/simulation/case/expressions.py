@@ -17,10 +17,10 @@ from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Forcing, Heat
 from taskflow.simulation.case.probes import Planes, Probes
-from taskflow.simulation.case.problems import NEEDS, Key, Problem, numbered, present, wrong
+from taskflow.simulation.case.problems import NEEDS, Key, Problem, names_differ, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars, scalar_name
 from taskflow.simulation.case.statistics import StatisticsTable
-from taskflow.simulation.case.table import Table, Text, entry, reads
+from taskflow.simulation.case.table import Table, Text, entry, optional, reads
 from taskflow.simulation.case.timed import changes
 from taskflow.simulation.formulas.field_expression import FieldExpression
 from taskflow.simulation.formulas.values import text
@@ -50,11 +50,11 @@ class ForcingTable(Table):
         " `z` and the time `t`",
         remedy='give an expression, as "-0.5 * (u - 1)"',
     )
-    where: ExpressionText | None = entry(
-        "an expression of the same names: it acts where that is not 0", None, otherwise="everywhere"
+    where: ExpressionText | None = optional(
+        "an expression of the same names: it acts where that is not 0", otherwise="everywhere"
     )
-    box: Corners | None = entry(
-        "its lowest and its highest corner: it acts on what lies in it", None, otherwise="the whole domain"
+    box: Corners | None = optional(
+        "its lowest and its highest corner: it acts on what lies in it", otherwise="the whole domain"
     )
 
     def whole(self, fields: tuple[str, ...]) -> FieldExpression:
@@ -147,7 +147,7 @@ class ExpressionTable(Table):
         "of the fields of the case, of `x`, `y`, `z` and the time `t`, in cell centres",
         remedy='give an expression, as "w*T"',
     )
-    long_name: Text | None = entry("what it is in words, for the store", None, otherwise="the expression")
+    long_name: Text | None = optional("what it is in words, for the store", otherwise="the expression")
     units: Text = entry("its units, for the store", "1")
 
     def field(self, fields: tuple[str, ...]) -> FieldExpression:
@@ -195,11 +195,9 @@ def recordable(fields: tuple[str, ...], expressions: Expressions) -> tuple[str, 
 
 
 def _expressions_can_be_read(fields: tuple[str, ...], expressions: Expressions) -> Iterator[Problem]:
-    taken = {*fields, Q}
+    remedy = "another field has this name; give another one"
+    yield from names_differ({*fields, Q}, numbered(expressions=expressions), remedy)
     for key, table in numbered(expressions=expressions):
-        if table.name in taken:
-            yield wrong((*key, "name"), table.name, "another field has this name; give another one")
-        taken.add(table.name)
         try:
             table.field(fields)
         except BadInput as error:

@@ -13,7 +13,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.grid import Flags, Places, StaggeredGrid
 from taskflow.runtime.regions import triple
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, present, shown, wrong
-from taskflow.simulation.case.table import Positive, Table, Vector, WholeVector, entry, reads
+from taskflow.simulation.case.table import Positive, Table, Vector, WholeVector, entry, optional, reads
 from taskflow.simulation.formulas.values import checked, number, positive, three
 
 AXES = ("x", "y", "z")
@@ -63,20 +63,18 @@ class Spacing(Table):
     `faces`.
     """
 
-    tanh: Annotated[float, Field(gt=0, le=10), reads(_strength)] | None = entry(
+    tanh: Annotated[float, Field(gt=0, le=10), reads(_strength)] | None = optional(
         'a: (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; `toward = "max"`: tanh(a xi) / tanh a, `"min"`:'
-        " its mirror image",
-        None,
+        " its mirror image"
     )
-    geometric: Annotated[float, Field(gt=1, le=STEEPEST), reads(_ratio)] | None = entry(
-        "the ratio of neighbouring widths; narrow at both ends, or `toward` one of them", None
+    geometric: Annotated[float, Field(gt=1, le=STEEPEST), reads(_ratio)] | None = optional(
+        "the ratio of neighbouring widths; narrow at both ends, or `toward` one of them"
     )
-    faces: Annotated[Places, reads(_faces), WithJsonSchema(WRITTEN)] | None = entry(
+    faces: Annotated[Places, reads(_faces), WithJsonSchema(WRITTEN)] | None = optional(
         "the places themselves: a list of n + 1 numbers from `origin` to its sum with the length, or the name of a"
-        " file of numbers (with commas, blanks or lines between them; relative to the case file)",
-        None,
+        " file of numbers (with commas, blanks or lines between them; relative to the case file)"
     )
-    toward: Literal["min", "max", "both"] | None = entry("where cells are narrow", None, otherwise="both ends")
+    toward: Literal["min", "max", "both"] | None = optional("where cells are narrow", otherwise="both ends")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -107,9 +105,9 @@ class Spacing(Table):
 class Stretching(Table):
     """Directions along which cells are not all of one width."""
 
-    x: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
-    y: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
-    z: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
+    x: Spacing | None = optional(ALONG, otherwise=EQUAL)
+    y: Spacing | None = optional(ALONG, otherwise=EQUAL)
+    z: Spacing | None = optional(ALONG, otherwise=EQUAL)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -132,8 +130,8 @@ class GridTable(Table):
         "the size of the domain", remedy="give three numbers > 0, in the order x, y, z"
     )
     origin: Vector = entry("its lowest corner", (0.0, 0.0, 0.0))
-    stretching: Stretching | None = entry(
-        "how wide cells are along `x`, `y` or `z`; see below", None, otherwise="all cells are equal"
+    stretching: Stretching | None = optional(
+        "how wide cells are along `x`, `y` or `z`; see below", otherwise="all cells are equal"
     )
 
     @classmethod
@@ -145,11 +143,11 @@ class GridTable(Table):
     def staggered(self, periodic: Flags) -> StaggeredGrid:
         """Cells and places. Needs `stretching.*.faces` that fit."""
         along = dict(self.stretching or ())
-        x, y, z = (
+        edges = triple(
             spacing.edges(n, start, length) if (spacing := along.get(axis)) else None
             for axis, n, start, length in zip("xyz", self.cells, self.origin, self.lengths, strict=True)
         )
-        return StaggeredGrid(self.cells, self.lengths, self.origin, periodic, (x, y, z))
+        return StaggeredGrid(self.cells, self.lengths, self.origin, periodic, edges)
 
     @property
     def room(self) -> tuple[int, int, int]:

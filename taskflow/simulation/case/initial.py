@@ -7,21 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.problems import Key, Problem, exclusive, present, wrong
-from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, reads
+from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, optional, reads
 from taskflow.simulation.formulas.expression import Expression, NamedFunction, field_values
 from taskflow.simulation.formulas.noise import FLAT, SPECTRA, WaveLattice
 from taskflow.simulation.formulas.values import number, three
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.boundaries import Boundaries
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 
@@ -178,15 +176,14 @@ class Initial(Table):
     velocity: Starts = entry(
         "each component on its own faces", (Expression(0.0), Expression(0.0), Expression(0.0)), otherwise="zeros"
     )
-    temperature: Annotated[Profile | Given | None, reads(start)] = entry(
-        "with heat: the temperature", None, otherwise="`heat.reference`"
+    temperature: Annotated[Profile | Given | None, reads(start)] = optional(
+        "with heat: the temperature", otherwise="`heat.reference`"
     )
-    noise: Noise | None = entry("random velocities without divergence that are added", None)
-    source: Annotated[str | GivenState | None, reads(state_source)] = entry(
-        "in place of `velocity`: a run directory, a NetCDF file or a Zarr store with a state to begin with; see below",
-        None,
+    noise: Noise | None = optional("random velocities without divergence that are added")
+    source: Annotated[str | GivenState | None, reads(state_source)] = optional(
+        "in place of `velocity`: a run directory, a NetCDF file or a Zarr store with a state to begin with; see below"
     )
-    time: Number | None = entry("the time of this state in `source`", None, otherwise="its last one")
+    time: Number | None = optional("the time of this state in `source`", otherwise="its last one")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -28,7 +28,7 @@ def _of_time(value: Any) -> NumberOrExpression:
 
 
 def _three_of_time(value: Any) -> VectorExpression:
-    return triple(_of_time(item) for item in vector_expression(value))
+    return triple(map(_of_time, vector_expression(value)))
 
 
 class Angles(Table):

@@ -8,13 +8,12 @@ from typing import Annotated, Any, Literal
 from pydantic import ValidationInfo, field_validator
 
 from taskflow.flow.bodies import MOST
-from taskflow.runtime.regions import triple
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.physics import NO_HEAT, Heat
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.problems import Problem, missing, numbered, present, wrong
-from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads, written
+from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, optional, reads, written
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.motion import RigidMotion, of_time
 from taskflow.simulation.formulas.values import checked, number, several, three
@@ -39,18 +38,15 @@ REMEDIES = {
 }
 NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
 ANGLE = "the angle about this axis in radians; one of them"
-
-
-def _steady(value: object) -> tuple[Expression, Expression, Expression]:
-    return triple(three(of_time, "three numbers or expressions of t")(value))
+_displacement = three(of_time, "three numbers or expressions of t")
 
 
 class BodyTurn(Table):
     """The angle of a body that turns about one axis."""
 
-    x: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
-    y: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
-    z: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
+    x: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
+    y: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
+    z: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -63,19 +59,17 @@ class BodyTurn(Table):
 class BodyMotion(Table):
     """The prescribed motion of a rigid body."""
 
-    displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_steady)] = entry(
+    displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_displacement)] = optional(
         "how far the body is from the place that its shape has, three numbers or [expressions](#initial) of the time"
         " `t`. Its velocity is their derivative",
-        None,
         otherwise="zeros",
     )
-    angle: BodyTurn | None = entry(
+    angle: BodyTurn | None = optional(
         "a table with one of `x`, `y`, `z`: the angle in radians by which it is turned about that axis, a number or an"
         " expression of `t`, right-handed",
-        None,
         otherwise="not turned",
     )
-    centre: Vector | None = entry("of `angle`: a point of the axis, of the body at its place", None, otherwise="zeros")
+    centre: Vector | None = optional("of `angle`: a point of the axis, of the body at its place", otherwise="zeros")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -111,10 +105,9 @@ class BodyTreatment(Table):
 class BodyName(Table):
     """The first keys of a body."""
 
-    name: Text | None = entry(
+    name: Text | None = optional(
         "force and moment on the body, and with a `temperature` its heat flux, go into the"
         " [log](run_directory.md#log-jsonl). Obstacles of one name are one body; at most 24 names",
-        None,
         otherwise="not followed",
     )
     type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(
@@ -125,25 +118,25 @@ class BodyName(Table):
 class ShapeTable(Table):
     """A shape by its measures. A table of this kind has a key `type`, too: one of SHAPES."""
 
-    low: Vector | None = entry("of a `box`: its lowest corner", None)
-    high: Vector | None = entry("of a `box`: its highest corner", None)
-    centre: Vector | None = entry("of a `sphere` and a `cylinder`", None)
-    radius: Positive | None = entry("of a `sphere` and a `cylinder`", None)
-    axis: Literal["x", "y", "z"] | None = entry("of a `cylinder`", None)
-    length: Positive | None = entry("of a `cylinder`", None, otherwise="endless")
-    inside: Annotated[Profile | None, reads(profile)] = entry(
-        "of `implicit`: an [expression](#initial) that is negative inside; in Python also a function f(x, y, z)", None
+    low: Vector | None = optional("of a `box`: its lowest corner")
+    high: Vector | None = optional("of a `box`: its highest corner")
+    centre: Vector | None = optional("of a `sphere` and a `cylinder`")
+    radius: Positive | None = optional("of a `sphere` and a `cylinder`")
+    axis: Literal["x", "y", "z"] | None = optional("of a `cylinder`")
+    length: Positive | None = optional("of a `cylinder`", otherwise="endless")
+    inside: Annotated[Profile | None, reads(profile)] = optional(
+        "of `implicit`: an [expression](#initial) that is negative inside; in Python also a function f(x, y, z)"
     )
-    file: Text | None = entry("of a `surface` and of `heights`: see below", None)
-    scale: Positive | None = entry("of a `surface`: what each of its points is multiplied by", None, otherwise="1")
-    shift: Vector | None = entry("of a `surface`: what is added to each point, after that", None, otherwise="zeros")
-    variable: Text | None = entry(
-        "of `heights` from NetCDF: which variable", None, otherwise="the only one of two dimensions"
+    file: Text | None = optional("of a `surface` and of `heights`: see below")
+    scale: Positive | None = optional("of a `surface`: what each of its points is multiplied by", otherwise="1")
+    shift: Vector | None = optional("of a `surface`: what is added to each point, after that", otherwise="zeros")
+    variable: Text | None = optional(
+        "of `heights` from NetCDF: which variable", otherwise="the only one of two dimensions"
     )
-    extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = entry(
-        "of `heights` from `.npy`: x from, x to, y from, y to", None, otherwise="the domain"
+    extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = optional(
+        "of `heights` from `.npy`: x from, x to, y from, y to", otherwise="the domain"
     )
-    interpolation: Literal["linear", "nearest"] | None = entry("of `heights`, between them", None, otherwise="`linear`")
+    interpolation: Literal["linear", "nearest"] | None = optional("of `heights`, between them", otherwise="`linear`")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -170,16 +163,14 @@ class ShapeTable(Table):
 class Obstacle(ShapeTable, BodyName):
     """A body."""
 
-    temperature: Number | None = entry("with heat: of the surface", None, otherwise="insulated")
-    moment_about: Vector | None = entry(
+    temperature: Number | None = optional("with heat: of the surface", otherwise="insulated")
+    moment_about: Vector | None = optional(
         "the point, of a body with a name; of one that moves, at its place at rest, it moves along",
-        None,
         otherwise="the middle of the box around it",
     )
-    motion: BodyMotion | None = entry(
+    motion: BodyMotion | None = optional(
         "of a body with a name, [immersed](#bodies): how it [moves](../howto/bodies.md#bodies-that-move). Obstacles of"
         " one name move together, one of them says how",
-        None,
         otherwise="at rest",
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.measures.particles import Inertia
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.control import FieldNames, Interval, Time
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
@@ -23,12 +24,11 @@ from taskflow.simulation.case.probes import (
     Probes,
     Surfaces,
     named,
-    names_differ,
 )
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, unknown_fields, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.statistics import Spectra
-from taskflow.simulation.case.table import Natural, NonNegative, Positive, Table, Whole, WholeVector, entry
+from taskflow.simulation.case.table import Natural, NonNegative, Positive, Table, Whole, WholeVector, entry, optional
 from taskflow.simulation.timing.schedule import MEETS
 
 MOST = 2**30  # of one table: slots are counted in 32 bits
@@ -41,37 +41,32 @@ class ParticlesTable(Table):
     """Particles that are released at points or in a box, once or over and over again."""
 
     name: GroupName = named()
-    points: PointList = entry(
-        "a list of points, three numbers each, where one begins at each", None, otherwise="this or `box` is required"
+    points: PointList = optional(
+        "a list of points, three numbers each, where one begins at each", otherwise="this or `box` is required"
     )
-    box: Corners | None = entry("in place of `points`: the lowest and the highest corner of a box", None)
-    count: Whole | None = entry("how many begin at random places in the box", None, otherwise="this or `lattice`")
-    lattice: WholeVector | None = entry(
-        "in place of `count`: how many begin along x, y and z, in the middles of as many equal parts of the box", None
+    box: Corners | None = optional("in place of `points`: the lowest and the highest corner of a box")
+    count: Whole | None = optional("how many begin at random places in the box", otherwise="this or `lattice`")
+    lattice: WholeVector | None = optional(
+        "in place of `count`: how many begin along x, y and z, in the middles of as many equal parts of the box"
     )
     seed: Natural = entry("of the random places; the same one gives the same places on any blocks", 0)
     start: NonNegative = entry("the time at which they begin, or the first ones do", 0.0)
-    interval: Positive | None = entry(
-        "the time between releases, each of which has as many particles; needs `releases`",
-        None,
-        otherwise="one release",
+    interval: Positive | None = optional(
+        "the time between releases, each of which has as many particles; needs `releases`", otherwise="one release"
     )
     releases: Whole = entry("how many releases there are; needs `interval`", 1)
-    response_time: Positive | None = entry(
+    response_time: Positive | None = optional(
         "the time in which a particle with mass follows the velocity around it, by Stokes' drag:"
         " density d^2 / (18 viscosity) for a small sphere of diameter d",
-        None,
         otherwise="massless: carried as the fluid is",
     )
-    density: Positive | None = entry(
+    density: Positive | None = optional(
         "of a particle with mass, over that of the fluid: `body.gravity` acts on the difference",
-        None,
         otherwise="far denser than the fluid",
     )
     every: Interval = entry(OFTEN, remedy="give how often, as output.every")
-    fields: FieldNames = entry(
+    fields: FieldNames = optional(
         "what is recorded at them beside places and velocities: names of fields, linear in space as probes have them",
-        None,
         otherwise="nothing",
     )
 
@@ -104,8 +99,8 @@ class ParticlesTable(Table):
         """The inertia of particles with mass, by gravity and drag; None without."""
         if self.response_time is None:
             return None
-        x, y, z = (self.response_time * (1 - 1 / self.density if self.density else 1.0) * g for g in gravity)
-        return Inertia(self.response_time, (x, y, z))
+        falling = self.response_time * (1 - 1 / self.density if self.density else 1.0)
+        return Inertia(self.response_time, triple(falling * g for g in gravity))
 
     def described(self, gravity: Vector) -> str:
         """How many are released where and when, and how they fall, in a line."""

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
-
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.boundaries import Boundaries
@@ -12,7 +10,7 @@ from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
 from taskflow.simulation.case.scalars import RELEASED, Scalars, Sources, TransportScheme, sources_are_inside
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.case.timed import Values, changes, placed, three_of_time
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
@@ -56,9 +54,9 @@ class Heat(Table):
 class BulkVelocity(Table):
     """The mean velocity over the domain along some directions, which a uniform force keeps."""
 
-    x: Number | None = entry(ALONG, None)
-    y: Number | None = entry(ALONG, None)
-    z: Number | None = entry(ALONG, None)
+    x: Number | None = optional(ALONG)
+    y: Number | None = optional(ALONG)
+    z: Number | None = optional(ALONG)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -89,10 +87,9 @@ class Forcing(Table):
         " `rotation` x `geostrophic_wind`, drives the flow",
         (0.0, 0.0, 0.0),
     )
-    bulk_velocity: BulkVelocity | None = entry(
+    bulk_velocity: BulkVelocity | None = optional(
         "a table with `x`, `y`, `z`, or some of them: the mean velocity over the domain along a periodic direction,"
         " which a uniform force keeps, from the start. It is in the log as `force_x`, ...",
-        None,
         otherwise="no such force",
     )
 
@@ -103,12 +100,10 @@ class TurbulenceTable(Table):
     model: Literal["smagorinsky", "wale", "vreman"] = entry(
         "what the eddy viscosity is made of", remedy='give "smagorinsky", "wale" or "vreman"'
     )
-    constant: NonNegative | None = entry(
-        "of the model", None, otherwise="`smagorinsky` 0.17, `wale` 0.5, `vreman` 0.07"
-    )
+    constant: NonNegative | None = optional("of the model", otherwise="`smagorinsky` 0.17, `wale` 0.5, `vreman` 0.07")
     prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
-    damping: Literal["van-driest", "none"] | None = entry(
-        "of `smagorinsky`, beside smooth walls", None, otherwise="`van-driest`"
+    damping: Literal["van-driest", "none"] | None = optional(
+        "of `smagorinsky`, beside smooth walls", otherwise="`van-driest`"
     )
 
     @classmethod
@@ -117,21 +112,19 @@ class TurbulenceTable(Table):
             for key in present(values, "damping"):
                 yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
 
-    @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, values: Any) -> Any:
-        model = _model(values)
-        if model is None:
-            return values
-        filled = {**values} if present(values, "constant") else {**values, "constant": MODELS[model]().constant}
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        model, filled = _model(values), dict(values)
+        if model is not None and not present(values, "constant"):
+            filled["constant"] = MODELS[model]().constant
         if model == "smagorinsky" and not present(values, "damping"):
             filled["damping"] = "van-driest"
         return filled
 
 
-def _model(values: Any) -> str | None:
+def _model(values: Mapping[str, Any]) -> str | None:
     """The name of a model that there is."""
-    model = values.get("model") if isinstance(values, Mapping) else None
+    model = values.get("model")
     return model if isinstance(model, str) and model in MODELS else None
 
 

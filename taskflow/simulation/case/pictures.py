@@ -12,8 +12,8 @@ from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import Across, GroupName, plane_is_inside
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
-from taskflow.simulation.case.table import Number, Text, Truth, Vector, entry, reads
+from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, wrong
+from taskflow.simulation.case.table import Number, Text, Truth, Vector, entry, optional, reads
 from taskflow.simulation.formulas.values import checked, number, several, whole
 from taskflow.simulation.timing.schedule import Every
 
@@ -33,20 +33,20 @@ class PictureTable(Across):
         "of its files, `pictures/NAME_STEP.png`: letters, digits, hyphens and underscores",
         remedy="give the name of its files",
     )
-    x: Number | None = entry(ACROSS, None)
-    y: Number | None = entry(ACROSS, None)
-    z: Number | None = entry(ACROSS, None)
-    isosurface: Text | None = entry("in place of a slice: the surface on which this field, or `Q`, has a `value`", None)
-    value: Number | None = entry("of the field on the surface", None, otherwise="required with `isosurface`")
+    x: Number | None = optional(ACROSS)
+    y: Number | None = optional(ACROSS)
+    z: Number | None = optional(ACROSS)
+    isosurface: Text | None = optional("in place of a slice: the surface on which this field, or `Q`, has a `value`")
+    value: Number | None = optional("of the field on the surface", otherwise="required with `isosurface`")
     field: Text = entry("what is drawn on the slice, or colours the surface: a field, `speed` or `Q`", SPEED)
     every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=100))
-    range: Annotated[tuple[float, float] | None, reads(_range)] = entry(
-        "of the colours, the lower end first", None, otherwise="that of the values in each picture"
+    range: Annotated[tuple[float, float] | None, reads(_range)] = optional(
+        "of the colours, the lower end first", otherwise="that of the values in each picture"
     )
     log: Truth = entry("colours on a logarithmic scale", False)
-    cmap: Text | None = entry("the map of the colours, one of matplotlib", None, otherwise="as `taskflow plot` has it")
-    size: Annotated[tuple[int, int] | None, reads(_size)] = entry(
-        "width and height in points of the screen", None, otherwise="what the domain needs, of surfaces 1024 x 768"
+    cmap: Text | None = optional("the map of the colours, one of matplotlib", otherwise="as `taskflow plot` has it")
+    size: Annotated[tuple[int, int] | None, reads(_size)] = optional(
+        "width and height in points of the screen", otherwise="what the domain needs, of surfaces 1024 x 768"
     )
     view: Vector = entry("of a surface: from the domain to the eye, z is upwards", (1.0, -1.5, 0.8))
 
@@ -70,11 +70,9 @@ Pictures = tuple[PictureTable, ...]
 
 
 def _pictures_have_names_and_fields(recordable: tuple[str, ...], pictures: Pictures) -> Iterator[Problem]:
-    taken, known = set[str](), dict.fromkeys((*recordable, SPEED, Q))
+    known = dict.fromkeys((*recordable, SPEED, Q))
+    yield from names_differ(set(), numbered(pictures=pictures), "another picture has this name; give another one")
     for key, picture in numbered(pictures=pictures):
-        if picture.name in taken:
-            yield wrong((*key, "name"), picture.name, "another picture has this name; give another one")
-        taken.add(picture.name)
         for name, asked in (("field", picture.field), ("isosurface", picture.isosurface)):
             if asked is not None and asked not in known:
                 yield wrong((*key, name), asked, f"this case has no such field; give one of {', '.join(known)}")

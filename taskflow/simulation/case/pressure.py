@@ -3,13 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Self
 
-from pydantic import model_validator
-
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.problems import Problem, exclusive, present, wrong
-from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry
+from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, optional
 
 SWEEPS = 30  # of Jacobi, in a step
 MOST_ITERATIONS = 1000
@@ -28,51 +26,42 @@ class PressureTable(Table):
     solver: Literal["auto", "jacobi", "multigrid", "fft", "cg"] = entry(
         "see below, and [the method](../explanation/method.md#pressure)", "auto"
     )
-    iterations: Whole | None = entry(
-        "of every solve; or else `tolerance`", None, otherwise="with `jacobi` 30, where no `tolerance` is given"
+    iterations: Whole | None = optional(
+        "of every solve; or else `tolerance`", otherwise="with `jacobi` 30, where no `tolerance` is given"
     )
-    tolerance: Positive | None = entry(
+    tolerance: Positive | None = optional(
         "the relative residual to reach",
-        None,
         otherwise="1e-6, in single precision 1e-4, or more where that cannot be reached (see below)",
     )
-    max_iterations: Whole | None = entry("with `tolerance`: at most so many", None, otherwise="1000")
-    outer: Literal["cg", "none"] | None = entry(
+    max_iterations: Whole | None = optional("with `tolerance`: at most so many", otherwise="1000")
+    outer: Literal["cg", "none"] | None = optional(
         "of `multigrid`: `cg`, conjugate gradients of which a cycle is the preconditioner, or `none`, cycles alone",
-        None,
         otherwise="`cg`",
     )
-    cycle: Literal["v", "w", "f"] | None = entry(
-        "of `multigrid`", None, otherwise="`v`"
-    )
-    smoother: Literal["red-black", "jacobi"] | None = entry(
+    cycle: Literal["v", "w", "f"] | None = optional("of `multigrid`", otherwise="`v`")
+    smoother: Literal["red-black", "jacobi"] | None = optional(
         "of `multigrid`: `red-black`, one Gauss-Seidel sweep before and one after each correction, slightly"
         " overrelaxed, or `jacobi`, two and two weighted ones",
-        None,
         otherwise="`red-black`",
     )
-    precision: Precision | None = entry(
+    precision: Precision | None = optional(
         "of `multigrid`: of the fields of its levels. With `single` in a run of double precision less is moved for"
         " the same tolerance",
-        None,
         otherwise="that of `machine`",
     )
-    amalgamate: Whole | None = entry(
+    amalgamate: Whole | None = optional(
         "of `multigrid`: levels of at most so many cells are on every block as a whole; 1: every level is cut as"
         " long as all blocks have cells of it",
-        None,
         otherwise="32^3 on CPUs, 64^3 on GPUs",
     )
-    levels: Whole | None = entry(
+    levels: Whole | None = optional(
         "of `multigrid`: the cycle ends after so many levels, with 20 sweeps on the last (truncated)",
-        None,
         otherwise="down to the first of at most 256 cells, and of at most `amalgamate`, which is solved by its inverse;"
         " beside bodies down to one cell",
     )
-    forcing: Whole | None = entry(
+    forcing: Whole | None = optional(
         "of `fft` around obstacles: how often a projection forces the velocity in them and solves again. What is"
         " left is a divergence beside them: see [the method](../explanation/method.md#bodies)",
-        None,
         otherwise="4",
     )
 
@@ -95,10 +84,9 @@ class PressureTable(Table):
         if solver == "jacobi" and values.get("max_iterations") == 1:
             yield wrong("max_iterations", 1, "Jacobi's sweeps to a tolerance come in pairs; give 2 or more")
 
-    @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping) or values.get("solver") == "fft":
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        if values.get("solver") == "fft":
             return values
         filled = {**OF_MULTIGRID, **values} if values.get("solver") == "multigrid" else dict(values)
         if values.get("solver") == "jacobi" and not present(values, "iterations", "tolerance", "max_iterations"):

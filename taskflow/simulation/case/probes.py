@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, ClassVar
 
@@ -11,13 +11,14 @@ from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
+from taskflow.runtime.regions import triple
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, present, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
-from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, reads
+from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, optional, reads
 from taskflow.simulation.formulas.values import checked, number, text, three, whole
 from taskflow.simulation.timing.schedule import Every
 
@@ -66,17 +67,15 @@ class Line(Table):
 class Probe(Table):
     """Values at points, or along a line."""
 
-    name: GroupName = named()
-    points: PointList = entry(
-        f"a list of points, three numbers each; at most {MOST_POINTS:,}", None, otherwise="this or `line` is required"
-    )
-    line: Line | None = entry("in place of `points`: points on a line, see below", None)
-    every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=10))
-    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    alternatives = ((("points", "line"), missing("points", "give a list of points, or a line")),)
 
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        return exclusive(values, "points", "line", needed=missing("points", "give a list of points, or a line"))
+    name: GroupName = named()
+    points: PointList = optional(
+        f"a list of points, three numbers each; at most {MOST_POINTS:,}", otherwise="this or `line` is required"
+    )
+    line: Line | None = optional("in place of `points`: points on a line, see below")
+    every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=10))
+    fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @property
     def places(self) -> tuple[tuple[float, float, float], ...]:
@@ -84,17 +83,16 @@ class Probe(Table):
             return self.points or ()
         shares = [n / (self.line.points - 1) for n in range(self.line.points)]
         ends = list(zip(self.line.low, self.line.high, strict=True))
-        points = [tuple(low * (1 - share) + high * share for low, high in ends) for share in shares]
-        return tuple((x, y, z) for x, y, z in points)
+        return tuple(triple(low * (1 - share) + high * share for low, high in ends) for share in shares)
 
 
 class Across(Table):
     """Something across one direction."""
 
     name: GroupName = named()
-    x: Number | None = entry(PLACE, None)
-    y: Number | None = entry(PLACE, None)
-    z: Number | None = entry(PLACE, None)
+    x: Number | None = optional(PLACE)
+    y: Number | None = optional(PLACE)
+    z: Number | None = optional(PLACE)
 
     @property
     def axis(self) -> int:
@@ -113,7 +111,7 @@ class PlaneTable(Across):
     refused: ClassVar[Mapping[str, str]] = dict.fromkeys(ON_CHARTS, "it is of body-fitted cells; give x, y or z")
 
     every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
-    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -128,18 +126,15 @@ Planes = tuple[PlaneTable, ...]
 class SurfaceTable(Across):
     """A plane, or the sides of a box, through which fluxes are integrated."""
 
-    x: Number | None = entry(FACES_AT, None)
-    y: Number | None = entry(FACES_AT, None)
-    z: Number | None = entry(FACES_AT, None)
-    box: Corners | None = entry(
-        "in place of a plane: the six sides of a box, by its lowest and its highest corner; the nearest faces", None
+    alternatives = (((*AXES, "box"), missing("z", "give x, y or z, where a plane is, or a box")),)
+
+    x: Number | None = optional(FACES_AT)
+    y: Number | None = optional(FACES_AT)
+    z: Number | None = optional(FACES_AT)
+    box: Corners | None = optional(
+        "in place of a plane: the six sides of a box, by its lowest and its highest corner; the nearest faces"
     )
     every: Interval = entry(OFTEN, Every(steps=10))
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        needed = missing("z", "give x, y or z, where a plane is, or a box")
-        return exclusive(values, "x", "y", "z", "box", needed=needed)
 
 
 class IsosurfaceTable(Table):
@@ -160,14 +155,6 @@ Isosurfaces = tuple[IsosurfaceTable, ...]
 def _fields_exist(recordable: tuple[str, ...], probes: Probes, planes: Planes) -> Iterator[Problem]:
     for key, table in numbered(probes=probes, planes=planes):
         yield from unknown_fields((*key, "fields"), table.fields, recordable)
-
-
-def names_differ(taken: set[str], groups: Iterable[tuple[Key, Any]]) -> Iterator[Problem]:
-    """Problems with groups whose names others have, or the store."""
-    for key, group in groups:
-        if group.name in taken:
-            yield wrong((*key, "name"), group.name, "something in the store has this name; give another one")
-        taken.add(group.name)
 
 
 def _places_are_inside(grid: GridTable, probes: Probes, planes: Planes) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ Key = tuple[str, ...]  # names of tables from the outermost inwards, then the na
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes
 LONGEST = 60  # characters of a value that are shown
+STORED = "something in the store has this name; give another one"
 NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
 
@@ -140,6 +141,16 @@ def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
     """The tables of lists, each with its key."""
     for name, tables in lists.items():
         yield from (((name, f"[{n}]"), table) for n, table in enumerate(tables, start=1))
+
+
+def names_differ(
+    taken: set[str], tables: Iterable[tuple[Key, Any]], remedy: str = STORED
+) -> Iterator[Problem]:  # fmt: skip
+    """Problems with tables whose names are taken, or those of tables before them."""
+    for key, table in tables:
+        if table.name in taken:
+            yield wrong((*key, "name"), table.name, remedy)
+        taken.add(table.name)
 
 
 def unknown_fields(key: Key, names: Collection[str] | None, fields: Collection[str]) -> Iterator[Problem]:

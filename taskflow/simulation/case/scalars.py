@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Start
-from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
+from taskflow.simulation.case.problems import Key, Problem, missing, names_differ, numbered, wrong
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.case.timed import Value, of_time
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import checked, number, several, text, three
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.boundaries import Boundaries
-    from taskflow.simulation.case.grid import GridTable
 
 TAKEN = (
     "u", "v", "w", "p", "T", "x", "y", "z", "rhs", "direction", "spectrum", "pivots", "planes", "rhs_blocks",
@@ -56,16 +53,14 @@ Corners = Annotated[tuple[Vector, Vector], reads(_box)]
 class SourceTable(Table):
     """A source in a `box` or around a `point`."""
 
-    box: Corners | None = entry("its lowest and its highest corner; what is released is spread over it", None)
-    point: Vector | None = entry("in place of `box`: what is released is spread over a box of the size of a cell", None)
+    alternatives = ((("box", "point"), missing("point", "give the place of the source, or its box")),)
+
+    box: Corners | None = optional("its lowest and its highest corner; what is released is spread over it")
+    point: Vector | None = optional("in place of `box`: what is released is spread over a box of the size of a cell")
     rate: Annotated[Value, reads(of_time)] = entry(
         "what is released per time in all: concentration times volume; may [change in time](#what-changes-in-time)",
         remedy="give what is released per time, a number",
     )
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        return exclusive(values, "box", "point", needed=missing("point", "give the place of the source, or its box"))
 
 
 Sources = tuple[SourceTable, ...]
@@ -75,16 +70,14 @@ RELEASED = "give a list of { point = [x, y, z], rate = r }"
 class ScalarFace(Table):
     """A side with a `value`, or with a `flux` into the domain."""
 
-    value: Annotated[Value | None, reads(of_time)] = entry(
-        "the concentration on it; may [change in time](#what-changes-in-time)", None
-    )
-    flux: Annotated[Value | None, reads(of_time)] = entry(
-        "what diffuses into the domain, per area and time; may [change in time](#what-changes-in-time)", None
-    )
+    alternatives = ((("value", "flux"), None),)
 
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        return exclusive(values, "value", "flux")
+    value: Annotated[Value | None, reads(of_time)] = optional(
+        "the concentration on it; may [change in time](#what-changes-in-time)"
+    )
+    flux: Annotated[Value | None, reads(of_time)] = optional(
+        "what diffuses into the domain, per area and time; may [change in time](#what-changes-in-time)"
+    )
 
 
 SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradient across it"
@@ -93,12 +86,12 @@ SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradien
 class ScalarBoundaries(Table):
     """The conditions on the sides."""
 
-    x_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    x_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    y_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    y_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    z_min: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
-    z_max: ScalarFace | None = entry(SIDE, None, otherwise=UNNAMED)
+    x_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    x_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    y_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    y_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    z_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+    z_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
 
 
 class PassiveScalar(Table):
@@ -125,10 +118,7 @@ Scalars = tuple[PassiveScalar, ...]
 
 
 def _names_differ(scalars: Scalars) -> Iterator[Problem]:
-    names = [scalar.name for scalar in scalars]
-    for n, name in enumerate(names):
-        if name in names[:n]:
-            yield wrong(("scalars", f"[{n + 1}]", "name"), name, "another scalar has this name; give each its own")
+    return names_differ(set(), numbered(scalars=scalars), "another scalar has this name; give each its own")
 
 
 def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalars) -> Iterator[Problem]:

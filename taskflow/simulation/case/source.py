@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow import files
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.simulation.case.problems import Key, shown
 from taskflow.simulation.case.timed import CSV
 
@@ -27,10 +27,8 @@ _LINE = re.compile(r"at line (\d+)")
 
 def read(path: Path) -> dict[str, Any]:
     """The tables of a TOML file; `BadInput` says why it cannot be read, and the line if it is not TOML."""
-    try:
+    with named(f"{path}"):
         text = files.text(path, LARGEST, "give a case file, in TOML", f"`taskflow new {path}` writes one to start from")
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -59,13 +57,13 @@ def change(tables: dict[str, Any], values: Mapping[str, Any]) -> None:
     """Gives the keys `table.key` in `tables` other values; None takes a key out. `BadInput` where a key is in no table.
     What a value replaces by its nature is taken out.
     """
-    keys = [tuple(name.split(".")) for name in values]
-    for key, value in zip(keys, values.values(), strict=True):
+    new = {tuple(name.split(".")): value for name, value in values.items()}
+    for key, value in new.items():
         if value is None:
             _take(tables, key)
         else:
             _put(tables, key, value)
-    _take_rivals(tables, [key for key, value in zip(keys, values.values(), strict=True) if value is not None])
+    _take_rivals(tables, [key for key, value in new.items() if value is not None])
 
 
 def _take_rivals(tables: dict[str, Any], keys: Sequence[Key]) -> None:

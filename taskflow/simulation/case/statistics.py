@@ -14,7 +14,7 @@ from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import GroupName, named
 from taskflow.simulation.case.problems import Problem, numbered, unknown_fields, wrong
-from taskflow.simulation.case.table import NonNegative, Table, Truth, entry, reads
+from taskflow.simulation.case.table import NonNegative, Table, Truth, entry, optional, reads
 from taskflow.simulation.formulas.values import text, whole
 from taskflow.simulation.timing.schedule import Every
 
@@ -37,8 +37,8 @@ class StatisticsTable(Table):
 
     start: NonNegative = entry("the time from which on samples count", 0.0)
     every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
-    fields: FieldNames = entry(
-        "some of the fields that `output.fields` may have; `u`, `v` and `w` together", None, otherwise=EVERYTHING
+    fields: FieldNames = optional(
+        "some of the fields that `output.fields` may have; `u`, `v` and `w` together", otherwise=EVERYTHING
     )
     order: Annotated[Literal[1, 2], reads(_order)] = entry("1: means; 2: variances and covariances as well", 2)
     budget: Truth = entry(
@@ -46,8 +46,8 @@ class StatisticsTable(Table):
         " u, v, w and p",
         False,
     )
-    write: Interval | None = entry(
-        "as `output.every`: when they are written, besides the end", None, otherwise="only at the end"
+    write: Interval | None = optional(
+        "as `output.every`: when they are written, besides the end", otherwise="only at the end"
     )
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
@@ -81,12 +81,11 @@ class SpectrumTable(Table):
     )
     start: NonNegative = entry("the time from which on samples count", 0.0)
     every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
-    write: Interval | None = entry(
+    write: Interval | None = optional(
         "as `output.every`: when the mean over the samples since the last record is written, besides the end",
-        None,
         otherwise="only at the end",
     )
-    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
     pairs: Annotated[tuple[tuple[str, str], ...], reads(_pairs)] = entry(
         'pairs of fields, as `[["u", "w"], ["w", "T"]]`: [co-spectra](../howto/statistics.md#co-spectra) besides, and'
         " along a direction quadrature spectra",

@@ -12,6 +12,7 @@ from taskflow.simulation.case.problems import (
     CaseError,
     Key,
     Problem,
+    exclusive,
     explained,
     inline,
     meant,
@@ -57,6 +58,11 @@ def entry(meaning: str, default: Any = ..., *, remedy: str | None = None, otherw
     return Field(default, description=meaning, json_schema_extra={name: words for name, words in said.items() if words})
 
 
+def optional(meaning: str, *, remedy: str | None = None, otherwise: str | None = None) -> Any:
+    """A key that need not be there, and is None then: see `entry`."""
+    return entry(meaning, None, remedy=remedy, otherwise=otherwise)
+
+
 # The bounds are those of the readers, for the schema.
 Text = Annotated[str, reads(text)]
 Whole = Annotated[int, Field(ge=1), reads(whole)]
@@ -83,12 +89,14 @@ class Table(BaseModel):
     rules: ClassVar[tuple[Rule, ...]] = ()
     refused: ClassVar[Mapping[str, str]] = {}  # keys of other tables of this name, each with its remedy
     brief: ClassVar[str | None] = None  # the key whose value alone may stand for the table
+    alternatives: ClassVar[tuple[tuple[tuple[str, ...], Problem | None], ...]] = ()
+    """Keys of which one may be given, each with the problem where none is, if that is one."""
 
     def __init__(self, /, **values: Any) -> None:
         values = {name: plain_keys(value) for name, value in values.items()}
         problems: list[Problem] = []
         try:
-            super().__init__(**values)
+            super().__init__(**self.filled(values))
         except ValidationError as error:
             problems += self._collected(error)
         known = self.paths()
@@ -99,9 +107,15 @@ class Table(BaseModel):
             raise CaseError(*explained(problems, known))
 
     @classmethod
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        """The keys as they are given, with defaults that follow from other keys of the table."""
+        return values
+
+    @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        """Combinations of keys that exclude or need each other, whatever their values."""
-        yield from ()
+        """Combinations of keys that exclude or need each other, whatever their values: here the `alternatives`."""
+        for keys, needed in cls.alternatives:
+            yield from exclusive(values, *keys, needed=needed)
 
     @classmethod
     def paths(cls) -> list[Key]:

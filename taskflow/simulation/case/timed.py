@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
-from taskflow.runtime.regions import triple
+from taskflow.errors import BadInput, named
 from taskflow.simulation.formulas.expression import COORDINATES, Expression, NamedFunction, field_values
 from taskflow.simulation.formulas.profile_table import TableFile
 from taskflow.simulation.formulas.values import number, three
@@ -81,10 +80,8 @@ class TimeFunction(NamedFunction):
     def at(self, time: float) -> float:
         """The value of a time. Raises BadInput where that is no finite number."""
         value = self._called(time)
-        try:
+        with named(f"the function {self.source} gives no number at time {time:g}"):
             return number(value)
-        except BadInput as error:
-            raise BadInput(f"the function {self.source} gives no number at time {time:g}: {error}") from None
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
@@ -134,13 +131,13 @@ def of_time(raw: Any) -> Value:
 def three_values(raw: Any) -> Values:
     """Three numbers, where all are; else values."""
     plain = not isinstance(raw, list | tuple) or not any(isinstance(v, str | Timed) or callable(v) for v in raw)
-    return triple(three(number, "three numbers")(raw) if plain else three(value, "three numbers or expressions")(raw))
+    return three(number, "three numbers")(raw) if plain else three(value, "three numbers or expressions")(raw)
 
 
 def three_of_time(raw: Any) -> Values:
     """Three numbers, where all are; else values of the time."""
     three_values(raw)
-    return triple(three(of_time, "three numbers or expressions of t")(raw))
+    return three(of_time, "three numbers or expressions of t")(raw)
 
 
 def changes(*values: Value | None) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
@@ -80,10 +80,8 @@ class Inflows:
         x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
         edge = np.array([self.grid.origin[axis] + high * self.grid.lengths[axis]])
         x, y, z = (edge if a == axis else along for a, along in enumerate((x, y, z)))
-        try:
+        with named(f"boundaries.{face}.{KEYS.get(name, 'velocity')}"):
             return self.all_profiles[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
-        except BadInput as error:
-            raise BadInput(f"boundaries.{face}.{KEYS.get(name, 'velocity')}: {error}") from None
 
     def check(self, times: list[float]) -> None:
         """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""
@@ -193,10 +191,8 @@ def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, fa
     ends = [np.concatenate([x, (x[:-1] + x[1:]) / 2]) for x in faces]
     ends[axis] = faces[axis][[-high]]
     places = ends[0][None, None, :], ends[1][None, :, None], ends[2][:, None, None]
-    try:
+    with named(f"boundaries.{face}.{kind}"):
         values = np.concatenate([np.ravel(_on_wall(value)(*places, time)) for time in moments(case)])
-    except BadInput as error:
-        raise BadInput(f"boundaries.{face}.{kind}: {error}") from None
     return float(values[np.abs(values).argmax()])
 
 
@@ -223,8 +219,7 @@ def _wind(case: Case, face: str) -> list[LogProfile]:
 
 def moments(case: Case) -> list[float]:
     """Times of the run, the first and, where that is known, the last among them."""
-    end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
-    return [end * n / (SAMPLES - 1) for n in range(SAMPLES)] if end else [0.0]
+    return [case.end_time * n / (SAMPLES - 1) for n in range(SAMPLES)] if case.end_time else [0.0]
 
 
 @dataclass(frozen=True)

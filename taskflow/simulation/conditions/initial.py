@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.model import VELOCITY
 from taskflow.geometry import Composition
 from taskflow.output import Checkpoint, load_initial
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Location
+from taskflow.simulation.bodies import solids
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import GivenState, Initial
 from taskflow.simulation.formulas.expression import Expression
@@ -34,22 +35,16 @@ COMPUTED = Expression, Composition  # kinds of profiles whose values blocks comp
 LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
 
 
-class Located(Protocol):
-    """A grid or a domain, which says where cells are."""
-
-    def points(self, location: Location, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x, y, z of the values at a location in the cells of a box."""
-
-
 @dataclass(frozen=True)
 class InitialFields:
     """The fields at time 0, by name: an expression or shapes, or None where the values are kept in the store `saved`;
-    and a noise that is added to the velocity. `grid` says where cells are. A `checkpoint` of another run takes the
-    place of all of them; `kept`: the projection leaves the velocity as it is. `sums`: the fields that follow from
-    others, of which the sums are kept. `centred`: the velocity, too, is in the centres of cells.
+    and a noise that is added to the velocity. `points` finds x, y, z of the values at a location in the cells of a box.
+    A `checkpoint` of another run takes the place of all of them; `kept`: the projection leaves the velocity as it is.
+    `sums`: the fields that follow from others, of which the sums are kept. `centred`: the velocity, too, is in the
+    centres of cells.
     """
 
-    grid: Located
+    points: Callable[[Location, Box], tuple[np.ndarray, np.ndarray, np.ndarray]]
     profiles: Mapping[str, Expression | Composition | None]
     saved: Path
     noise: RandomVelocity | None = None
@@ -80,7 +75,7 @@ class InitialFields:
         """The values [z, y, x] of fields at one location in these cells, in double precision."""
         some = [profile for name in names if (profile := self.profiles[name]) is not None]
         uniform = all(isinstance(profile, Expression) and profile.uniform for profile in some)
-        points = (0.0, 0.0, 0.0) if uniform else self.grid.points(self._location(names[0]), cells)
+        points = (0.0, 0.0, 0.0) if uniform else self.points(self._location(names[0]), cells)
         return {
             name: load_initial(self.saved, name, cells)
             if (profile := self.profiles[name]) is None
@@ -96,9 +91,7 @@ def pieces(shard: Shard, cells: int) -> Iterator[Box]:
     """The cells of a block, some planes at a time, of about so many cells: a host may have less memory than its GPUs.
     """
     for part in shard.partition.cells_of(shard.block):
-        planes = max(1, cells // (part.shape[0] * part.shape[1]))
-        for start in range(0, part.shape[2], planes):
-            yield part & part.layer(2, 0, start, start + planes)
+        yield from solids.pieces(part, cells=cells)
 
 
 def initial_profiles(case: Case) -> dict[str, Any]:
@@ -136,10 +129,8 @@ def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[st
     for name, profile in profiles.items():
         if isinstance(profile, COMPUTED):
             points = [few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
-            try:
+            with named(key(name)):
                 largest[name] = float(np.abs(profile(*points)).max())
-            except BadInput as error:
-                raise BadInput(f"{key(name)}: {error}") from None
     return largest
 
 

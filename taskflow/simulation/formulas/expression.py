@@ -5,8 +5,9 @@ import difflib
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -46,6 +47,26 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Eq: np.equal,
     ast.NotEq: np.not_equal,
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic:
+    """Numbers, operators and functions by their names, as a formula has them."""
+
+    number: Callable[[float], Any]
+    operators: Mapping[type[ast.AST], Callable[..., Any]]
+    functions: Mapping[str, Callable[..., Any]]
+
+
+def _in_double(function: Callable[..., Any]) -> Callable[..., Array]:
+    return lambda *values: np.asarray(function(*values), dtype=np.float64)
+
+
+ARRAYS = Arithmetic(
+    np.float64,
+    {kind: _in_double(operator) for kind, operator in OPERATORS.items()},
+    {name: _in_double(function) for name, (function, _) in FUNCTIONS.items()},
+)
 _HINTS: dict[type[ast.AST], str] = {
     ast.BitXor: "a power is written **",
     ast.Attribute: "names have no prefix: write sin(x), not np.sin(x)",
@@ -142,11 +163,17 @@ def names_in(source: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def compiled(source: float | str, variables: tuple[str, ...]) -> Formula:
+def compiled(source: float | str, variables: tuple[str, ...], arithmetic: Arithmetic = ARRAYS) -> Formula:
     """The function of some variables that `source` describes; it takes the values of the names. `BadInput` if it is not
     such a formula.
     """
-    return _Reader(_text(source), variables).read(syntax(source), 0) if isinstance(source, str) else _constant(source)
+    if not isinstance(source, str):
+        return _constant(arithmetic.number(source))
+    return _Reader(_text(source), variables, arithmetic).read(syntax(source), 0)
+
+
+def _constant(number: Any) -> Formula:
+    return lambda names: number
 
 
 def _text(source: str) -> str:
@@ -168,17 +195,13 @@ def syntax(source: str) -> ast.expr:
         raise BadInput(f"{source!r} is not an expression: {reason}") from None
 
 
-def _constant(value: float) -> Formula:
-    number = np.float64(value)
-    return lambda names: number
-
-
 @dataclass(frozen=True)
 class _Reader:
     """Turns the syntax tree of `text` into a function, node by node; a node with no place in a formula is refused."""
 
     text: str
     variables: tuple[str, ...]
+    arithmetic: Arithmetic
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -188,22 +211,23 @@ class _Reader:
     def read(self, node: ast.expr, depth: int) -> Formula:
         if depth > DEEPEST:
             raise BadInput(f"the expression {self.text[:40]!r}... is nested too deeply; split it into fewer terms")
+        operators = self.arithmetic.operators
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                return _constant(self.finite(value, node))
+                return _constant(self.arithmetic.number(self.finite(value, node)))
             case ast.Name(id=name):
                 return self.name(name, node)
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
-                return self.apply(OPERATORS[type(op)], [operand], depth)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-                return self.apply(OPERATORS[type(op)], [left, right], depth)
-            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in OPERATORS for op in ops):
-                return self.compare([OPERATORS[type(op)] for op in ops], [left, *others], depth)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in operators:
+                return self.apply(operators[type(op)], [operand], depth)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in operators:
+                return self.apply(operators[type(op)], [left, right], depth)
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in operators for op in ops):
+                return self.compare([operators[type(op)] for op in ops], [left, *others], depth)
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
-                function, count = FUNCTIONS[name]
+                count = FUNCTIONS[name][1]
                 if len(arguments) != count:
                     raise self.refused(node, f"{name} takes {count} argument{'s' * (count > 1)}")
-                return self.apply(function, arguments, depth)
+                return self.apply(self.arithmetic.functions[name], arguments, depth)
             case ast.Call(func=ast.Name(id=name), keywords=[]):
                 raise self.refused(node, f"there is no function {name}{_suggestion(name, FUNCTIONS)}")
             case ast.BinOp(op=op) | ast.UnaryOp(op=op):
@@ -215,7 +239,7 @@ class _Reader:
 
     def apply(self, function: Callable[..., Any], arguments: list[ast.expr], depth: int) -> Formula:
         parts = [self.read(argument, depth + 1) for argument in arguments]
-        return lambda names: np.asarray(function(*(part(names) for part in parts)), dtype=np.float64)
+        return lambda names: function(*(part(names) for part in parts))
 
     def compare(self, operators: list[Callable[..., Any]], sides: list[ast.expr], depth: int) -> Formula:
         """0 < x < 1 holds where each of its comparisons does; each of its sides is computed once."""
@@ -224,7 +248,7 @@ class _Reader:
         def holds(names: Mapping[str, Any]) -> Any:
             values = [part(names) for part in parts]
             pairs = zip(operators, pairwise(values), strict=True)
-            return math.prod(np.asarray(compared(*pair), dtype=np.float64) for compared, pair in pairs)
+            return reduce(self.arithmetic.operators[ast.Mult], (compared(*pair) for compared, pair in pairs))
 
         return holds
 
@@ -232,19 +256,16 @@ class _Reader:
         if name in self.variables:
             return lambda names: names[name]
         if name in CONSTANTS:
-            return _constant(CONSTANTS[name])
+            return _constant(self.arithmetic.number(CONSTANTS[name]))
         if name in FUNCTIONS:
             raise self.refused(node, f"{name} is a function: write {name}(...)")
         raise self.refused(node, f"there is no {name}{_suggestion(name, self.known)}")
 
     def finite(self, value: float, node: ast.expr) -> float:
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if number == math.inf:
-            raise self.refused(node, "the number is too large")
-        return number
+        with suppress(OverflowError):
+            if (number := float(value)) < math.inf:
+                return number
+        raise self.refused(node, "the number is too large")
 
     def refused(self, node: ast.expr, reason: str) -> BadInput:
         part = ast.get_source_segment(self.text, node) or type(node).__name__

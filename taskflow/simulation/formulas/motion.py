@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +17,13 @@ from taskflow.errors import BadInput
 from taskflow.geometry import Pose, Vector
 from taskflow.runtime.regions import triple
 from taskflow.simulation.formulas.expression import (
-    CONSTANTS,
     COORDINATES,
     FUNCTIONS,
     OPERATORS,
     TIME,
+    Arithmetic,
     Expression,
-    syntax,
+    compiled,
 )
 
 JUMP = 1e-6  # of the largest extent of the motion: a change that large within rounding of a time is a jump
@@ -38,8 +37,6 @@ class Dual(NamedTuple):
     slope: Any
 
 
-Function = Callable[[np.ndarray], Dual]  # of times
-ONE = np.float64(1.0)
 Chain = Callable[[Any, Any], Any]  # the derivative of a function of one argument, of that and the function's value
 CHAINS: dict[str, Chain] = {
     "sin": lambda a, _: np.cos(a),
@@ -67,42 +64,9 @@ def dual(expression: Expression, t: Any) -> Dual:
     """The value and the derivative of an expression `of_time` at a time or an array of times. Where it has a kink the
     derivative is that to one side; what is not finite is left so.
     """
-    if not isinstance(expression.source, str):
-        return Dual(np.float64(expression.source), np.float64(0.0))
     with np.errstate(all="ignore"):
-        return _compiled(expression.source)(np.asarray(t, np.float64))
-
-
-@lru_cache(maxsize=256)
-def _compiled(source: str) -> Function:
-    return _function(syntax(source))
-
-
-def _function(node: ast.expr) -> Function:
-    """The function of a part of an expression, which is known to be one."""
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return _constant(value)
-        case ast.Name(id=name):
-            return (lambda t: Dual(t, ONE)) if name == TIME else _constant(CONSTANTS[name])
-        case ast.UnaryOp(op=op, operand=operand):
-            sign, part = -1.0 if isinstance(op, ast.USub) else 1.0, _function(operand)
-            return lambda t: Dual(*(sign * number for number in part(t)))
-        case ast.BinOp(left=left, op=op, right=right):
-            rule, one, other = RULES.get(type(op), _power), _function(left), _function(right)
-            return lambda t: rule(one(t), other(t))
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [_function(side) for side in (left, *others)]
-            return lambda t: _holds(ops, [side(t).value for side in sides])
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            parts = [_function(argument) for argument in arguments]
-            return lambda t: _called(name, [part(t) for part in parts])
-    raise AssertionError(f"{ast.dump(node)} is no part of an expression")
-
-
-def _constant(value: float) -> Function:
-    constant = Dual(np.float64(value), np.float64(0.0))
-    return lambda t: constant
+        now = Dual(np.asarray(t, np.float64), np.float64(1.0))
+        return compiled(expression.source, (TIME,), DUALS)({TIME: now})
 
 
 def _times(a: Dual, b: Dual) -> Dual:
@@ -121,22 +85,11 @@ def _power(a: Dual, b: Dual) -> Dual:
     return Dual(power, by_base + by_exponent)
 
 
-RULES: dict[type[ast.operator], Callable[[Dual, Dual], Dual]] = {
-    ast.Add: lambda a, b: Dual(a.value + b.value, a.slope + b.slope),
-    ast.Sub: lambda a, b: Dual(a.value - b.value, a.slope - b.slope),
-    ast.Mult: _times,
-    ast.Div: _over,
-}
+def _compared(holds: Callable[..., Any]) -> Callable[[Dual, Dual], Dual]:
+    return lambda a, b: Dual(np.float64(1.0) * holds(a.value, b.value), np.float64(0.0))
 
 
-def _holds(ops: Sequence[ast.cmpop], sides: list[Any]) -> Dual:
-    holds = np.float64(1.0)
-    for op, (low, high) in zip(ops, pairwise(sides), strict=True):
-        holds = holds * OPERATORS[type(op)](low, high)
-    return Dual(holds, np.float64(0.0))
-
-
-def _called(name: str, parts: list[Dual]) -> Dual:
+def _called(name: str, *parts: Dual) -> Dual:
     value = FUNCTIONS[name][0](*(part.value for part in parts))
     if name in CHAINS:
         return Dual(value, CHAINS[name](parts[0].value, value) * parts[0].slope)
@@ -145,6 +98,22 @@ def _called(name: str, parts: list[Dual]) -> Dual:
         return Dual(value, np.where(condition.value != 0, then.slope, otherwise.slope))
     first = parts[0].value <= parts[1].value if name == "minimum" else parts[0].value >= parts[1].value
     return Dual(value, np.where(first, parts[0].slope, parts[1].slope))
+
+
+DUALS = Arithmetic(
+    lambda value: Dual(np.float64(value), np.float64(0.0)),
+    {kind: _compared(holds) for kind, holds in OPERATORS.items() if issubclass(kind, ast.cmpop)}
+    | {
+        ast.Add: lambda a, b: Dual(a.value + b.value, a.slope + b.slope),
+        ast.Sub: lambda a, b: Dual(a.value - b.value, a.slope - b.slope),
+        ast.Mult: _times,
+        ast.Div: _over,
+        ast.Pow: _power,
+        ast.USub: lambda a: Dual(-a.value, -a.slope),
+        ast.UAdd: lambda a: a,
+    },
+    {name: partial(_called, name) for name in FUNCTIONS},
+)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ blocks nor on devices.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +38,7 @@ class WaveLattice:
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n along x, y and z."""
-        return triple(self._along(axis) for axis in range(3))
+        return triple(map(self._along, range(3)))
 
     @property
     def everywhere(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -67,8 +68,7 @@ class WaveLattice:
 
     @property
     def size(self) -> float:
-        x, y, z = (len(n) for n in self.numbers)
-        return float(x) * y * z
+        return float(math.prod(map(len, self.numbers)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +184,7 @@ class RandomVelocity:
         energy = np.where(kept, like_it * self.spectrum.energy(size / self.wavenumber) / shell, 0.0)
         scale = self.rms * np.sqrt(dimensions / energy.sum() * energy * like_it) / length
         turned = (scale * (part if wraps else 1j * part) for part, wraps in zip(amplitudes, periodic, strict=True))
-        u, v, w = ((part.real, part.imag) for part in turned)
-        return WaveSum(lattice, (u, v, w))
+        return WaveSum(lattice, triple((part.real, part.imag) for part in turned))
 
     def _copies(self, n: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         """The number of waves of the whole space that each stands for, with its mirror images and opposites, and

@@ -11,7 +11,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput, RunFailed, named
 from taskflow.flow.measures.around import FetchGhosts
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
@@ -194,12 +194,10 @@ def _depends_on_place(key: str, case: Case) -> bool:
 
 def _value(key: str, new: Any, now: float) -> Value:
     """A value of the time. Raises BadInput where it is none, or is not finite now."""
-    try:
+    with named(f"set({key!r}, {shown(new)})"):
         value = of_time(new)
         if isinstance(value, TimeFunction | TimeTable):  # of a table it would keep the name alone
             kind = "function" if isinstance(value, TimeFunction) else "table"
             raise BadInput(f"a checkpoint could not keep a {kind}; give a number, or an expression of t")
         at_time(value, now)
-    except BadInput as error:
-        raise BadInput(f"set({key!r}, {shown(new)}): {error}") from None
     return value

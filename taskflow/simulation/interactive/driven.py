@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped
+from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
 from taskflow.output import RecordedArray
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.machine import Job
@@ -38,15 +38,13 @@ Answer = TypeVar("Answer")
 @dataclass(eq=False)
 class Callback:
     """A function that is called again and again: after so many steps, when so much time has passed (an interval), or
-    after so many seconds of the `wall` clock. `step`, `time` and `deadline` are when it is due next.
+    after so many seconds of the `wall` clock. `next` is when it is due.
     """
 
     function: Callable[[Any], object]
     every: Every | None
     wall: float = math.inf
-    step: float = math.inf
-    time: float = math.inf
-    deadline: float = math.inf
+    next: Pause = HERE
 
     @classmethod
     def of(
@@ -57,11 +55,9 @@ class Callback:
             raise BadInput(f"every(steps={steps}, time={time}, wall={wall}); give one of steps, time and wall")
         if not callable(function):
             raise BadInput(f"every(...)({function!r}); give a function of the simulation")
-        try:
+        with named("every(...): wall" if wall is not None else "every(...)"):
             interval = Every(steps, time) if wall is None else None
             callback = cls(function, interval, positive(wall) if wall is not None else math.inf)
-        except BadInput as error:
-            raise BadInput(f"every(...): {f'wall: {error}' if wall is not None else error}") from None
         callback.plan(now)
         return callback
 
@@ -72,16 +68,16 @@ class Callback:
     def plan(self, now: Tick) -> None:
         """It is due next after the present tick."""
         if self.every is None:
-            self.deadline = time.perf_counter() + self.wall
+            self.next = Pause(wall=self.wall).begun()
         elif self.every.steps is not None:
-            self.step = (now.step // self.every.steps + 1) * self.every.steps
+            self.next = Pause(step=(now.step // self.every.steps + 1) * self.every.steps)
         elif self.every.time is not None:
             count = intervals(now.time + MEETS * self.every.time, self.every.time) + 1
-            self.time = (count - MEETS) * self.every.time
+            self.next = Pause(time=(count - MEETS) * self.every.time)
 
     def due(self, now: Tick) -> bool:
         """Return whether it is to be called at a tick."""
-        return now.step >= self.step or now.time >= self.time or time.perf_counter() >= self.deadline
+        return self.next.reached(now) or self.next.late
 
 
 class Callbacks(list[Callback]):
@@ -89,12 +85,9 @@ class Callbacks(list[Callback]):
 
     def pause(self, until: Pause) -> Pause:
         """Where the run has to pause next on its way to a pause."""
-        wall = min((callback.deadline for callback in self), default=math.inf) - time.perf_counter()
-        return Pause(
-            step=min((until.step, *(callback.step for callback in self))),
-            time=min((until.time, *(callback.time for callback in self))),
-            wall=max(0.0, min(until.deadline - time.perf_counter(), wall)),
-        )
+        ends = until, *(callback.next for callback in self)
+        wall = min(end.deadline for end in ends) - time.perf_counter()
+        return Pause(min(end.step for end in ends), min(end.time for end in ends), max(0.0, wall))
 
     def due(self, now: Tick) -> list[Callback]:
         """Those that are to be called at a tick; each is planned anew."""
@@ -180,12 +173,10 @@ class DrivenRun:
         self, call: str, until: float | None = None, steps: int | None = None, wall: float | None = None
     ) -> None:  # fmt: skip
         self._check_going(call)
-        try:
+        with named(call):
             step = math.inf if steps is None else self.iteration + whole(steps)
             end = math.inf if until is None else number(until)
             seconds = math.inf if wall is None else positive(wall)
-        except BadInput as error:
-            raise BadInput(f"{call}: {error}") from None
         target, self._halted, self._reason = Pause(step, end, seconds).begun(), False, ""
         with self._call(call):
             while not (self._over or self._halted or target.reached(self._tick) or target.late):

@@ -4,7 +4,6 @@ each at which a field has values, and integrals over surfaces.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -15,11 +14,11 @@ import numpy as np
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.measures.surface_flux import FaceLayer
 from taskflow.output import TimeSeries, write_time_series
+from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.case import SurfaceTable
 from taskflow.simulation.records.fields import GroupPlace, Recording
-from taskflow.simulation.records.particles import Cloud
 from taskflow.simulation.timing.schedule import Every
 
 Side = tuple[np.ndarray, np.ndarray]  # cells, and their weights
@@ -65,16 +64,12 @@ def _sides(grid: StaggeredGrid, location: Location, axis: int, x: np.ndarray) ->
 
 
 class SeriesRecording(Recording):
-    """Numbers that are the same on all blocks."""
+    """Numbers that are the same on all blocks: [field, ...] as `measure` finds them on all blocks together."""
 
-    def __init__(self, place: GroupPlace, series: TimeSeries) -> None:
+    def __init__(self, place: GroupPlace, series: TimeSeries, measure: Callable[[], np.ndarray]) -> None:
         super().__init__(place)
-        self._series = series
+        self._series, self._measure = series, measure
         self._waiting: list[np.ndarray] = []  # of block 0: records [field, ...]
-
-    @abstractmethod
-    def _measure(self) -> np.ndarray:
-        """The numbers [field, ...] now. All blocks have to call it."""
 
     def _copy(self, index: int) -> None:
         numbers = self._measure()
@@ -112,47 +107,37 @@ class ProbeSeries:
     corners: Callable[[Location, np.ndarray], Corners]
 
 
-class PointRecording(SeriesRecording):
+class PointSampler:
     """Values at points, weighted sums over the cells around each. Whoever has one of these passes its value on:
     exactly, so that the bits do not depend on the blocks.
     """
 
-    def __init__(self, place: GroupPlace, probe: ProbeSeries) -> None:
-        super().__init__(place, probe.series)
+    def __init__(self, probe: ProbeSeries, shard: Shard) -> None:
+        self._fields, self._shard = tuple(probe.series.fields), shard
         around = {location: probe.corners(location, probe.points) for location in set(probe.locations)}
         self._corners = [around[location] for location in probe.locations]
         self._mine = [self._parts(around.cells.reshape(-1, 3)) for around in self._corners]
 
     def _parts(self, cells: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
         """The pieces of this block that own some of the cells, with the places of these in the list, and these."""
-        partition, parts = self.shard.partition, []
-        for piece in partition.pieces_of(self.shard.block):
+        partition, parts = self._shard.partition, []
+        for piece in partition.pieces_of(self._shard.block):
             own = [np.all((cells >= box.lo) & (cells < box.hi), axis=1) for box in partition.own[piece]]
             mine = np.flatnonzero(np.any(own, axis=0))
             if mine.size:
                 parts.append((piece, mine, cells[mine]))
         return parts
 
-    def _measure(self) -> np.ndarray:
+    def values(self) -> np.ndarray:
+        """The values [field, point] now. All blocks have to call it."""
         values = np.zeros((len(self._corners), self._corners[0].weights.size))
-        for row, name, parts in zip(values, self._series.fields, self._mine, strict=True):
+        for row, name, parts in zip(values, self._fields, self._mine, strict=True):
             for piece, mine, cells in parts:
-                row[mine] = self.shard.pick(name, cells, piece)
-        total = self.shard.allreduce(values.ravel(), "sum").reshape(values.shape)
+                row[mine] = self._shard.pick(name, cells, piece)
+        total = self._shard.allreduce(values.ravel(), "sum").reshape(values.shape)
         shape = self._corners[0].weights.shape
         weighted = [row.reshape(shape) * around.weights for row, around in zip(total, self._corners, strict=True)]
         return np.array([values.sum(axis=1) for values in weighted])
-
-
-class ParticleRecording(SeriesRecording):
-    """Places of particles, and what is sampled at them."""
-
-    def __init__(self, place: GroupPlace, cloud: Cloud) -> None:
-        super().__init__(place, cloud.series.series)
-        self._cloud = cloud
-
-    def _measure(self) -> np.ndarray:
-        return self._cloud.sampled()
 
 
 class IntegralProgram(Protocol):
@@ -171,20 +156,13 @@ class Integral:
     measured: tuple[IntegralProgram, ...]
     every: Every
 
-
-class IntegralRecording(SeriesRecording):
-    """The numbers of all sides, one after the other: each side leaves its own in the same scalars."""
-
-    def __init__(self, place: GroupPlace, integral: Integral) -> None:
-        super().__init__(place, integral.series)
-        self._measured = integral.measured
-
-    def _measure(self) -> np.ndarray:
+    def values(self, shard: Shard) -> np.ndarray:
+        """The numbers of all sides, one after the other: each side leaves its own in the same scalars."""
         rows = []
-        for measure in self._measured:
-            self.shard.run(measure)
-            rows.append(measure.numbers(self.shard.scalars))
-        return np.array(rows).T.reshape(len(self._series.fields), *self._series.shape)
+        for measure in self.measured:
+            shard.run(measure)
+            rows.append(measure.numbers(shard.scalars))
+        return np.array(rows).T.reshape(len(self.series.fields), *self.series.shape)
 
 
 def sides(surface: SurfaceTable, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:

@@ -13,10 +13,9 @@ from taskflow.flow.measures.spectra import LineSpectra, ShellSpectra, Spectra
 from taskflow.flow.measures.statistics import SHARE, Statistics
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Partition
+from taskflow.runtime.regions import Box, Partition
 from taskflow.simulation.case import Case, SpectrumTable
-from taskflow.simulation.records.fields import GroupPlace, Recording
-from taskflow.simulation.records.series import SeriesRecording
+from taskflow.simulation.records.fields import Recording
 from taskflow.simulation.timing.schedule import Every, Tick
 
 Averaged = TypeVar("Averaged", bound=Statistics | Spectra, covariant=True)
@@ -92,6 +91,22 @@ class AveragedSpectra:
     series: TimeSeries
     averages: TimeAverages[Spectra]
 
+    def values(self, shard: Shard) -> np.ndarray:
+        """The mean power, gathered from all slabs; what comes of it does not depend on their number."""
+        spectra = self.averages.statistics
+        return np.array([spectra.density(_gathered(shard, role, spectra.modes)) for role in spectra.roles])
+
+
+def _gathered(shard: Shard, role: str, modes: Box) -> np.ndarray:
+    """The mean power of all modes [z, y, x]."""
+    home, mine = shard.partition.homes[role], shard.read(role)
+    row = np.zeros(max(block.volume for block in home.blocks), mine.dtype)
+    row[: mine.size] = mine.ravel()
+    whole = np.empty(home.region.cells.shape[::-1])
+    for block, values in zip(home.blocks, shard.gather(row), strict=True):
+        whole[block.slices((0, 0, 0))] = values[: block.volume].reshape(block.shape[::-1])
+    return whole[modes.slices((0, 0, 0))]
+
 
 def averaged_spectra(
     case: Case, table: SpectrumTable, grid: StaggeredGrid, main: Partition, metadata: Mapping[str, FieldMetadata]
@@ -118,24 +133,3 @@ def alike(case: Case, axis: int) -> tuple[int, ...]:
     if case.obstacles:
         return ()
     return tuple(other for other in range(3) if other != axis and case.periodic[other] and grid.uniform[other])
-
-
-class SpectraRecording(SeriesRecording):
-    """The mean power is gathered from all slabs; what comes of it does not depend on their number."""
-
-    def __init__(self, place: GroupPlace, waves: AveragedSpectra) -> None:
-        super().__init__(place, waves.series)
-        self._spectra = waves.averages.statistics
-
-    def _measure(self) -> np.ndarray:
-        return np.array([self._spectra.density(self._gathered(role)) for role in self._spectra.roles])
-
-    def _gathered(self, role: str) -> np.ndarray:
-        """The mean power of all modes [z, y, x]."""
-        home, mine = self.shard.partition.homes[role], self.shard.read(role)
-        row = np.zeros(max(block.volume for block in home.blocks), mine.dtype)
-        row[: mine.size] = mine.ravel()
-        whole = np.empty(home.region.cells.shape[::-1])
-        for block, values in zip(home.blocks, self.shard.gather(row), strict=True):
-            whole[block.slices((0, 0, 0))] = values[: block.volume].reshape(block.shape[::-1])
-        return whole[self._spectra.modes.slices((0, 0, 0))]

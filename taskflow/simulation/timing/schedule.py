@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput, RunFailed, named
 from taskflow.flow.stability import NO_EDDIES, StepLimit, shortest
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.simulation.formulas.values import positive, whole
@@ -37,10 +37,8 @@ class Every:
             raise BadInput("give one of steps and time")
         for name, kind in (("steps", whole), ("time", positive), ("minutes", positive)):
             value = getattr(self, name)
-            try:
+            with named(name):
                 object.__setattr__(self, name, None if value is None else kind(value))
-            except BadInput as error:
-                raise BadInput(f"{name}: {error}") from None
 
     @classmethod
     def parse(cls, value: Any, *, minutes: bool = False) -> Every:
@@ -90,13 +88,6 @@ def intervals(time: float, length: float) -> int:
     return math.floor(time / length)
 
 
-class StepBound(Protocol):
-    """A bound of the length of steps by the time alone."""
-
-    def longest(self, time: float, dt: float) -> float:
-        """The length of a step from a time, dt at most."""
-
-
 @dataclass(frozen=True)
 class Tick:
     """The state of a run after `step` steps, and what is due then.
@@ -128,7 +119,7 @@ class Clock:
 
     Steps are as long as `limit` allows, but the way to the next such time is divided evenly: no step is shorter than
     half of that unless the whole way is. `monitor` and `checkpoint` are due at the first step that reaches their time:
-    they cut no step. `motion`: no step is longer than that of bodies lets it be.
+    they cut no step. `motion` finds the length of a step from a time, given dt at most, that bodies allow which move.
     """
 
     limit: StepLimit
@@ -137,7 +128,7 @@ class Clock:
     output: Every | None = None
     monitor: Every | None = None
     checkpoint: Every | None = None
-    motion: StepBound | None = None
+    motion: Callable[[float, float], float] | None = None
 
     def start(self) -> Tick:
         """The initial state: written and logged."""
@@ -193,7 +184,7 @@ class Clock:
     def _slow_enough(self, now: Tick, dt: float) -> float:
         """The length of a step that bodies allow. `RunFailed` where it is not that which is fixed."""
         assert self.motion is not None
-        allowed = self.motion.longest(now.time, dt)
+        allowed = self.motion(now.time, dt)
         if self.limit.fixed is not None and allowed < dt:
             raise RunFailed(
                 f"at step {now.step}, time {now.time:g}, a body moves more than half a spacing in time.step ="

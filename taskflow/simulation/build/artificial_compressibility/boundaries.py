@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow.models.artificial_compressibility.dual_time import weights
 from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
@@ -133,14 +133,12 @@ def velocities(
     grid, motion = domain.grid, domain.motion
     patches = grid.sides[name]
     at_rest = [faces(grid, patch)[0] for patch in patches]
-    try:
+    with named(f"boundaries.{name}.velocity"):
         if table.profile is not None:
             values = _parabolic(grid, patches, np.array(table.numbers))
         else:
             places = [domain.moved(points, moment.time) for points in at_rest]
             values = [np.stack(table.at(x, y, z, moment.time)) for x, y, z in places]
-    except BadInput as error:
-        raise BadInput(f"boundaries.{name}.velocity: {error}") from None
     if motion is not None and table.type == "wall":
         values = [own + moment.speeds(motion, points) for own, points in zip(values, at_rest, strict=True)]
     for border, velocity in zip(borders(grid)[name], values, strict=True):

@@ -15,12 +15,12 @@ from taskflow.errors import BadInput
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.stability import longest
-from taskflow.geometry.grids import MultiBlockGrid, faces
+from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.hexahedra import Part, centres, in_parts
 from taskflow.simulation.build.artificial_compressibility.boundaries import Moment, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.charts.sides import IN_PLANE, ChartSide, unbalanced
+from taskflow.simulation.case.charts.sides import out_of_plane, unbalanced
 from taskflow.simulation.conditions.inflow import moments
 from taskflow.simulation.formulas.expression import Expression
 
@@ -56,25 +56,10 @@ def sides_fit(case: Case, domain: ChartDomain) -> None:
         for name, side in boundaries.sides.items():
             if side.velocity is not None:
                 list(velocities(name, side, domain, Moment(time)))
-            if time and side.type == "wall" and side.changes:
-                _in_plane(name, side, grid, time)
+            if time and side.type == "wall" and side.changes and (words := out_of_plane(grid, name, side, time)):
+                raise BadInput(f"boundaries.{name}.velocity: at t = {time:g} {words}")
         if time and (words := unbalanced(grid, boundaries, time)):
             raise BadInput(f"boundaries: at t = {time:g} {words}; give an outflow")
-
-
-def _in_plane(name: str, side: ChartSide, grid: MultiBlockGrid, time: float) -> None:
-    fastest, outwards = 0.0, 0.0
-    for patch in grid.sides[name]:
-        (x, y, z), areas = faces(grid, patch)
-        velocity = np.stack(side.at(x, y, z, time))
-        normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
-        fastest = max(fastest, float(np.abs(velocity).max()))
-        outwards = max(outwards, float(np.abs(normal).max()))
-    if outwards > IN_PLANE * fastest:
-        raise BadInput(
-            f"boundaries.{name}.velocity: at t = {time:g} a wall moves in its own plane only, and this points out of it"
-            f" by {outwards:.3g}; give an inflow"
-        )
 
 
 def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
 from taskflow.hexahedra import cell_volumes, centres
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
+from taskflow.simulation.bodies.solids import pieces
 from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, Moment, patch_of, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.case.charts.physics import ChartForcing
@@ -68,9 +69,7 @@ class ChartConstants:
         def parts() -> Iterator[tuple[Box, dict[str, np.ndarray]]]:
             for piece in shard.partition.pieces_of(shard.block):
                 memory = shard.partition.memory[piece]
-                planes = max(1, SLAB // (memory.shape[0] * memory.shape[1]))
-                for start in range(0, memory.shape[2] if own else 0, planes):
-                    slab = memory & memory.layer(2, 0, start, start + planes)
+                for slab in pieces(memory, cells=SLAB) if own else ():
                     yield slab, self.values(slab, moment, own)
                 if sides:
                     yield memory, self.velocities(memory, moment)

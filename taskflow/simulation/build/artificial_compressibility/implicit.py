@@ -13,7 +13,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEEP,
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.simulation.case.problems import Problem, present, wrong
-from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
+from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, optional, reads
 from taskflow.simulation.formulas.values import checked, share, whole
 
 LEFT = "of the residual that the linear equations begin with"
@@ -62,9 +62,8 @@ class Linear(Table):
         f"of `gmres`: the most in an outer iteration; behind the first {FIRST} vectors each takes {SHALLOW} or {DEEP}",
         Gmres.products,
     )
-    tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = entry(
+    tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = optional(
         "of `gmres`: what is left, of the residual that it begins with",
-        None,
         otherwise="0.02 to 0.2, the less the faster residuals fall; in real time 0.01",
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.analysis.charts.points import thin_along
+from taskflow.analysis.charts.points import reach, thin_along
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
@@ -137,10 +137,9 @@ def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSide
 def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockGrid) -> Iterator[Problem]:
     if method.pressure_at is None:
         return
-    low = np.min([chart.vertices.min(axis=(1, 2, 3)) for chart in charts.charts], axis=0)
-    high = np.max([chart.vertices.max(axis=(1, 2, 3)) for chart in charts.charts], axis=0)
-    if not (np.all(low <= method.pressure_at) and np.all(method.pressure_at <= high)):
-        remedy = f"beyond the grid, which reaches from {low.tolist()} to {high.tolist()}; give a point in it"
+    low, high = reach(chart.vertices for chart in charts.charts)
+    if not all(a <= x <= b for a, x, b in zip(low, method.pressure_at, high, strict=True)):
+        remedy = f"beyond the grid, which reaches from {low} to {high}; give a point in it"
         yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
 
 

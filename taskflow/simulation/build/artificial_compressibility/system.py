@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,7 +16,6 @@ from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid
-from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field, triple
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
@@ -63,6 +62,7 @@ class CompressibilitySystem(System):
     accepts: ClassVar[frozenset[str]] = ACCEPTS
     fewest: ClassVar[int] = 12
     remaps: ClassVar[bool] = True
+    words: ClassVar[Mapping[str, str]] = WORDS
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -74,7 +74,7 @@ class CompressibilitySystem(System):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+        return all_fields(tables)
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -207,11 +207,6 @@ class CompressibilitySystem(System):
         span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.planar else 1.0
         forces = Forces(self.model, walls, about, bool(walls))
         return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
-
-    @property
-    def metadata(self) -> dict[str, FieldMetadata]:
-        """All fields are in the centres of cells."""
-        return {name: replace(about, long_name=WORDS.get(name, name)) for name, about in super().metadata.items()}
 
     @property
     def initial(self) -> dict[str, Any]:

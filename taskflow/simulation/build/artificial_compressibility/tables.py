@@ -16,7 +16,18 @@ from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.artificial_compressibility.implicit import CflRamp, Linear
 from taskflow.simulation.case.method import Method
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, Whole, entry, reads
+from taskflow.simulation.case.table import (
+    NonNegative,
+    Positive,
+    Table,
+    Text,
+    Truth,
+    Vector,
+    Whole,
+    entry,
+    optional,
+    reads,
+)
 from taskflow.simulation.formulas.values import positive, share, word_or
 from taskflow.simulation.timing.schedule import Every
 
@@ -40,10 +51,9 @@ class Inner(Table):
         " beginning, and max abs(div u) is at most 1e-4 of the reference speed over the length of the smallest side",
         1e-3,
     )
-    iterations: Whole | None = entry(
+    iterations: Whole | None = optional(
         "steps of pseudo-time, of which 10 are made between looks, or 2 implicit ones: when so many were not enough a"
         " warning is given, and after five such steps in a row the run fails",
-        None,
         otherwise="1000, of `implicit` marching 50",
     )
 
@@ -63,22 +73,19 @@ class ChartTime(Table):
         "scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; leave it out",
     }  # fmt: skip
 
-    steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = entry(
+    steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = optional(
         "march to the steady state: the residual at which the run ends as `steady`, of each equation the root mean"
         " square, over its largest value so far",
-        None,
         otherwise="the run is in real time",
     )
-    end: Positive | None = entry("in real time: the time at which to stop", None, otherwise="`steps` say it")
-    steps: Whole | None = entry(
-        "the most steps: of pseudo-time to the steady state, where it is required, or of real time, in place of `end`",
-        None,
+    end: Positive | None = optional("in real time: the time at which to stop", otherwise="`steps` say it")
+    steps: Whole | None = optional(
+        "the most steps: of pseudo-time to the steady state, where it is required, or of real time, in place of `end`"
     )
-    step: Positive | None = entry("in real time: the length of a step", None, otherwise="`cfl` says it")
-    cfl: Positive | None = entry(
+    step: Positive | None = optional("in real time: the length of a step", otherwise="`cfl` says it")
+    cfl: Positive | None = optional(
         "in real time, in place of `step`: the largest dt max(sum over directions of abs(u.S)) / V, of the velocity"
-        " alone; `method.cfl` is that of pseudo-time",
-        None,
+        " alone; `method.cfl` is that of pseudo-time"
     )
 
     @classmethod
@@ -153,33 +160,32 @@ class CompressibilityMethod(Method):
     flux: Literal["upwind", "central"] = entry(
         "through faces: `upwind`, by flux difference splitting, or `central` with a `damping`", "upwind"
     )
-    reconstruction: Literal["third", "second", "first"] | None = entry(
+    reconstruction: Literal["third", "second", "first"] | None = optional(
         "of upwind fluxes: values on both sides of a face by parabolas, lines, or those of the cells",
-        None,
         otherwise="`third` of upwind fluxes",
     )
     limiter: Literal["none", "van-albada"] = entry("of `third` upwind fluxes", "none")
-    damping: Damping | None = entry(
-        "of central fluxes: see below", None, otherwise='`{ type = "jst", fourth = 0.015625 }` of central fluxes'
+    damping: Damping | None = optional(
+        "of central fluxes: see below", otherwise='`{ type = "jst", fourth = 0.015625 }` of central fluxes'
     )
     march: Literal["euler", "rk3", "rk4", "rk5", "implicit"] = entry(
         "the stages of an explicit step, or `implicit`: outer iterations with linear equations", "rk4"
     )
-    cfl: Annotated[float | CflRamp, reads(_cfl)] | None = entry(
-        "of pseudo-time: a number, or of `implicit` marching a table, see below", None,
+    cfl: Annotated[float | CflRamp, reads(_cfl)] | None = optional(
+        "of pseudo-time: a number, or of `implicit` marching a table, see below",
         otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
         " with `first` of `rk4` 1.2",
-    )  # fmt: skip
-    linear: Linear | None = entry("of `implicit` marching: see below", None, otherwise="as below")
+    )
+    linear: Linear | None = optional("of `implicit` marching: see below", otherwise="as below")
     steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
-    inner: Inner | None = entry("in real time: see below", None, otherwise="as below")
+    inner: Inner | None = optional("in real time: see below", otherwise="as below")
     stall: Literal["fail", "accept"] = entry(
         "of a steady run: what it means when residuals have fallen by less than 10 % in 5000 steps, or 200 outer"
         " iterations: an error, or the end of the run",
         "fail",
     )
-    pressure_at: Vector | None = entry(
-        "where the pressure is 0, if no side says how high it is", None, otherwise="its mean over the volume is"
+    pressure_at: Vector | None = optional(
+        "where the pressure is 0, if no side says how high it is", otherwise="its mean over the volume is"
     )
 
     @property

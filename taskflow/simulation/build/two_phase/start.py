@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.operators.phases import Phases
 from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, SurfaceDistance
@@ -53,11 +53,8 @@ def composed(shapes: Sequence[PhaseShape], background: int, grid: GridTable) -> 
     """
     parts = []
     for number, table in enumerate(shapes, start=1):
-        try:
-            outline = _outline(table, grid)
-        except BadInput as error:
-            raise BadInput(f"two_phase.shapes[{number}]: {error}") from None
-        parts.append((outline, table.phase == 1))
+        with named(f"two_phase.shapes[{number}]"):
+            parts.append((_outline(table, grid), table.phase == 1))
     far = math.hypot(*grid.lengths)
     phi = Composition(tuple(parts), far if background == 1 else -far)
     return Function(phi) if any(isinstance(table.inside, Function) for table in shapes) else phi

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from taskflow.errors import BadInput
+from taskflow.errors import named
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
@@ -20,7 +20,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, Solver, UniformCoefficient, relative_residual
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
-from taskflow.output import FieldMetadata, TimeSeries
+from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
@@ -45,6 +45,7 @@ from taskflow.simulation.timing.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
 WORDS = {
+    **FlowSystem.words,
     "p": "pressure",
     "f": "volume fraction of phase 1",
     "phi": "distance to the interface, positive in phase 1",
@@ -77,7 +78,7 @@ def choice(case: Case) -> Choice:
 
 def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
     """The solver, for the operator with the coefficients 1/rho, on a grid that is cut into blocks."""
-    name = choice(case).name
+    name = choice(case).solver
     if name == "fft":
         return UniformCoefficient(direct(case, operator.grid, blocks), operator, case.own.density[0])
     return iterative(name, case, operator, blocks, device)
@@ -124,6 +125,8 @@ class TwoPhaseSystem(FlowSystem):
     thinnest: ClassVar[int] = LAYERS
     remaps: ClassVar[bool] = True
     implied: ClassVar[Mapping[str, str]] = {"f": "phi"}
+    words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
+    measuring: ClassVar[type[FlowMeasures]] = TwoPhaseMeasures
     fewest: ClassVar[int] = 27
 
     @classmethod
@@ -167,16 +170,6 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
         return PhaseObstacles(self.sim.bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
-
-    @cached_property
-    def measures(self) -> TwoPhaseMeasures:
-        return TwoPhaseMeasures(self.model)
-
-    @property
-    def metadata(self) -> dict[str, FieldMetadata]:
-        """The metadata of the fields; p is a true pressure."""
-        metadata = super().metadata
-        return metadata | {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
 
     @property
     def initial(self) -> dict[str, Any]:
@@ -235,10 +228,8 @@ class TwoPhaseSystem(FlowSystem):
         shapes = self.sim.case.own.shapes
         phi, key = self.phi, "initial" if shapes is None else "shapes"
         slow = any(shape.type == "surface" for shape in shapes or ())
-        try:
+        with named(f"two_phase.{key}"):
             return initial_phases(phi, self.sim.grid, FEWER) if slow else initial_phases(phi, self.sim.grid)
-        except BadInput as error:
-            raise BadInput(f"two_phase.{key}: {error}") from None
 
     @property
     def spreads(self) -> DiffusiveRates:
@@ -293,6 +284,5 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def report(self) -> dict[str, Any]:
-        chosen = choice(self.sim.case)
-        pressure = {"solver": chosen.name, "why": chosen.why}
+        pressure = asdict(choice(self.sim.case))
         return {"model": "two_phase", "density_ratio": self.phases.ratio, "pressure": pressure}

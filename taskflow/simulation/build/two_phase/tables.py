@@ -20,11 +20,11 @@ from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.particles import Particles
 from taskflow.simulation.case.physics import FluidTable, Forcing
 from taskflow.simulation.case.pressure import PressureTable
-from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named, names_differ
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
+from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
+from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import Spectra
-from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads
+from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import non_negative, positive, several
 from taskflow.simulation.timing.schedule import Every
@@ -107,21 +107,17 @@ class TwoPhaseTable(Table):
     )
     surface_tension: NonNegative = entry("between both phases", 0.0)
     method: Annotated[Literal["levelset"], reads(_method)] = entry("how the interface is followed", "levelset")
-    initial: Annotated[Profile | None, reads(_initial)] = entry(
+    initial: Annotated[Profile | None, reads(_initial)] = optional(
         "phase 1 where it is positive, 0 on the interface: an [expression](#initial), which need not be a distance, or"
         " the number 0 or 1, the share of phase 1 everywhere; in Python also a function f(x, y, z)",
-        None,
         otherwise="this or `shapes` is required",
     )
-    shapes: tuple[PhaseShape, ...] | None = entry(
+    shapes: tuple[PhaseShape, ...] | None = optional(
         "what each phase fills at the start, in place of `initial`; of shapes that overlap the last one holds",
-        None,
         otherwise="this or `initial` is required",
         remedy="give a list of tables, each under [[two_phase.shapes]]",
     )
-    background: Literal[1, 2] | None = entry(
-        "with `shapes`: the phase where none is", None, otherwise="2, with `shapes`"
-    )
+    background: Literal[1, 2] | None = optional("with `shapes`: the phase where none is", otherwise="2, with `shapes`")
     viscosity_mean: Literal["harmonic", "arithmetic"] = entry("between the phases", "harmonic")
     reinitialise: Natural = entry("iterations by which phi is made a distance after each step", 1)
     conserve: Truth = entry("keep the volume of phase 1 by a shift of phi", True)
@@ -146,7 +142,7 @@ class PhaseTable(Table):
 
     name: GroupName = named()
     phase: Literal[1, 2] = entry("1 or 2", remedy="give the phase, 1 or 2")
-    box: Corners | None = entry("its lowest and its highest corner; whole cells", None, otherwise="the domain")
+    box: Corners | None = optional("its lowest and its highest corner; whole cells", otherwise="the domain")
     every: Interval = entry(OFTEN, Every(steps=10))
 
 

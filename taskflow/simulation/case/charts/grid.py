@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, WithJsonSchema, model_validator
+from pydantic import ConfigDict, WithJsonSchema
 
 from taskflow.errors import BadArgument, BadInput
 from taskflow.geometry.grids import (
@@ -27,7 +27,7 @@ from taskflow.geometry.grids import (
 )
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.problems import Key, Problem, present, shown, wrong
-from taskflow.simulation.case.table import Positive, Table, Text, entry, reads, written
+from taskflow.simulation.case.table import Positive, Table, Text, entry, optional, reads, written
 from taskflow.simulation.formulas.values import text
 
 PLAIN = "box"  # the shape where none is named
@@ -46,19 +46,16 @@ class ChartGrid(Table):
 
     model_config = ConfigDict(extra="allow")
 
-    shape: Text | None = entry(
+    shape: Text | None = optional(
         f"a shape by formula, whose keys stand beside it: {', '.join(f'`{name}`' for name in SHAPES)}",
-        None,
         otherwise=f"`{PLAIN}`, unless there is a `file`",
     )
-    file: Text | None = entry(
+    file: Text | None = optional(
         "in place of a shape: a file relative to the case file, of PLOT3D, text or binary, or of CGNS, where it ends in"
-        " `.cgns`",
-        None,
+        " `.cgns`"
     )
-    map: Text | None = entry(
+    map: Text | None = optional(
         "the neutral map of a PLOT3D file, with its seams and sides",
-        None,
         otherwise="that of its name beside it; without one seams are found from faces that coincide",
     )
     scale: Positive = entry("by which the lengths in that file are multiplied", 1.0)
@@ -101,11 +98,10 @@ class ChartGrid(Table):
         keys = dict.fromkeys(entry.name for kind in SHAPES.values() for entry in kind.entries())
         return [*super().paths(), *((name,) for name in keys)]
 
-    @model_validator(mode="before")
     @classmethod
-    def _filled(cls, values: Any) -> Any:
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """With all keys of the shape."""
-        if not isinstance(values, Mapping) or values.get("file") is not None:
+        if values.get("file") is not None:
             return values
         try:
             form = _shape(values)

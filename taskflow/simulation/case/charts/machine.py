@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.machine import MOST_BLOCKS, Blocks, Machine
@@ -39,10 +39,8 @@ def _cuts(value: object) -> dict[str, Triple]:
         raise BadInput("give a table of charts by their numbers from 1, as { 1 = [1, 2, 1] }")
     cuts = {}
     for name, pieces in value.items():
-        try:
+        with named(f"chart {name}"):
             cuts[f"{name}"] = _pieces(pieces)
-        except BadInput as error:
-            raise BadInput(f"chart {name}: {error}") from None
     return cuts
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import ConfigDict, Field
 
-from taskflow.errors import BadInput
+from taskflow.errors import named
 from taskflow.geometry.grids import MultiBlockGrid
-from taskflow.runtime.regions import triple
 from taskflow.simulation.case.charts.grid import known_sides
-from taskflow.simulation.case.charts.sides import LATER, ChartSides, change, components, vary
+from taskflow.simulation.case.charts.sides import LATER, ChartSides, FormulaVector
 from taskflow.simulation.case.initial import Function, Profile, VectorExpression, profile, vector_expression
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
+from taskflow.simulation.case.problems import Problem, missing, numbered, wrong
 from taskflow.simulation.case.scalars import scalar_name
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, optional, reads
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import checked
 
@@ -29,7 +28,7 @@ FORMULA = "functions of Python are not available on charts in this version; give
 _formula = checked(profile, lambda value: not isinstance(value, Function), FORMULA)
 
 
-class ChartForcing(Table):
+class ChartForcing(Table, FormulaVector):
     """Accelerations of the whole fluid."""
 
     refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("rotation", "geostrophic_wind", "bulk_velocity"), LATER)
@@ -41,37 +40,26 @@ class ChartForcing(Table):
     )
 
     @property
-    def varies(self) -> bool:
-        """Whether the force is not the same everywhere."""
-        return vary(self.force)
-
-    @property
-    def changes(self) -> bool:
-        """Whether it changes in time."""
-        return change(self.force)
+    def vector(self) -> VectorExpression:
+        return self.force
 
     @property
     def numbers(self) -> Vector:
         """The force where it is the same everywhere, else 0: it is a field then."""
-        return triple(item if isinstance(item, float) and not self.varies else 0.0 for item in self.force)
+        return (0.0, 0.0, 0.0) if self.varies else super().numbers
 
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
-        """Its components at points and a time. Raises BadInput where one is not finite."""
-        try:
-            return components(self.force, x, y, z, t)
-        except BadInput as error:
-            raise BadInput(f"body.force: {error}") from None
+        with named("body.force"):
+            return super().at(x, y, z, t)
 
 
 class ScalarSide(Table):
     """The condition on a side: a value, or a flux."""
 
-    value: Number | None = entry("on a `wall`, or of what enters at an `inflow` or from the `far-field`", None)
-    flux: Number | None = entry("through a `wall`, in place of `value`: positive into the fluid", None)
+    alternatives = ((("value", "flux"), missing("value", "give a value, or a flux")),)
 
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from exclusive(values, "value", "flux", needed=missing("value", "give a value, or a flux"))
+    value: Number | None = optional("on a `wall`, or of what enters at an `inflow` or from the `far-field`")
+    flux: Number | None = optional("through a `wall`, in place of `value`: positive into the fluid")
 
 
 class ScalarSides(Table):

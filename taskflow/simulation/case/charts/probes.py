@@ -17,9 +17,9 @@ from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.case.probes import TAKEN, GroupName, Probes, named, names_differ
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
-from taskflow.simulation.case.table import Table, Text, Whole, entry
+from taskflow.simulation.case.probes import TAKEN, GroupName, Probes, named
+from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
+from taskflow.simulation.case.table import Table, Text, Whole, entry, optional
 
 Places = tuple[tuple[float, float, float], ...]
 
@@ -36,13 +36,13 @@ class ChartPlane(Table):
     )
 
     name: GroupName = named()
-    side: Text | None = entry("a side of the grid by its name: the cells beside it, of all charts that have some", None)
-    chart: Whole | None = entry("in place of `side`: a chart by its number from 1, of which a layer is recorded", None)
-    i: Whole | None = entry(ACROSS, None)
-    j: Whole | None = entry(ACROSS, None)
-    k: Whole | None = entry(ACROSS, None)
+    side: Text | None = optional("a side of the grid by its name: the cells beside it, of all charts that have some")
+    chart: Whole | None = optional("in place of `side`: a chart by its number from 1, of which a layer is recorded")
+    i: Whole | None = optional(ACROSS)
+    j: Whole | None = optional(ACROSS)
+    k: Whole | None = optional(ACROSS)
     every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
-    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
@@ -15,7 +16,7 @@ from taskflow.simulation.case.boundaries import heat_of_wall, options_fit
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import unchosen
 
@@ -36,7 +37,35 @@ IN_PLANE = 1e-3  # of the speed of a wall: what may point out of it, where faces
 BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
 
 
-class ChartSide(Table):
+class FormulaVector(ABC):
+    """A vector of numbers and formulas of place and time."""
+
+    @property
+    @abstractmethod
+    def vector(self) -> VectorExpression:
+        """Its components."""
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is not the same everywhere."""
+        return any(isinstance(item, Expression) for item in self.vector)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes in time."""
+        return any(isinstance(item, Expression) and item.varies for item in self.vector)
+
+    @property
+    def numbers(self) -> Vector:
+        """Its components where they are the same everywhere; formulas count as 0."""
+        return triple(item if isinstance(item, float) else 0.0 for item in self.vector)
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        """Its components at points and a time. Raises BadInput where one is not finite."""
+        return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in self.vector]
+
+
+class ChartSide(Table, FormulaVector):
     """One side, with the options of its type."""
 
     brief: ClassVar[str | None] = "type"
@@ -47,40 +76,35 @@ class ChartSide(Table):
     }  # fmt: skip
 
     type: SideType = entry("see above", remedy=GIVE_TYPE)
-    velocity: Annotated[VectorExpression | None, reads(vector_expression)] = entry(
+    velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
         "of a `wall`, in its plane, what enters at an `inflow`, and of the `far-field`: three numbers, or expressions"
         " in x, y and z, in real time in t, too",
-        None,
         otherwise="a wall stands still; otherwise required",
     )
-    profile: Literal["parabolic"] | None = entry(
+    profile: Literal["parabolic"] | None = optional(
         "of an `inflow`, over a rectangular or a round side: `velocity`, three numbers, is the mean then; across one"
         " cell it is even",
-        None,
         otherwise="as `velocity` says",
     )
-    pressure: Number | None = entry(
-        "of an `outflow`, where it is required, and of the `far-field`", None, otherwise="of a `far-field` 0"
+    pressure: Number | None = optional(
+        "of an `outflow`, where it is required, and of the `far-field`", otherwise="of a `far-field` 0"
     )
-    temperature: Number | None = entry(
+    temperature: Number | None = optional(
         "with heat, of a `wall`, and of what enters at an `inflow` or from the `far-field`",
-        None,
         otherwise="a wall is insulated; what enters has `heat.reference`",
     )
-    heat_flux: Number | None = entry(
+    heat_flux: Number | None = optional(
         "with heat, of a `wall`, in place of `temperature`: kinematic (flux / density / heat capacity), positive into"
         " the fluid",
-        None,
         otherwise="0: insulated",
     )
-    heat_transfer: NonNegative | None = entry(
+    heat_transfer: NonNegative | None = optional(
         "with heat, of a `wall`, in place of `temperature`: a kinematic heat transfer coefficient, a speed;"
-        " `heat_transfer` (`outside_temperature` - T) flows into the fluid",
-        None,
+        " `heat_transfer` (`outside_temperature` - T) flows into the fluid"
     )
-    outside_temperature: Number | None = entry("beside `heat_transfer`", None)
-    moment_about: Vector | None = entry(
-        "of a `wall`: the point about which its moment is taken", None, otherwise="the middle of the box around it"
+    outside_temperature: Number | None = optional("beside `heat_transfer`")
+    moment_about: Vector | None = optional(
+        "of a `wall`: the point about which its moment is taken", otherwise="the middle of the box around it"
     )
 
     @classmethod
@@ -102,12 +126,9 @@ class ChartSide(Table):
         if kind == "inflow" and formulas and present(values, "profile"):
             yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
 
-    @model_validator(mode="before")
     @classmethod
-    def _given(cls, values: Any) -> Any:
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """Walls that say nothing of it stand still, and the pressure far away is 0."""
-        if not isinstance(values, Mapping):
-            return values
         if values.get("type") == "wall" and not present(values, "velocity"):
             return {**values, "velocity": AT_REST}
         far = values.get("type") == "far-field" and not present(values, "pressure")
@@ -117,23 +138,12 @@ class ChartSide(Table):
         return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
 
     @property
+    def vector(self) -> VectorExpression:
+        return self.velocity or AT_REST
+
+    @property
     def varies(self) -> bool:
-        """Whether the velocity is not the same all over the side."""
-        return self.profile is not None or vary(self.velocity or AT_REST)
-
-    @property
-    def changes(self) -> bool:
-        """Whether the velocity changes in time."""
-        return change(self.velocity or AT_REST)
-
-    @property
-    def numbers(self) -> Vector:
-        """The velocity where it is the same all over; formulas count as 0."""
-        return triple(item if isinstance(item, float) else 0.0 for item in self.velocity or AT_REST)
-
-    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
-        """The components of the velocity at points and a time. Raises BadInput where one is not finite."""
-        return components(self.velocity or AT_REST, x, y, z, t)
+        return self.profile is not None or super().varies
 
 
 class ChartSides(Table):
@@ -142,12 +152,9 @@ class ChartSides(Table):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ChartSide] = Field(init=False)
 
-    @model_validator(mode="before")
     @classmethod
-    def _spelled_out(cls, values: Any) -> Any:
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """A type alone stands for a table with this type."""
-        if not isinstance(values, Mapping):
-            return values
         named = {name: {"type": side} for name, side in values.items() if isinstance(side, str) and side in OPTIONS}
         return {**values, **named}
 
@@ -196,24 +203,30 @@ def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator
             yield wrong(("boundaries", name), side.written(), remedy)
 
 
+def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 0.0) -> str | None:
+    """Say how fast a wall moves out of its plane at a time; None where it does not. Raises BadInput where its velocity
+    is not finite.
+    """
+    fastest, outwards = 0.0, 0.0
+    for patch in charts.sides[name]:
+        (x, y, z), areas = faces(charts, patch)
+        velocity = np.stack(wall.at(x, y, z, t))
+        fastest = max(fastest, float(np.sqrt((velocity**2).sum(axis=0)).max()))
+        normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
+        outwards = max(outwards, float(np.abs(normal).max()))
+    if outwards <= IN_PLANE * fastest:
+        return None
+    return f"a wall moves in its own plane only, and this points out of it by {outwards:.3g}; give an inflow"
+
+
 def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
-        if side.type != "wall" or side.velocity == (0.0, 0.0, 0.0):
-            continue
-        fastest, outwards = 0.0, 0.0
-        for patch in charts.sides[name]:
-            centres, areas = faces(charts, patch)
-            try:
-                velocity = np.stack(side.at(*centres))
-            except BadInput as error:
-                yield wrong(("boundaries", name, "velocity"), written(side.velocity), str(error))
-                break
-            fastest = max(fastest, float(np.sqrt((velocity**2).sum(axis=0)).max()))
-            normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
-            outwards = max(outwards, float(np.abs(normal).max()))
-        if outwards > IN_PLANE * fastest:
-            remedy = f"a wall moves in its own plane only, and this points out of it by {outwards:.3g}; give an inflow"
-            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+        try:
+            words = out_of_plane(charts, name, side) if side.type == "wall" else None
+        except BadInput as error:
+            words = str(error)
+        if words:
+            yield wrong(("boundaries", name, "velocity"), written(side.velocity), words)
 
 
 def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -> str | None:
@@ -249,20 +262,3 @@ def _both(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[tuple[str,
 
 
 ChartSides.rules = (sides_match, _sides_have_room, _walls_move_in_their_planes, _closed_sides_balance)
-
-
-def vary(vector: VectorExpression) -> bool:
-    """Whether it is not the same everywhere."""
-    return any(isinstance(item, Expression) for item in vector)
-
-
-def change(vector: VectorExpression) -> bool:
-    """Whether it changes in time."""
-    return any(isinstance(item, Expression) and item.varies for item in vector)
-
-
-def components(
-    vector: VectorExpression, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0
-) -> list[np.ndarray]:  # fmt: skip
-    """Its components at points and a time. Raises BadInput where one is not finite."""
-    return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in vector]
