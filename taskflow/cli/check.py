@@ -50,7 +50,8 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
         yield "", f"overlap {costs.overlap}{overlap}, channel {costs.channel}{channel}{shared}"
     yield from _step(costs)
     steps, seconds = costs.steps, costs.seconds_per_step
-    yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
+    about = "at most some" if costs.sim.step_cost.bounded else "about"
+    yield "time", f"{about} {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield from (("warning", caution) for caution in (*costs.sim.system.cautions, *cautions(costs.sim)))
@@ -80,7 +81,8 @@ def _step(costs: Estimate) -> Iterator[tuple[str, str]]:
     step, cells = costs.sim.step_cost, costs.sim.case.grid.count
     moved = step.nbytes(costs.rounds)
     copy = f"a copy reaches {size(costs.bandwidth)}/s (measured now)"
-    yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
+    most = "at most " if step.bounded else ""
+    yield "step", f"moves {most}{size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
     if costs.rounds:
         rounds = (moved - step.nbytes(dict.fromkeys(costs.rounds, 0.0))) / cells / ROUNDS
         share = f"of these {rounds:.0f} bytes per cell in each {costs.sim.system.iterated}"

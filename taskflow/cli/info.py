@@ -162,8 +162,9 @@ def speed(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if report["steps"] == 0:
         return
     yield "loop", f"{duration(report['loop_seconds'])}, {rate(report['cell_steps_per_second'])}"
-    share = report["t_eff"] / report["copy_bandwidth"]
-    yield "T_eff", f"{size(report['t_eff'])}/s, {share:.0%} of the copy bandwidth"
+    if report["t_eff"] is not None:
+        share = report["t_eff"] / report["copy_bandwidth"]
+        yield "T_eff", f"{size(report['t_eff'])}/s, {share:.0%} of the copy bandwidth"
 
 
 def over(record: Record) -> bool:

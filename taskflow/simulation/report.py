@@ -63,13 +63,13 @@ def summary(about: Mapping[str, Any], sim: SimulationSetup, blocks: Sequence[Map
     """The report of a run that came to an end: its beginning, and what its blocks told last.
 
     `t_eff` is what a step must move through memory (as `taskflow check` counts it) over the time of the step loop, in
-    bytes per second over all blocks; `copy_bandwidth` is what the blocks' devices reach in a plain copy, measured after
-    the loop.
+    bytes per second over all blocks, and None where that is only known to be at most something; `copy_bandwidth` is
+    what the blocks' devices reach in a plain copy, measured after the loop.
     """
     first = blocks[0]
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]
     cells = sim.partition.region.count
-    moved = sim.step_cost.nbytes(first["rounds"])
+    moved = None if sim.step_cost.bounded else sim.step_cost.nbytes(first["rounds"])
     return {
         **about,
         "overlap": first["overlap"],
@@ -82,6 +82,6 @@ def summary(about: Mapping[str, Any], sim: SimulationSetup, blocks: Sequence[Map
         "loop_seconds": seconds,
         "cell_steps_per_second": cells * steps / seconds if seconds > 0 else 0.0,
         "bytes_per_step": moved,
-        "t_eff": moved * steps / seconds if seconds > 0 else 0.0,
+        "t_eff": moved and (moved * steps / seconds if seconds > 0 else 0.0),
         "copy_bandwidth": sum([block["copy_bandwidth"] for block in blocks]),
     }

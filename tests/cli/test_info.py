@@ -85,6 +85,12 @@ def test_a_failed_run(give, altered):
     assert "reason     the run diverged: at step 3" in told
 
 
+def test_a_run_whose_steps_moved_at_most_something(give, altered):
+    told = give("info", altered(loop_seconds=2.0, t_eff=None, copy_bandwidth=1e9)).stdout
+    assert "loop" in told
+    assert "T_eff" not in told
+
+
 def test_a_run_that_never_began(give, altered):
     directory = altered()
     (directory / "report.json").unlink()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from taskflow.benchmarks.artificial_compressibility.march import ImplicitFlow
 from taskflow.runtime.tasks import Loop, Stretch, repeat, settled
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.step_cost import LAYERS, often, table
@@ -28,6 +29,13 @@ def test_a_step_of_fixed_sweeps(cavity, precision, real):
     assert sum(row.nbytes for row in result.values()) == setup.step_cost.nbytes({})
     assert setup.step_cost.nbytes({}) == setup.step_cost.bytes_of(settled(setup.model.step, setup.partition).launches)
     assert setup.step_cost.counted == ()
+
+
+def test_a_step_that_repeats_and_does_not_count_moves_at_most_something(cavity):
+    counted = Case(**cavity(pressure={"solver": "jacobi", "tolerance": 1e-3}))
+    assert not SimulationSetup(counted, (1, 1, 2)).step_cost.bounded
+    marched = ImplicitFlow("cavity", "gmres").of((4, 4, 4), "double")
+    assert SimulationSetup(marched, (1, 1, 1)).step_cost.bounded
 
 
 def test_rounds_count_as_often_as_they_are_done(cavity):

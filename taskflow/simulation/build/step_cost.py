@@ -97,6 +97,12 @@ def often(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple[
             yield part.launches, 1.0
 
 
+def _uncounted(parts: Iterable[Part]) -> bool:
+    loops = [part for part in parts if isinstance(part, Loop)]
+    open_ended = any(loop.repeat.until is not None and loop.repeat.count is None for loop in loops)
+    return open_ended or any(_uncounted(loop.body) for loop in loops)
+
+
 def table(parts: Iterable[Part], rounds: Mapping[str, float], partition: Partition) -> list[TaskTraffic]:
     """A row per task, in the order in which they come first; launches over less than half of a region's cells, those
     that fill boundary layers, are one row, the last.
@@ -172,8 +178,13 @@ class StepCost:
         """The scalars that say how often was repeated what a step repeats until it is enough."""
         return tuple(dict.fromkeys(counts(self.parts)))
 
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether `nbytes` is the most that a step moves, as it does not count how often it repeats some of it."""
+        return _uncounted(self.parts)
+
     def nbytes(self, rounds: Mapping[str, float]) -> float:
-        """The bytes that the step must move through memory; `rounds` has the numbers of `counted`."""
+        """The bytes that the step must move, at most if `bounded`; `rounds` has the numbers of `counted`."""
         return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, rounds))
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
