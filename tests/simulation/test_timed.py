@@ -143,6 +143,7 @@ def test_the_largest_value_on_a_wall_is_that_of_its_cells_with_its_sign():
     ({"boundaries__z_max": {"type": "wall", "velocity": [0.0, 0.0, "t"], "temperature": 0.0}}, "in its own plane only"),
     ({"time__steps": 6, "lid": "SHORT"}, "short.csv: a value is needed at time 0.0"),
     ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),
+    ({"lid": "GAP"}, "gap.csv: line 3 is ',3'"),
     ({"turbulence": {"model": "smagorinsky"}, "lid": "t"}, "turbulence.damping = .*z_max.* not available"),
     ({"turbulence": {"model": "wale"}, "lid": "x"}, r"boundaries.z_max.velocity = .*not available with \[turbulence\]"),
     ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"scalars\[2\].boundaries.z_max.flux = .* not available with"),
@@ -155,7 +156,8 @@ def test_the_largest_value_on_a_wall_is_that_of_its_cells_with_its_sign():
 def test_bad_input_is_told(tmp_path, changes, message):
     (tmp_path / "short.csv").write_text("0,1\n0.01,2\n")
     (tmp_path / "broken.csv").write_text("0,1\n1,fast\n")
-    files = {"SHORT": str(tmp_path / "short.csv"), "BROKEN": str(tmp_path / "broken.csv")}
+    (tmp_path / "gap.csv").write_text("0,1\n\n,3\n2,5\n")
+    files = {name.upper(): str(tmp_path / f"{name}.csv") for name in ("short", "broken", "gap")}
     changes = {key: files.get(value, value) if isinstance(value, str) else value for key, value in changes.items()}
     with pytest.raises(BadInput, match=message):
         SimulationSetup(moved(**{**NUMBERS, **changes}), (1, 1, 1)).system.check()

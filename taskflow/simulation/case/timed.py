@@ -31,8 +31,8 @@ class TimeTable(TableFile):
 
     @cached_property
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
-        kept = [(n, line.split(",")) for n, line in enumerate(self.text.splitlines(), start=1)]
-        kept = [(n, row) for n, row in kept if row[0].strip() and not row[0].lstrip().startswith("#")]
+        lines = [(n, line) for n, line in enumerate(self.text.splitlines(), start=1) if line.strip()]
+        kept = [(n, line.split(",")) for n, line in lines if not line.lstrip().startswith("#")]
         if kept and not _is_number(kept[0][1][0]):
             kept = kept[1:]
         for n, row in kept:
