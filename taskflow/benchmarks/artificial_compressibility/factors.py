@@ -145,7 +145,7 @@ class KrylovSums:
     @cached_property
     def partition(self) -> Partition:
         """The cells, and vectors of a Krylov space."""
-        return self.charts.partition([Field("vectors", "f8", values=krylov.VALUES, private=True)])
+        return self.charts.partition([Field("vectors", "f8", values=krylov.VALUES, private=True, rows=True)])
 
     def first(self, f: Roles) -> Iterator[Launch]:
         """Write all vectors: memory that nobody has written may be no memory yet."""

@@ -1,7 +1,9 @@
 // Products of a vector with ten others, those of `products` in krylov.cu, whose sums are plain: their bits depend on the order of cells.
+#define UZ 32
+#define UNROLL 1
 #include "cell.h"
 
-TASK plain_products(Range range, InPrivate<80, Real_vectors> vectors, In p, In u, In v, In w, PartialOf<10> along, real weight) {
+TASK plain_products(Range range, InPrivateRows<80, Real_vectors> vectors, In p, In u, In v, In w, PartialOf<10> along, real weight) {
   sum_cells(range, along.of, CELL(c) {
     Sums<10> sums;
     for (int n = 0; n < 10; ++n) {
