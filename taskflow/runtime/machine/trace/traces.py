@@ -150,7 +150,7 @@ class Traces:
         """
         state = roles.key()
         new = {(program, state): plan(program, roles) for program in programs if (program, state) not in self.plans}
-        some = [stretch for parts, _ in new.values() for stretch in stretches(parts)]
+        some = dict.fromkeys(stretch for parts, _ in new.values() for stretch in stretches(parts))
         launches = [launch for stretch in some for launch in stretch.launches]
         self.known.geometries.check((*launches, *(launch for stretch in some for launch in stretch.following)))
         self.binder.compile(launch for launch in launches if shares_of(launch, self.partition, self.block))

@@ -36,7 +36,7 @@ FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, Boun
   });
 }
 
-// The same of the first `count` of N sums, one or more, whose terms are found one by one, from what a cell has for all of them: term(n)(c, own(c))
+// The same of the first `count` of N sums, whose terms are found one by one, from what a cell has for all of them: term(n)(c, own(c))
 template <int N, class Own, class Term>
 FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, double bound, int count, Own own, Term term) {
 #ifdef GPU
@@ -45,7 +45,7 @@ FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, doub
     const auto mine = own(c);
 #pragma unroll
     for (int n = 0; n < N; ++n) {
-      const double value = term(n < count ? n : count - 1)(c, mine);  // no choice before what it loads
+      const double value = term(n < count ? n : 0)(c, mine);  // no choice before what it loads
       const Sums<3> parts = ExactSum::cut(n < count ? value : 0, bound);
       for (int m = 0; m < 3; ++m) sums.of[3 * n + m] += parts.of[m];
     }
