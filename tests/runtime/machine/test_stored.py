@@ -14,6 +14,7 @@ from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Write, task
 from ..regions.turned import pieces, turned
 
 TEXT = """
+#include "strips.h"
 TASK factorise(Range range, In a, OutPrivate<4, Real_f> f, OutOf<Real_d> d, OutValuesOf<2, Real_e> e) {
   for_cells(range, CELL(c) {
     for (int n = 0; n < 4; ++n) f(c, n) = 1 / (a[c] + n);

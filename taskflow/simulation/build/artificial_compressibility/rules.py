@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.analysis.charts.points import reach, thin_along
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import centres
@@ -173,10 +173,8 @@ def reference_speed(
             continue
         factor = 2.25 if side.profile else 1.0  # of the mean: in the middle of a rectangle
         for patch in charts.sides[name]:
-            try:
+            with named(f"boundaries.{name}.velocity"):
                 velocity = np.stack(side.at(*faces(charts, patch)[0]))
-            except BadInput as error:
-                raise BadInput(f"boundaries.{name}.velocity: {error}") from None
             speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
     begun = _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, Given)])
     speeds += [float(np.sqrt(sum(u**2 for u in components)).max()) for components in begun]

@@ -2,7 +2,7 @@
 // sum over cells of weights.pressure p^2 + u^2 + v^2 + w^2 + weights.heat T^2. Which are there, scalars say.
 #define UZ 32
 #define UNROLL 1
-#include "cell.h"
+#include "strips.h"
 
 constexpr int AT_ONCE = 10, PART = 20;
 

@@ -61,8 +61,6 @@ struct Partial {
 #define INLINE __device__ __forceinline__
 #define FN INLINE
 #define CELL(c) [=](auto c)
-#define CELLS(c, ...) [=](const Cell& c, int __VA_ARGS__)
-#define BESIDE(l) [&](int l)
 #define STORE(c, value) [=](auto c, auto value)
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above)
 #define TERM(c, own) [=](auto c, const auto& own)
@@ -74,8 +72,6 @@ struct Partial {
 #define INLINE inline __attribute__((always_inline))
 #define FN static INLINE
 #define CELL(c) [=](auto c) __attribute__((always_inline))
-#define CELLS(c, ...) [=](const Cell& c, int __VA_ARGS__) __attribute__((always_inline))
-#define BESIDE(l) [&](int l) __attribute__((always_inline))
 #define STORE(c, value) [=](auto c, auto value) __attribute__((always_inline))
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above) __attribute__((always_inline))
 #define TERM(c, own) [=](auto c, const auto& own) __attribute__((always_inline))

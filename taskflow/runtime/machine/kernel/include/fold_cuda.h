@@ -98,16 +98,6 @@ FN void reduce_cells(const Range& r, const In& in, Partial partial, Op, F f, Str
   fold_all<Op>(value, {partial});
 }
 
-// f(cell, 1, value): here a thread has one cell at a time (visit_host.h).
-template <class Op, class F>
-FN void reduce_strips(const Range& r, Partial partial, Op op, F f) {
-  reduce_cells(r, partial, op, [=](Cell c) {
-    double value[STRIP];
-    f(c, STRIP, value);
-    return value[0];
-  });
-}
-
 // Several sums at once: f(cell) is a Sums<N>.
 template <int N, class In = Interior, class F, class... Streams>
 FN void sum_cells(const Range& r, const In& in, const Partial (&partials)[N], F f, Streams... streams) {

@@ -78,17 +78,6 @@ FN void for_cells(const Range& r, F f, Streams... streams) {
   }
 }
 
-// f(cell, 1), and f(0): a thread has one cell at a time, where a CPU has some side by side (visit_host.h).
-constexpr int STRIP = 1;
-template <class F>
-FN void for_strips(const Range& r, F f) {
-  for_cells(r, [=](Cell c) { f(c, STRIP); });
-}
-template <class F>
-FN void side_by_side(int, F f) {
-  f(0);
-}
-
 // Begins to load UNROLLED planes of a field from k on, where the columns of this warp are: each lane fetches 32 bytes.
 template <class Number>
 FN void fetch_planes(const Number* q, Index y, Index z, const Range& r, const Column& c, int k) {

@@ -16,7 +16,6 @@ constexpr int LINE = 64 / sizeof(real);         // values in a cache line
 constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // how much is fetched at once, and how far ahead
 constexpr int STRETCH = 32, FEW = 8;  // cells of a row that are asked at once whether they are rare, and how many are few of them
 constexpr int LANES = 8;    // sums of a row are kept in so many lanes, whatever the vector width of the machine
-constexpr int STRIP = 64;   // cells that are done side by side, some numbers of which the first cache holds
 constexpr int BUNDLE = 16;  // rows whose values are folded into one part
 
 #ifdef LISTED
@@ -243,34 +242,6 @@ FN void fold_cells(const Range& r, const Partial* partials, F f) {
 template <class Op, class F>
 FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
   fold_cells<Op, 1>(r, &partial, [=](Cell c) __attribute__((always_inline)) { return Sums<1>{{f(c)}}; });
-}
-
-// f(cell, cells): so many cells of a row from this one on. What is the same in all of them, such as which fields a loop goes through, is
-// found once, and each is a vector loop within (`side_by_side`).
-template <class F>
-FN void for_strips(const Range& r, F f) {
-  const auto by_row = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {
-    for (int i = from; i < to; i += STRIP) f(Cell{i, j, k, row + i}, to - i < STRIP ? to - i : STRIP);
-  };
-  for_cells(r, RowFunction<decltype(by_row)>{by_row});
-}
-template <class F>
-FN void side_by_side(int cells, F f) {
-#pragma omp simd
-  for (int l = 0; l < cells; ++l) f(l);
-}
-
-// *result = what f(cell, cells, values) finds for each of them, folded over the range
-template <class Op, class F>
-FN void reduce_strips(const Range& r, Partial partial, Op, F f) {
-  fold_rows<Op, 1>(r, &partial, [=](double (&lanes)[1][LANES], Cell first, int cells) __attribute__((always_inline)) {
-    for (int i = 0; i < cells; i += STRIP) {
-      const int count = cells - i < STRIP ? cells - i : STRIP;
-      double values[STRIP];
-      f(beside(first, i), count, values);
-      by_lanes({}, count, [&](Cell c, int l) __attribute__((always_inline)) { lanes[0][l] = Op::fold(lanes[0][l], values[c.i]); });
-    }
-  });
 }
 
 // Several sums at once: f(cell) is a Sums<N>.
