@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from taskflow import files
-from taskflow.errors import BadArgument, BadInput
+from taskflow.errors import BadArgument, BadInput, named
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST
 from taskflow.geometry.grids.grid import BadGrid, MultiBlockGrid
@@ -117,10 +117,8 @@ def listed(path: Path) -> Section:
 
 def _read(path: Path) -> np.ndarray:
     """The points [xy, n] of a file, below a line with a name."""
-    try:
+    with named(str(path)):
         lines = [line.split() for line in files.text(path, files.TABLE, REMEDY).splitlines()]
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
     rows: list[list[float]] = []
     for number, words in enumerate(lines, start=1):
         try:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from taskflow import files
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.geometry.grids.coincide import covered
 from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, GridSeam, MultiBlockGrid, Patch, all_right
 from taskflow.geometry.grids.weld import translated
@@ -62,10 +62,8 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Bound
 
     Raises BadGrid with all that is wrong, line by line, and with faces that are covered twice or not at all.
     """
-    try:
+    with named(str(path)):
         text = files.text(path, MOST, REMEDY)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
     lines = list(_lines(text))
     entries = _entries(path, lines, charts)
     problems, seams, sides = list[BadInput](), list[GridSeam](), dict[str, list[Patch]]()
