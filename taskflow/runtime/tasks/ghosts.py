@@ -137,6 +137,7 @@ class _Geometry:
     def __init__(self, partition: Partition, pieces: Sequence[int], sample: Collection[int] | None = None) -> None:
         self.partition, self.pieces, self._sample = partition, pieces, sample
         self.state = cache(partial(GhostState, self))  # the one object for these boxes of all pieces
+        self._images = cache(partition.region.images)  # asked for by each field and launch that has the same boxes
         self._copies: dict[GhostGap, tuple[Copy, ...]] = {}
         self._supplied: dict[tuple[GhostGap, tuple[Box, ...]], bool] = {}
 
@@ -160,7 +161,7 @@ class _Geometry:
         """Return whether any of what fills a gap is in some boxes."""
         if (gap, over) not in self._supplied:
             region = self.partition.region
-            images = [image for box in gap.boxes for image, _ in region.images(box)]
+            images = [image for box in gap.boxes for image, _ in self._images(box)]
             written = [box & region.bounds for box in over]
             self._supplied[gap, over] = any(box.meets(image) for image in images for box in written)
         return self._supplied[gap, over]
@@ -173,10 +174,9 @@ class _Geometry:
 
     def left(self, over: tuple[Box, ...], valid: Iterable[Box]) -> tuple[Box, ...]:
         """The valid ghost cells that are no copies of these cells."""
-        region = self.partition.region
-        inside = common(over, region.charts)
+        inside = common(over, self.partition.region.charts)
         rest = (box for box in valid if not any(box in cells for cells in inside))
-        images = (image for box in rest for image in region.images(box))
+        images = (image for box in rest for image in self._images(box))
         return tuple(turn(rest) for image, turn in images for rest in difference([image], over))
 
 

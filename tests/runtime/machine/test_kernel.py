@@ -29,7 +29,7 @@ from taskflow.runtime.machine.kernel import (
 )
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.kernel import text_with_thunk
-from taskflow.runtime.machine.kernel.text import defined, packed, struct_dtype
+from taskflow.runtime.machine.kernel.text import packed, settings, struct_dtype
 from taskflow.runtime.regions import ROTATIONS, Box, seen
 from taskflow.runtime.tasks import (
     FACES,
@@ -835,10 +835,17 @@ SETTINGS = """#ifdef HAS_metrics
 #define BY 2
 #endif
 #define UZ 32
+#include "cell.h"
+TASK settled(Range range, Out q OPTIONAL(metrics)) { for_cells(range, CELL(c) { q[c] = 1; }); }
 """
 
 
-def test_settings_may_depend_on_the_precision_and_on_another_macro():
-    for macros, rows in (("", 2), ("#define HAS_metrics\n", 8), ("#define HAS_metrics\n#define REAL float\n", 4)):
-        text = macros + SETTINGS
-        assert (defined(text, "BY", 1), defined(text, "UZ", 1), defined(text, "BX", 1)) == (rows, 32, 1)
+@task(kernel=SETTINGS)
+def settled(q: Write, metrics: Read | None) -> None:
+    """q = 1"""
+
+
+@pytest.mark.parametrize(("metrics", "precision", "rows"), [(None, "f8", 2), ("m", "f8", 8), ("m", "f4", 4)])
+def test_settings_may_depend_on_the_precision_and_on_another_macro(metrics, precision, rows):
+    numbers = settings(settled("q", metrics, over=Box.of((2, 1, 1))).task, np.dtype(precision))
+    assert (numbers["BY"], numbers["UZ"]) == (rows, 32)

@@ -33,12 +33,13 @@ from taskflow.runtime.machine.kernel.call import (
     tiled_shape,
 )
 from taskflow.runtime.machine.kernel.sweeping import passed_on, sweep_of, swept_shape
-from taskflow.runtime.machine.kernel.text import defined, explained, packed
+from taskflow.runtime.machine.kernel.text import explained, packed, settings
 from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, text_with_thunk
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
 COMPILERS = 16  # at once, at most
+APART = 8  # values between the parts of two numbers: a multiple of a page apart they would be in each other's way
 Made = tuple[Task, np.dtype, str, bool]  # a task in a precision, for a kind of device, and whether for lists of pieces
 Tile = Triple | PlacedSweep | None  # what a thread block does of a launch: so many cells, or a tile of a sweep
 _lock = threading.RLock()
@@ -125,10 +126,11 @@ class Kernel(ABC):
                 values.append(pointers if several else pointers[0])
                 keep += [scalars[scalar] for scalar in names]
             else:
-                memory = [self._memory((results or {})[scalar], self._parts(box, tile)) for scalar in names]
-                partials = [tuple(map(self.device.pointer, memories)) for memories in memory]
-                values.append(np.array([(*three, three[0] if further else 0) for three in partials], PARTIAL))
-                keep += memory
+                folded = [(results or {})[scalar] for scalar in names]
+                partials, memory = self._partials(folded, self._parts(box, tile))
+                partials["before"] = partials["result"] if further else 0
+                values.append(partials)
+                keep += [*folded, *memory]
         sweep = next((value for value in constants.values() if isinstance(value, PlacedSweep)), tile)
         return Arguments(box, values, keep, sweep, not box and not self.task.reductions)
 
@@ -142,9 +144,13 @@ class Kernel(ABC):
         """Return the struct of a sweep, and what it leads to."""
         return sweep_of(placed), []
 
-    def _memory(self, result: Array, parts: int) -> tuple[Array, Array, Array]:
-        """Return the memory of a number that is reduced: the result, its parts, and the ticket."""
-        return result, self.device.allocate((parts,), "f8"), self.device.allocate((1,), "u4")
+    def _partials(self, results: Sequence[Array], parts: int) -> tuple[np.ndarray, list[Array]]:
+        """Return the structs of numbers that are reduced from so many parts, and the memory in which they are."""
+        count, memory = len(results), self.device.allocate((len(results), parts + APART), "f8")
+        partials = np.zeros(count, PARTIAL)
+        partials["result"] = [self.device.pointer(result) for result in results]
+        partials["parts"] = self.device.pointer(memory) + memory.strides[0] * np.arange(count, dtype=np.uint64)
+        return partials, [memory]
 
     @abstractmethod
     def _parts(self, box: Box, tile: Triple | None) -> int:
@@ -174,9 +180,6 @@ class Kernel(ABC):
 class HostKernel(Kernel):
     """A kernel in a shared library that the host compiler made."""
 
-    def _memory(self, result: Array, parts: int) -> tuple[Array, Array, Array]:
-        return result, self.device.allocate((parts,), "f8"), result  # nothing is counted, so that there is no ticket
-
     def _parts(self, box: Box, tile: Triple | None) -> int:
         return host_parts(box)
 
@@ -188,41 +191,50 @@ class HostKernel(Kernel):
 class CudaKernel(Kernel):
     """A kernel in a module that NVRTC made."""
 
+    def _partials(self, results: Sequence[Array], parts: int) -> tuple[np.ndarray, list[Array]]:
+        """The same with the ticket by which thread blocks are counted, one for all numbers."""
+        partials, memory = super()._partials(results, parts)
+        ticket = self.device.allocate((1,), "u4")
+        partials["ticket"] = self.device.pointer(ticket)
+        return partials, [*memory, ticket]
+
     def _parts(self, box: Box, tile: Triple | None) -> int:
         grid, _ = self.shape(box, tile)
         return int(np.prod(grid, dtype=np.int64))
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
-        text = cuda_text(self.task, self.real)
-        rim = 2 * defined(text, "OVERLAP", 0)
+        rim = 2 * self.setting("OVERLAP", 0)
         if not rim:
             return None
-        wide, high = self.threads(text)
-        x, y = wide - rim, high * defined(text, "UY", 1) - rim
+        wide, high = self.threads
+        x, y = wide - rim, high * self.setting("UY") - rim
         across, down, planes = (max(1, n) for n in cells.shape)
         ends = None if middle is None else (cells.lo[2] < middle.lo[2]) + (middle.hi[2] < cells.hi[2])
-        room = compile_cuda.room(text, self.task.symbol, wide * high)
+        room = compile_cuda.room(cuda_text(self.task, self.real), self.task.symbol, wide * high)
         return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
     def shape(self, box: Box, tile: Tile = None) -> tuple[Triple, Triple]:
         """(blocks, threads per block) that do a box."""
-        text = cuda_text(self.task, self.real)
-        x, y = self.threads(text)
+        x, y = self.threads
         if isinstance(tile, PlacedSweep):
-            return swept_shape(box, tile, x * y, defined(text, "ROWS", 1))
+            return swept_shape(box, tile, x * y, self.setting("ROWS"))
         if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
-        least = defined(text, "NARROWEST", 1)
-        return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole, narrowest=least)
+        least = self.setting("NARROWEST")
+        return cuda_shape(box.shape, self.setting("UZ"), x, x * y, whole=self.task.whole, narrowest=least)
 
     def _sweep(self, placed: PlacedSweep) -> tuple[Value, list[Array]]:
-        text = cuda_text(self.task, self.real)
-        x, y = self.threads(text)
-        return passed_on(placed, x * y, defined(text, "ROWS", 1), self.device)
+        x, y = self.threads
+        return passed_on(placed, x * y, self.setting("ROWS"), self.device)
 
-    def threads(self, text: str) -> tuple[int, int]:
-        """The largest thread blocks of a text, along x and y."""
-        return defined(text, "BX", BX), defined(text, "BY", BY)
+    @property
+    def threads(self) -> tuple[int, int]:
+        """The largest thread blocks of the text, along x and y."""
+        return self.setting("BX", BX), self.setting("BY", BY)
+
+    def setting(self, name: str, default: int = 1) -> int:
+        """The number that the text defines as a macro, or the default."""
+        return settings(self.task, self.real).get(name, default)
 
     def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
         return self.launch(self.shape(arguments.box, arguments.tile), arguments.values, lane, arguments.keep)

@@ -18,8 +18,7 @@ from taskflow.runtime.machine.kernel import compile_host
 from taskflow.runtime.machine.kernel.call import Value, address, cuda_shapes, list_call, pointers
 from taskflow.runtime.machine.kernel.kernel import Arguments, CudaKernel, Kernel, compile_together
 from taskflow.runtime.machine.kernel.piece_table import piece_dtype, piece_rows, thread_blocks
-from taskflow.runtime.machine.kernel.text import defined
-from taskflow.runtime.machine.kernel.texts import common, cuda_text, symbol, text_for
+from taskflow.runtime.machine.kernel.texts import common, symbol, text_for
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import PlacedSweep
 
@@ -61,10 +60,8 @@ def _shapes(kernel: CudaKernel, pieces: Sequence[Arguments]) -> tuple[list[Tripl
     if kernel.task.reductions or any(isinstance(piece.tile, PlacedSweep) for piece in pieces):
         grids, threads = zip(*(kernel.shape(piece.box, piece.tile) for piece in pieces), strict=True)
         return list(grids), threads[0]
-    text = cuda_text(kernel.task, kernel.real)
-    x, y = kernel.threads(text)
-    boxes, least = [piece.box.shape for piece in pieces], defined(text, "NARROWEST", 1)
-    return cuda_shapes(boxes, defined(text, "UZ", 1), x, x * y, narrowest=least)
+    (x, y), boxes = kernel.threads, [piece.box.shape for piece in pieces]
+    return cuda_shapes(boxes, kernel.setting("UZ"), x, x * y, narrowest=kernel.setting("NARROWEST"))
 
 
 def _host_call(kernel: Kernel, pieces: Sequence[Arguments]) -> Callable[[], None]:

@@ -88,18 +88,13 @@ def _expand(name: str, text: str, folder: Path, generated: dict[str, str], line:
     return "".join([*parts, text[end:]])
 
 
-def defined(text: str, name: str, default: int) -> int:
-    """The number that a text defines as a macro, `4` or `(sizeof(REAL) == 4 ? 4 : 8)`, or the default. It may depend on
-    whether another macro is defined: `#ifdef`, nothing but macros, with or without `#else`.
-    """
-    return _numbers(text).get(name, default)
-
-
 @cache
-def _numbers(text: str) -> dict[str, int]:
-    """All macros that a text defines as numbers, each as it does first: a search of its own for each took longer than
-    all else that makes a launch ready.
+def settings(task: Task, real: np.dtype) -> Mapping[str, int]:
+    """All macros that the text of a task defines as numbers, `4` or `(sizeof(REAL) == 4 ? 4 : 8)`, each as it does
+    first: a search for each took longer than all else that makes a launch ready. A number may depend on whether another
+    macro is defined: `#ifdef`, nothing but macros, with or without `#else`.
     """
+    text = _complete(task, real)
     known, single = set(_DEFINED.findall(text)), "#define REAL float\n" in text
     chosen = _CHOICE.sub(lambda match: (match[2] if match[1] in known else match[3]) or "", text)
     matches = reversed([*_NUMBER.finditer(chosen)])

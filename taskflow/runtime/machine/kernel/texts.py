@@ -15,7 +15,7 @@ import numpy as np
 from taskflow.runtime.machine.kernel.agreement import parameters
 from taskflow.runtime.machine.kernel.call import thunk
 from taskflow.runtime.machine.kernel.piece_table import piece_dtype
-from taskflow.runtime.machine.kernel.text import INCLUDE, complete, defined
+from taskflow.runtime.machine.kernel.text import INCLUDE, complete, settings
 from taskflow.runtime.tasks import Sweep, Task
 
 LISTED, BLOCK = "#define LISTED\n", re.compile("blockIdx|gridDim")
@@ -54,9 +54,13 @@ def listable(task: Task, real: np.dtype) -> bool:
     alone = task.whole and not any(kind.swept for kind in task.fields.values())
     if task.kernel is None or task.library is not None or alone:
         return False
-    text = complete(task, real, "FN")
-    headers = (INCLUDE / "visit_cuda.h").read_text(encoding="utf-8")
-    return not defined(text, "OVERLAP", 0) and len(BLOCK.findall(text)) == len(BLOCK.findall(headers))
+    return "OVERLAP" not in settings(task, real) and len(BLOCK.findall(complete(task, real, "FN"))) == _visits()
+
+
+@cache
+def _visits() -> int:
+    """How often the header that visits cells names thread blocks."""
+    return len(BLOCK.findall((INCLUDE / "visit_cuda.h").read_text(encoding="utf-8")))
 
 
 @cache

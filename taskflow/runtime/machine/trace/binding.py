@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -26,8 +27,13 @@ class Binder:
         self.device, self.instances, self.scalars, self._debug = device, instances, scalars, debug
         self._kernels: dict[Hashable, tuple[Launch, Call]] = {}  # launches keep constants, whose ids are in the keys
         self._lists: dict[Hashable, tuple[list[Launch], Call]] = {}
+        self._folds = Counter[Hashable]()  # per key: how many point tasks that fold were bound for this pass
         self._copies: dict[Hashable, list[Call]] = {}
         self._layouts = {place: Layout(box.lo, box.shape[::-1]) for place, box in instances.boxes.items()}
+
+    def begin(self) -> None:
+        """Bind another pass: what folds in it may do so in the memory of passes before, which are over by then."""
+        self._folds.clear()
 
     def compile(self, launches: Iterable[Launch]) -> None:
         """Compile the kernels of these launches that are not compiled yet, side by side."""
@@ -46,9 +52,7 @@ class Binder:
 
     def compute_all(self, nodes: Sequence[Compute], lane: Lane) -> Call:
         """The call of point tasks of one key, which do not depend on each other."""
-        if self._folds(nodes[0], lane):
-            return self._list(nodes, lane)
-        key = tuple(map(self._key, nodes)), lane
+        key = self._keyed(tuple(map(self._key, nodes)), nodes[0], lane)
         bound = self._lists.get(key)
         if bound is None:
             bound = self._lists[key] = [node.launch for node in nodes], self._list(nodes, lane)
@@ -66,9 +70,7 @@ class Binder:
             for name in launch.scalars.values():
                 self.scalars.array(name)  # now: what the host has set gets there before the body is done
             return lambda: self._run_body(node, lane)
-        if self._folds(node, lane):
-            return self._kernel(node, lane)
-        key = self._key(node), lane
+        key = self._keyed(self._key(node), node, lane)
         bound = self._kernels.get(key)
         if bound is None:
             call = self._kernel(node, lane)
@@ -79,10 +81,14 @@ class Binder:
             bound = self._kernels[key] = launch, call
         return bound[1]
 
-    @staticmethod
-    def _folds(node: Compute, lane: Lane) -> bool:
-        """Whether a point task is bound anew each time: two at a time must not fold in the same memory."""
-        return bool(node.launch.task.reductions) and lane.asynchronous
+    def _keyed(self, key: Hashable, node: Compute, lane: Lane) -> Hashable:
+        """The key of what is bound on a lane, and where it folds, its number in the pass: two of a pass at a time must
+        not fold in the same memory.
+        """
+        if not (node.launch.task.reductions and lane.asynchronous):
+            return key, lane
+        self._folds[key] += 1
+        return key, lane, self._folds[key]
 
     def _list(self, nodes: Sequence[Compute], lane: Lane) -> Call:
         """The kernel of point tasks of one key."""

@@ -209,6 +209,7 @@ class Traces:
             poisoned=way.debug,
             known=self.known,
         )
+        self.binder.begin()
         return tracer.trace(analysis, state), analysis.valid
 
 
