@@ -10,6 +10,7 @@ import numpy as np
 
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, BoundaryPatch
 from taskflow.hexahedra import Vertices
@@ -20,6 +21,7 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import frame
 
 LAYERS = 2
+MADE = "metrics", "swept"  # of which products in single precision have their own
 Mapped = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
@@ -198,6 +200,7 @@ def laid_out(
     names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
+    names += [replace(n, name=n.name + SINGLE, dtype="f4") for n in names if model.rounds and n.name in MADE]
     names += model.several(dtype)
     region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
     partition = Partition(region, blocks, multiple=multiple)
@@ -208,6 +211,7 @@ def laid_out(
             fixed["sides"][patch.ghosts.slices(chart.around.lo)] = SIDES[side.kind]
     if model.spacing is None:
         fixed["metrics"] = chart.metrics
+    fixed |= {name + SINGLE: fixed[name] for name in MADE if model.rounds and name in fixed}
     return partition, fixed
 
 

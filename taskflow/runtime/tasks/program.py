@@ -78,9 +78,9 @@ class Roles:
         """Let two fields change parts."""
         self.__dict__[one], self.__dict__[other] = self[other], self[one]
 
-    def copy(self) -> Roles:
-        """The same parts, to be changed on their own."""
-        mine = Roles(**self.__dict__)
+    def copy(self, **instead: str) -> Roles:
+        """The same parts, to be changed on their own; some are played by other fields `instead`."""
+        mine = Roles(**self.__dict__ | instead)
         mine._owner = self._owner
         return mine
 

@@ -41,6 +41,7 @@ from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, reduced
 
 STATE = ("p", "u", "v", "w")
+SINGLE = "_single"  # behind the name of a field: the same in single precision, beside one in double
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,11 @@ class FlowOnCharts(Model):
         """Where ghost cells are beyond two faces at once, and read: by differences along faces of skewed cells."""
         patches = [patch for side in self.sides for patch in side.patches]
         return () if self.spacing else (*edges(patches), *self.more_edges)
+
+    @property
+    def rounds(self) -> bool:
+        """Whether metrics and what faces sweep are needed in single precision, too."""
+        return False
 
     def metrics(self, f: Roles) -> str | None:
         """The field of metrics, which uniform cells do not need."""

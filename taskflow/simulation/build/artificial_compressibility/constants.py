@@ -12,6 +12,7 @@ import numpy as np
 from taskflow.flow.grid.curvilinear import VALUES, metrics
 from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.eddies import FILTER
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
 from taskflow.hexahedra import cell_volumes, centres
@@ -82,10 +83,10 @@ class ChartConstants:
         x, y, z = self.domain.moved(at_rest, moment.time)
         values: dict[str, np.ndarray] = {}
         for name in names:
-            if name == METRICS:
-                values[METRICS] = metrics((x, y, z))
-            elif name == SWEPT and self.domain.motion is not None:
-                values[SWEPT] = moment.swept(self.domain.motion, at_rest)
+            if name.removesuffix(SINGLE) == METRICS:
+                values[name] = values[METRICS] if METRICS in values else metrics((x, y, z))
+            elif name.removesuffix(SINGLE) == SWEPT and self.domain.motion is not None:
+                values[name] = values[SWEPT] if SWEPT in values else moment.swept(self.domain.motion, at_rest)
             elif name == FILTER:
                 values[FILTER] = np.cbrt(cell_volumes((x, y, z))) ** 2
             elif name in CORNERS:
@@ -126,11 +127,14 @@ class ChartConstants:
 
 def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bool) -> tuple[Field, ...]:
     """The fields of a model: kinds of sides; metrics of cells that are not uniform; corners where moments are measured;
-    velocities of sides that vary; what faces sweep that move; a force on the fluid by formulas; the width of a filter.
+    velocities of sides that vary; what faces sweep that move; a force on the fluid by formulas; the width of a filter;
+    metrics and what faces sweep in single precision, too, where the model `rounds`.
     """
     varying = VELOCITY if any(side.varying for side in model.sides) else ()
     names = [*(CORNERS if corners else ()), *varying, *(FORCE if model.body_force else ())]
     names += eddies.constants(model.turbulence)
     fields = [Field(KINDS, "u1", constant=True), *(Field(name, dtype, constant=True) for name in names)]
-    fields += [Field(METRICS, dtype, values=VALUES, constant=True)] * (model.spacing is None)
-    return (*fields, *[Field(SWEPT, dtype, values=3, constant=True)] * model.moves)
+    several = [(METRICS, VALUES)] * (model.spacing is None) + [(SWEPT, 3)] * model.moves
+    fields += [Field(name, dtype, values=values, constant=True) for name, values in several]
+    rounded = several if model.rounds else []
+    return (*fields, *(Field(name + SINGLE, "f4", values=values, constant=True) for name, values in rounded))

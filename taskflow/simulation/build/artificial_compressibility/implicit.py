@@ -73,7 +73,9 @@ class Linear(Table):
         " depend on blocks, or with `jacobi` none",
         "tiles",
     )
-    precision: Precision = entry("in which factors are stored, and vectors of `gmres`", "single")
+    precision: Precision = entry(
+        "in which factors are stored, vectors of `gmres`, and powers of its polynomial worked out", "single"
+    )
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

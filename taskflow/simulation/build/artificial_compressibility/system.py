@@ -107,7 +107,7 @@ class CompressibilitySystem(System):
     @cached_property
     def model(self) -> ArtificialCompressibility:
         case, domain = self.sim.case, self.domain
-        kind, how = case.own.marching(domain.tile, real=not domain.steady)
+        kind, how = case.own.marching(domain.tile, real=not domain.steady, double=self.sim.dtype == "f8")
         return kind(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.table("body").numbers),
@@ -244,7 +244,10 @@ class CompressibilitySystem(System):
 
     def details(self) -> Iterator[tuple[str, str]]:
         if several := self.model.several(self.sim.dtype):
-            yield "cells", "bytes of each: " + ", ".join(f"{field.nbytes} of {field.name}" for field in several)
+            told = [f"{field.nbytes} of {field.name}" for field in several if field.values > 1]
+            if rounded := sum(field.nbytes for field in several if field.values == 1):
+                told.append(f"{rounded} of vectors and flow in single precision")
+            yield "cells", f"bytes of each: {', '.join(told)}"
         if self.sim.case.turbulence:
             yield "eddies", eddies_described(self.sim.case)
 

@@ -193,16 +193,18 @@ class CompressibilityMethod(Method):
         """The stages of explicit steps; the usual ones where marching is implicit."""
         return "rk4" if self.march == "implicit" else self.march
 
-    def marching(self, tile: Triple, *, real: bool) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
+    def marching(
+        self, tile: Triple, *, real: bool, double: bool
+    ) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
         """The kind of model, and what it is made of besides others, with tiles of so many cells; `real`: in steps of
-        real time.
+        real time, `double`: in double precision.
         """
         if self.march != "implicit":
             return ArtificialCompressibility, {}
         usual = CflRamp(start=IN_REAL_TIME, most=IN_REAL_TIME) if real else CflRamp()
         ramp, linear = self.cfl if isinstance(self.cfl, CflRamp) else usual, self.linear or Linear()
         how = {"ramp": ramp.ramp(), "ordering": linear.ordering, "tile": tile, "precision": linear.precision}
-        return ImplicitCompressibility, {"solver": linear.made(real=real), **how}
+        return ImplicitCompressibility, {"solver": linear.made(real=real), "double": double, **how}
 
     def looks(self, every: Every) -> tuple[Every, int]:
         """How often residuals are looked at, where the log is written so often, and in how many steps they have to

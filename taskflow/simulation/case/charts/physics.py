@@ -21,7 +21,7 @@ from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.values import checked
 
 _OWN = re.compile(
-    r"b|(?:d|old|past)_\w+|\w+_mid|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
+    r"b|(?:d|old|past)_\w+|\w+_(?:mid|single)|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
     "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse"
 )  # other fields of the model
 FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"

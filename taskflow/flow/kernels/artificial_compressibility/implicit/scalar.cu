@@ -86,10 +86,10 @@ FN real from_earlier(const Carry& carry, const SweptCell& c, In q, const Range& 
   return sum;
 }
 
-TASK scalar_forward(Range range, In right, InPrivate<7, Real_carry> carry, In pivot, InOut z, Sweep sweep) {
+TASK scalar_forward(Range range, In right, InPrivate<7, Real_carry> carry, InOf<Real_pivot> pivot, InOut z, Sweep sweep) {
   sweep_cells(range, sweep, UP, CELL(c) { z[c] = pivot[c] * (right[c] - from_earlier(carry, c, z, range)); });
 }
 
-TASK scalar_backward(Range range, InPrivate<7, Real_carry> carry, In pivot, InOut z, Sweep sweep) {
+TASK scalar_backward(Range range, InPrivate<7, Real_carry> carry, InOf<Real_pivot> pivot, InOut z, Sweep sweep) {
   sweep_cells(range, sweep, DOWN, CELL(c) { z[c] -= pivot[c] * from_earlier(carry, c, z, range); });
 }

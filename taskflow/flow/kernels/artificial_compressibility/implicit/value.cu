@@ -19,7 +19,7 @@ TASK value_left(Range range, InPrivate<7, Real_carry> carry, In right, In x, Out
   });
 }
 
-TASK value_same(Range range, Out q, In x) {
+TASK value_same(Range range, Out q, InOf<Real_x> x) {
   for_cells(range, CELL(c) { q[c] = x[c]; });
 }
 

@@ -42,6 +42,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     fields,
     less,
     measured,
+    rounded,
     same,
     warm,
     weights,
@@ -122,6 +123,7 @@ class Gmres:
     def _further(self, system: LinearSystem, f: Roles) -> Program:
         """Vectors behind the first ones."""
         yield derive(self.polynomial, ("damping", "depth"))
+        yield from system.prepared(f)
         for first in range(FIRST, self.vectors, krylov.AT_ONCE):
             yield self._more(system, first)
 
@@ -154,21 +156,27 @@ class Gmres:
 
     def _operator(self, system: LinearSystem, powers: bool, f: Roles) -> Program:
         """new = A M^-1 new, or, of `powers`, new = rest = B rest, of which new was a copy."""
-        yield from system.precondition(f)
-        yield from system.product(f)
+        s = system.single(f) if powers else f
+        yield from system.precondition(s)
+        yield from system.product(s)
         if powers:
-            yield from damped(f, system)
+            yield from damped(s, system)
 
     def _arnoldi(self, system: LinearSystem, powers: bool, sums: int, f: Roles) -> Program:
         """A vector more: A M^-1, or of `powers` B^d, times the last one, less its parts along all others, of which
         there are at most so many `sums` of ten.
         """
         vector, operator = (fields(f, AFTER), warm(f, system, AFTER)), partial(self._operator, system, powers)
+        s = system.single(f) if powers else f
         if powers:
-            yield from same(f, system, REST, AFTER)
+            yield from rounded(s, f, system, REST, AFTER)
+        if s is not f:
+            yield from rounded(s, f, system, AFTER, AFTER)
         yield Repeat(operator, SHALLOW if powers else 1)  # apart, as it is recorded once for all `sums`
         if powers:
             yield Repeat(partial(_thrice, operator), DEEP // SHALLOW - 1, until=_shallow, lag=False, further=True)
+        if s is not f:
+            yield from rounded(f, s, system, AFTER, AFTER)
         yield krylov.largest_square(*vector, over=system.cells, most=f.scalar("most"), **weights(system))
         yield from self._less_parts(system, sums, False, f)
         again = partial(self._less_parts, system, sums, True)

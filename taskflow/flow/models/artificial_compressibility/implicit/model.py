@@ -27,6 +27,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.least_squares impo
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.implicit.passive import WORK, ImplicitScalars
+from taskflow.flow.models.artificial_compressibility.implicit.single import flow_in_single, in_single, single_fields
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     AFTER,
     BEFORE,
@@ -49,13 +50,14 @@ BROKEN = 2  # updates in a row that are no numbers: factors are to be in double 
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ImplicitScalars):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with factors stored
-    in a `precision`; `ramp` says how long steps are.
+    in a `precision`; `ramp` says how long steps are. All else is in single precision, or `double`.
     """
 
     _: KW_ONLY
     solver: Gmres | Correction = FORTY
     ramp: Ramp = RAMP
     precision: Literal["single", "double"] = "single"
+    double: bool = False
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -79,8 +81,15 @@ class ImplicitCompressibility(ImplicitScalars):
             more.append(Field("warm", kept, values=WARM, private=True, rows=True))
         if self.carried:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
+        more += single_fields(self)
         coupling = (Field(name, kept, values=HALF, private=True) for name in COUPLING)
         return *coupling, Field("pivot", kept, values=PIVOT), Field("inverse", kept, values=PIVOT, private=True), *more
+
+    @property
+    def rounds(self) -> bool:
+        """Whether vectors that need not be exact are in single precision, where all else is in double."""
+        deep = isinstance(self.solver, Gmres) and self.solver.vectors > FIRST
+        return deep and self.double and self.precision == "single"
 
     @property
     def marched(self) -> str:
@@ -172,6 +181,13 @@ class ImplicitCompressibility(ImplicitScalars):
         place, heat = self.place(f)[:-1], (f.T, f.T_z, f.T_new) if self.heat else None
         flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
         yield derivative(flow, z, new, heat, *place, **self._where(f))
+
+    def single(self, f: Roles) -> Roles:
+        return in_single(self, f)
+
+    def prepared(self, f: Roles) -> Iterator[Launch]:
+        """The flow in single precision, too."""
+        yield from flow_in_single(self, f) if self.rounds else ()
 
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
         """The rest of the equation of T after an update, with the matrix of first order; momentum gets its lift."""

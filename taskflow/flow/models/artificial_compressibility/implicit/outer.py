@@ -31,8 +31,11 @@ def add(vector: CHANGED, other: UPDATE) -> None:
 
 
 @task(kernel=TEXT)
-def same(vector: Components(p_q=Write, u_q=Write, v_q=Write, w_q=Write), other: UPDATE) -> None:
-    """vector = other."""
+def same(
+    vector: Components(p_q=Write, u_q=Write, v_q=Write, w_q=Write),
+    other: Components(p_x=Read.any, u_x=Read.any, v_x=Read.any, w_x=Read.any),
+) -> None:  # fmt: skip
+    """vector = other, which may be in another precision."""
 
 
 @task(kernel=TEXT)

@@ -32,7 +32,7 @@ TEXT, VALUE = TEXTS / "scalar.cu", TEXTS / "value.cu"
 CARRY = 7
 """Numbers of a cell: the coefficients for its neighbours on the sides x_min to z_max, and that for itself."""
 VELOCITY = Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT])
-RISING, FALLING = Swept["up"], Swept["down"]
+RISING, FALLING, ANY = Swept["up"], Swept["down"], Read.any
 
 
 @task(kernel=TEXT)
@@ -55,12 +55,12 @@ def scalar_invert(
 
 
 @task(kernel=TEXT)
-def scalar_forward(right: Read, carry: Read.private * CARRY, pivot: Read, z: RISING, *, sweep: Sweep) -> None:
+def scalar_forward(right: Read, carry: Read.private * CARRY, pivot: ANY, z: RISING, *, sweep: Sweep) -> None:
     """z = D^-1 (right - sum over earlier neighbours of A z)."""
 
 
 @task(kernel=TEXT)
-def scalar_backward(carry: Read.private * CARRY, pivot: Read, z: FALLING, *, sweep: Sweep) -> None:
+def scalar_backward(carry: Read.private * CARRY, pivot: ANY, z: FALLING, *, sweep: Sweep) -> None:
     """z = z - D^-1 sum over later neighbours of A z."""
 
 
@@ -75,8 +75,8 @@ def value_left(carry: Read.private * CARRY, right: Read, x: Read[1], left: Write
 
 
 @task(kernel=VALUE)
-def value_same(q: Write, x: Read) -> None:
-    """q = x."""
+def value_same(q: Write, x: ANY) -> None:
+    """q = x, which may be in another precision."""
 
 
 @task(kernel=VALUE)

@@ -39,6 +39,14 @@ class LinearSystem(Protocol):
     def product(self, f: Roles) -> Program:
         """new = A z."""
 
+    def single(self, f: Roles) -> Roles:
+        """The fields of both, and of `REST`, with which z and new are in single precision where they need not be exact,
+        once they have been `prepared`; or the same fields.
+        """
+
+    def prepared(self, f: Roles) -> Program:
+        """Round what A is made of."""
+
     def left_of_heat(self, f: Roles) -> Program:
         """Where there is T: of its equation what x leaves, new = r - A_1 x; momentum gets the lift of x."""
 
@@ -72,9 +80,16 @@ def measured(f: Roles, system: LinearSystem, vector: tuple[str, ...]) -> Program
 
 def same(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
     """vector = other."""
-    yield outer.same(fields(f, vector), fields(f, other), over=system.cells)
+    yield from rounded(f, f, system, vector, other)
+
+
+def rounded(
+    s: Roles, f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]
+) -> Iterator[Launch]:
+    """vector = other, with the vector in the fields of `s`, in whatever precision these are."""
+    yield outer.same(fields(s, vector), fields(f, other), over=system.cells)
     if system.warmth:
-        yield scalar.value_same(*_warm(f, vector, other), over=system.cells)
+        yield scalar.value_same(*_warm(s, vector), *_warm(f, other), over=system.cells)
 
 
 def added(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:

@@ -1,6 +1,7 @@
 // Faces in rows, with buffers that stay in the first caches: see faces.h.
 
 constexpr int TILE = 1024 / sizeof(real), TILE_ROWS = 16, TILE_PLANES = 32;
+constexpr int FULL = 64 / sizeof(real);  // faces of the widest vectors
 
 // A face at an end of the range, which may be of many kinds, or of a row that is too short for a vector loop
 template <class Through, class F>
@@ -30,6 +31,10 @@ FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TIL
     for (int i = first; i < last; ++i) apart(i, ends);
     return;
   }
+  if constexpr (FULL > LANES)
+    for (; first + FULL <= last; first += FULL)
+#pragma omp simd
+      for (int l = 0; l < FULL; ++l) within(first + l);
   for (int i = first; i < last; i += LANES) {
     const int begun = i + LANES < last ? i : last - LANES;  // what a row ends with is done as a whole: some faces are found twice
 #pragma omp simd

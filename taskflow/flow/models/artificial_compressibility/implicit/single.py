@@ -1,0 +1,45 @@
+"""Vectors that need not be exact, in single precision where all else is in double: powers of 1 - w A M^-1, see `gmres`.
+
+What the solution takes of them is multiplied by A in double precision, so that what is left of the equations is known.
+Beside the vectors the flow, metrics, what faces sweep, b and nu_t are in single precision, too: a product then moves
+half of the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE, STATE, FlowOnCharts
+from taskflow.flow.models.artificial_compressibility.implicit import outer, scalar
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, REST, fields
+from taskflow.runtime.regions import Field
+from taskflow.runtime.tasks import Launch, Roles
+
+
+def single_fields(model: FlowOnCharts) -> tuple[Field, ...]:
+    """The fields that programs write, where the model `rounds`."""
+    return tuple(Field(name + SINGLE, "f4") for name in _written(model)) if model.rounds else ()
+
+
+def in_single(model: FlowOnCharts, f: Roles) -> Roles:
+    """The roles, played by fields in single precision where there are such ones."""
+    constants = (*([] if model.spacing else ["metrics"]), *(["swept"] if model.moves else []))
+    return f.copy(**{name: name + SINGLE for name in (*_written(model), *constants)}) if model.rounds else f
+
+
+def flow_in_single(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
+    """The flow as products need it, with its ghost values beyond sides."""
+    s, over = in_single(model, f), list(model.cells)
+    for ghosts in (*(side.ghosts for side in model.sides), *(edge.ghosts for edge in model.edges)):
+        over += ghosts
+    yield outer.same(fields(s, STATE), fields(f, STATE), over=over)
+    carried = (*(["T"] if model.heat else []), *(["nu_t"] if model.turbulence else []))
+    yield from (scalar.value_same(s[name], f[name], over=over) for name in carried)
+    if model.method.local:
+        yield from model.compressibility(s)
+
+
+def _written(model: FlowOnCharts) -> tuple[str, ...]:
+    own = (*(["b"] if model.method.local else []), *(["nu_t"] if model.turbulence else []))
+    heat = ("T", "T_new", "T_z", "T_rest") if model.heat else ()
+    return (*STATE, *AFTER, *BEFORE, *REST, *own, *heat)
