@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.grid import NOWHERE, SIDES, BadGrid, Chart, GridSeam, Patch, Vector, all_right
+from taskflow.hexahedra import area
 from taskflow.runtime.regions import Box, Turn, triple
 
 NEAR = 1e-3  # of the shortest edge of a face: faces this close were meant to be one
@@ -45,6 +46,29 @@ class Faces:
         return np.asarray(np.sqrt(((self.corners - np.roll(self.corners, 1, axis=1)) ** 2).sum(axis=2)).min(axis=1))
 
 
+class Between:
+    """Where faces of sides have cells between them."""
+
+    def __init__(self, charts: Sequence[Chart], faces: Faces) -> None:
+        self._centres, self._cells = faces.corners.mean(axis=1), np.empty((len(faces.chart), 3))
+        for number, chart in enumerate(charts):
+            here = faces.chart == number
+            i, j, k = faces.cell[here].T
+            corners = [chart.vertices[:, k + c, j + b, i + a] for a, b, c in product((0, 1), repeat=3)]
+            self._cells[here] = np.mean(corners, axis=0).T
+        self._outward = area(*faces.corners.transpose(1, 2, 0)).T
+        self._outward *= np.sign((self._outward * (self._centres - self._cells)).sum(axis=1))[:, None]
+
+    def nothing(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Whether two faces look at each other, and each is on the near side of the other's cell: charts may overlap a
+        little, but the sides of a thin slice have its cells between them.
+        """
+        facing = (self._outward[first] * self._outward[second]).sum(axis=1) < 0
+        for face, across in ((first, second), (second, first)):
+            facing &= (self._outward[face] * (self._centres[across] - self._cells[face])).sum(axis=1) > 0
+        return np.asarray(facing)
+
+
 def _faces(chart: Chart, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
     """The cells [n, ijk] of a patch and the corners [n, corner, xyz] of their faces."""
     lo, hi = patch.cells.lo, patch.cells.hi
@@ -71,18 +95,21 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
     rest, seams = np.arange(len(faces.chart)), list[GridSeam]()
     for translation in (NOWHERE, *translations):
         here = faces[rest]
-        first, second, axes = _pairs(here, translation)
+        first, second, axes = _pairs(here, translation, Between(charts, here))
         seams += _seams(here, first, second, axes, translation)
         rest = np.delete(rest, np.concatenate([first, second]))
     return sorted(seams), list(_patches(faces[rest]))
 
 
-def _pairs(faces: Faces, translation: Vector) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(faces: Faces, translation: Vector, between: Between) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which faces, moved, are which other ones, with signed axes [n, ijk]; unmoved, the one comes first."""
     middles, stays = faces.corners.mean(axis=1), translation == NOWHERE
     moved = faces.corners if stays else faces.corners + np.array(translation)
     first, second = close(middles if stays else moved.mean(axis=1), middles, NEAR * faces.edge)
-    keep = first < second if stays else first != second
+    if stays:
+        keep = (first < second) & ((faces.chart[first] != faces.chart[second]) | between.nothing(first, second))
+    else:
+        keep = first != second
     first, second = first[keep], second[keep]
     apart = np.sqrt(((moved[first][:, :, None] - faces.corners[second][:, None]) ** 2).sum(axis=3))
     which = apart.argmin(axis=2)  # [pair, corner of the one]: the corner of the other there

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
-from taskflow.geometry.grids.coincide import DIRECTION, Faces, close
+from taskflow.geometry.grids.coincide import DIRECTION, Between, Faces, close
 from taskflow.geometry.grids.grid import Chart, MultiBlockGrid
 from taskflow.geometry.grids.weld import TOLERANCE
-from taskflow.hexahedra import area
 
 NARROW = 0.1  # of the shortest edge of a face
 BATCH = 1 << 13  # faces at a time, a slice across DIRECTION
@@ -53,10 +51,7 @@ def gaps(grid: MultiBlockGrid) -> list[Gap]:
 
 def _opposite(charts: Sequence[Chart], faces: Faces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Pairs of faces, and the largest distance of their corners, slice by slice."""
-    centres, reach = faces.corners.mean(axis=1), NARROW * faces.edge
-    cells = _cells(charts, faces)
-    outward = area(*faces.corners.transpose(1, 2, 0)).T
-    outward *= np.sign(_dot(outward, centres - cells))[:, None]
+    centres, reach, between = faces.corners.mean(axis=1), NARROW * faces.edge, Between(charts, faces)
     order = np.argsort(centres @ DIRECTION, kind="stable")
     places = (centres @ DIRECTION)[order]
     for begin in range(0, len(order), BATCH):
@@ -65,28 +60,9 @@ def _opposite(charts: Sequence[Chart], faces: Faces) -> Iterator[tuple[np.ndarra
         others = order[np.searchsorted(places, low) : np.searchsorted(places, high, "right")]
         one, other = close(centres[here], centres[others], reach[here], ACROSS)
         first, second = here[one], others[other]
-        # each on the near side of the other's cell: charts may overlap a little, but have no cell between them
-        facing = (first < second) & (_dot(outward[first], outward[second]) < 0)
-        for face, across in ((first, second), (second, first)):
-            facing &= _dot(outward[face], centres[across] - cells[face]) > 0
+        facing = (first < second) & between.nothing(first, second)
         first, second = first[facing], second[facing]
         corners = faces.corners[first][:, :, None] - faces.corners[second][:, None]
         apart = np.sqrt((corners**2).sum(axis=3)).min(axis=2).max(axis=1)
         near = (apart > TOLERANCE * faces.edge[first]) & (apart <= reach[first])
         yield first[near], second[near], apart[near]
-
-
-def _cells(charts: Sequence[Chart], faces: Faces) -> np.ndarray:
-    """The centres [n, xyz] of the cells of faces."""
-    centres = np.empty((len(faces.chart), 3))
-    for number, chart in enumerate(charts):
-        here = faces.chart == number
-        i, j, k = faces.cell[here].T
-        corners = [chart.vertices[:, k + c, j + b, i + a] for a, b, c in product((0, 1), repeat=3)]
-        centres[here] = np.mean(corners, axis=0).T
-    return centres
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Products [n] of vectors [n, xyz]."""
-    return np.asarray((a * b).sum(axis=1))

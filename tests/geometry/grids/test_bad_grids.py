@@ -189,6 +189,15 @@ def test_sides_that_nearly_coincide():
     assert (gap.faces, gap.apart) == (30, pytest.approx(np.hypot(0.01, 0.02))), "they overlap a little"
 
 
+@pytest.mark.parametrize(("across", "charts"), [(1, 1), (2, 1), (4, 2)])
+def test_sides_of_a_thin_slice_are_no_seam(across, charts):
+    """Of a hundredth of what faces may be apart that were meant to be one."""
+    box = shape("box", {"cells": (8, 6, across), "lengths": (8, 6, 1e-5), "charts": (charts, 1, 1)}).grid()
+    grid = assembled([Part(chart.vertices, {}) for chart in box.charts])
+    assert len(grid.seams) == charts - 1
+    assert "k_min_1" in grid.sides
+
+
 @pytest.mark.parametrize("across", [1, 2, 5])
 def test_sides_of_a_thin_slice_are_no_gap(across):
     """Its ends look away from each other, however many cells lie between them, of one chart or of two."""
