@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from taskflow.benchmarks.artificial_compressibility.march import ImplicitFlow
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE
 from taskflow.runtime.tasks import owned
+from taskflow.simulation.build.simulation import SimulationSetup
 from tests.flow.charts import march
 from tests.flow.test_implicit_march import REST, SLOW, TILES, bits, box, model, open_box, skewed
 from tests.flow.test_implicit_scalar import BEGUN, warm
@@ -76,3 +78,9 @@ def test_blocks_change_no_bit_and_iterations_are_those_in_double_precision(chart
     for name in "puvw":
         np.testing.assert_allclose(one[name], double[name], rtol=0, atol=1e-4)
     assert (one["u"] != double["u"]).any()
+
+
+def test_checkpoints_hold_nothing_of_them():
+    setup = SimulationSetup(ImplicitFlow("cavity", "gmres").of((16, 8, 8), "double"), (1, 1, 1), device="cpu")
+    assert "p_z_single" in setup.partition.fields
+    assert set(setup.carried) == set("puvw")
