@@ -137,11 +137,13 @@ def _memory(costs: Estimate) -> tuple[str, str]:
 
 def _messages(costs: Estimate) -> tuple[str, str]:
     """The messages of the busiest block, and of all. Of many blocks some are looked at; the others are like these."""
-    sample = costs.sim.step_cost.sample
+    step = costs.sim.step_cost
+    sample = step.sample
     looked, about = (("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about "))
-    traffic = costs.sim.step_cost.traffic
+    traffic = step.traffic
     most, total = max(traffic), sum(traffic, Traffic())
-    once = f" (with one {costs.sim.system.iterated})" if costs.rounds else ""
+    repeated = "what it repeats counted once" if step.bounded else f"with one {costs.sim.system.iterated}"
+    once = f" ({repeated})" if step.bounded or costs.rounds else ""
     kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
     return (
         f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block{looked}",

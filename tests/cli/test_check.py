@@ -1,7 +1,9 @@
 """`taskflow check`: what a case costs, by the same rules as a run."""
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,8 @@ from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.memory import Needs
 from tests.speed import seconds
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_what_it_tells(give, here):
@@ -56,6 +60,15 @@ def test_what_a_steady_state_is_and_which_steps_are_too_long(give, here):
     assert "when the rate of velocity stays below 1e-05 for a time of 2\n" in told
     assert "looked at every 0.5 of time" in told
     assert "warning" not in told
+
+
+def test_an_outer_iteration_is_told_at_most_and_its_messages_once(give, here):
+    """How many products it takes nobody knows before."""
+    settings = ["grid.cells=[64,32,1]", "method.march=implicit", "machine.blocks=2"]
+    naca = str(EXAMPLES / "naca0012.toml")
+    told = give("check", naca, *(word for setting in settings for word in ("--set", setting))).stdout
+    assert re.search(r"step +moves at most [\d.]+ [MG]B", told)
+    assert re.search(r"\d+ messages and [\d.]+ kB per step \(what it repeats counted once\) from the busiest", told)
 
 
 def test_openings_are_told(give, here):
