@@ -23,7 +23,7 @@ from taskflow.simulation.case.probes import (
     PointList,
     Probes,
     Surfaces,
-    named,
+    group_entry,
 )
 from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners
@@ -40,7 +40,7 @@ OF_THE_GROUP = ("particle", *(f"velocity_{axis}" for axis in "xyz"))  # other na
 class ParticlesTable(Table):
     """Particles that are released at points or in a box, once or over and over again."""
 
-    name: GroupName = named()
+    name: GroupName = group_entry()
     points: PointList = optional(
         "a list of points, three numbers each, where one begins at each", otherwise="this or `box` is required"
     )

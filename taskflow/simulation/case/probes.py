@@ -46,7 +46,7 @@ FACES_AT = "a plane through the whole domain, along one of them; the nearest fac
 PLACE = "where the plane is, along one of them; the nearest layer of cells is recorded"
 
 
-def named() -> Any:
+def group_entry() -> Any:
     """The key for the name of a group."""
     return entry(
         "of its group in the store: letters, digits, hyphens and underscores",
@@ -69,7 +69,7 @@ class Probe(Table):
 
     alternatives = ((("points", "line"), missing("points", "give a list of points, or a line")),)
 
-    name: GroupName = named()
+    name: GroupName = group_entry()
     points: PointList = optional(
         f"a list of points, three numbers each; at most {MOST_POINTS:,}", otherwise="this or `line` is required"
     )
@@ -89,7 +89,7 @@ class Probe(Table):
 class Across(Table):
     """Something across one direction."""
 
-    name: GroupName = named()
+    name: GroupName = group_entry()
     x: Number | None = optional(PLACE)
     y: Number | None = optional(PLACE)
     z: Number | None = optional(PLACE)
@@ -140,7 +140,7 @@ class SurfaceTable(Across):
 class IsosurfaceTable(Table):
     """The surface on which a quantity has a value."""
 
-    name: GroupName = named()
+    name: GroupName = group_entry()
     field: Text = entry(
         "`T` or the name of a scalar; of two phases `f` or `phi`", remedy="give the field, T or the name of a scalar"
     )

@@ -17,7 +17,7 @@ from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.case.probes import TAKEN, GroupName, Probes, named
+from taskflow.simulation.case.probes import TAKEN, GroupName, Probes, group_entry
 from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.simulation.case.table import Table, Text, Whole, entry, optional
 
@@ -35,7 +35,7 @@ class ChartPlane(Table):
         AXES, "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
     )
 
-    name: GroupName = named()
+    name: GroupName = group_entry()
     side: Text | None = optional("a side of the grid by its name: the cells beside it, of all charts that have some")
     chart: Whole | None = optional("in place of `side`: a chart by its number from 1, of which a layer is recorded")
     i: Whole | None = optional(ACROSS)
