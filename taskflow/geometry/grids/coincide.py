@@ -95,21 +95,23 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
     rest, seams = np.arange(len(faces.chart)), list[GridSeam]()
     for translation in (NOWHERE, *translations):
         here = faces[rest]
-        first, second, axes = _pairs(here, translation, Between(charts, here))
+        first, second, axes = _pairs(charts, here, translation)
         seams += _seams(here, first, second, axes, translation)
         rest = np.delete(rest, np.concatenate([first, second]))
     return sorted(seams), list(_patches(faces[rest]))
 
 
-def _pairs(faces: Faces, translation: Vector, between: Between) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(
+    charts: Sequence[Chart], faces: Faces, translation: Vector
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Which faces, moved, are which other ones, with signed axes [n, ijk]; unmoved, the one comes first."""
     middles, stays = faces.corners.mean(axis=1), translation == NOWHERE
     moved = faces.corners if stays else faces.corners + np.array(translation)
     first, second = close(middles if stays else moved.mean(axis=1), middles, NEAR * faces.edge)
+    keep = first != second
     if stays:
-        keep = (first < second) & ((faces.chart[first] != faces.chart[second]) | between.nothing(first, second))
-    else:
-        keep = first != second
+        nothing_between = Between(charts, faces).nothing(first, second)
+        keep = (first < second) & (nothing_between | (faces.chart[first] != faces.chart[second]))
     first, second = first[keep], second[keep]
     apart = np.sqrt(((moved[first][:, :, None] - faces.corners[second][:, None]) ** 2).sum(axis=3))
     which = apart.argmin(axis=2)  # [pair, corner of the one]: the corner of the other there
