@@ -39,7 +39,6 @@ from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
 COMPILERS = 16  # at once, at most
-APART = 8  # values between the parts of two numbers: a multiple of a page apart they would be in each other's way
 Made = tuple[Task, np.dtype, str, bool]  # a task in a precision, for a kind of device, and whether for lists of pieces
 Tile = Triple | PlacedSweep | None  # what a thread block does of a launch: so many cells, or a tile of a sweep
 _lock = threading.RLock()
@@ -146,7 +145,7 @@ class Kernel(ABC):
 
     def _partials(self, results: Sequence[Array], parts: int) -> tuple[np.ndarray, list[Array]]:
         """Return the structs of numbers that are reduced from so many parts, and the memory in which they are."""
-        count, memory = len(results), self.device.allocate((len(results), parts + APART), "f8")
+        count, memory = len(results), self.device.allocate((len(results), parts), "f8")
         partials = np.zeros(count, PARTIAL)
         partials["result"] = [self.device.pointer(result) for result in results]
         partials["parts"] = self.device.pointer(memory) + memory.strides[0] * np.arange(count, dtype=np.uint64)
