@@ -848,4 +848,4 @@ def settled(q: Write, metrics: Read | None) -> None:
 @pytest.mark.parametrize(("metrics", "precision", "rows"), [(None, "f8", 2), ("m", "f8", 8), ("m", "f4", 4)])
 def test_settings_may_depend_on_the_precision_and_on_another_macro(metrics, precision, rows):
     numbers = settings(settled("q", metrics, over=Box.of((2, 1, 1))).task, np.dtype(precision))
-    assert (numbers["BY"], numbers["UZ"]) == (rows, 32)
+    assert (numbers["BY"], numbers["UZ"], numbers.get("OVERLAP", 1)) == (rows, 32, 1)

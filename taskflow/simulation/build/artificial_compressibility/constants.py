@@ -83,14 +83,15 @@ class ChartConstants:
         x, y, z = self.domain.moved(at_rest, moment.time)
         values: dict[str, np.ndarray] = {}
         for name in names:
-            if name.removesuffix(SINGLE) == METRICS:
-                values[name] = values[METRICS] if METRICS in values else metrics((x, y, z))
-            elif name.removesuffix(SINGLE) == SWEPT and self.domain.motion is not None:
-                values[name] = values[SWEPT] if SWEPT in values else moment.swept(self.domain.motion, at_rest)
+            if name == METRICS:
+                values[METRICS] = metrics((x, y, z))
+            elif name == SWEPT and self.domain.motion is not None:
+                values[SWEPT] = moment.swept(self.domain.motion, at_rest)
             elif name == FILTER:
                 values[FILTER] = np.cbrt(cell_volumes((x, y, z))) ** 2
             elif name in CORNERS:
                 values[name] = (x, y, z)[CORNERS.index(name)][:-1, :-1, :-1]
+        values |= {name: values[name.removesuffix(SINGLE)] for name in names if name.endswith(SINGLE)}
         if KINDS in names:
             values[KINDS] = np.zeros(box.shape[::-1], np.uint8)
         for side in self.sides if KINDS in names else ():

@@ -37,6 +37,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     Program,
     fields,
     measured,
+    rounded,
     same,
 )
 from taskflow.flow.models.artificial_compressibility.stage import residual
@@ -50,7 +51,7 @@ BROKEN = 2  # updates in a row that are no numbers: factors are to be in double 
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ImplicitScalars):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with factors stored
-    in a `precision`; `ramp` says how long steps are. All else is in single precision, or `double`.
+    in a `precision`; `ramp` says how long steps are. `double`: all else is in double precision.
     """
 
     _: KW_ONLY
@@ -183,11 +184,14 @@ class ImplicitCompressibility(ImplicitScalars):
         yield derivative(flow, z, new, heat, *place, **self._where(f))
 
     def single(self, f: Roles) -> Roles:
+        """The roles with fields in single precision, where the model `rounds`."""
         return in_single(self, f)
 
     def prepared(self, f: Roles) -> Iterator[Launch]:
-        """The flow in single precision, too."""
-        yield from flow_in_single(self, f) if self.rounds else ()
+        """The flow in single precision, too; and z, as a sweep reads what it writes: checkpoints would hold it."""
+        if self.rounds:
+            yield from flow_in_single(self, f)
+            yield from rounded(self.single(f), f, self, BEFORE, BEFORE)
 
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
         """The rest of the equation of T after an update, with the matrix of first order; momentum gets its lift."""

@@ -37,10 +37,6 @@ def flow_in_single(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
     yield from (scalar.value_same(s[name], f[name], over=over) for name in carried)
     if model.method.local:
         yield from model.compressibility(s)
-    # A sweep reads the field that it writes: checkpoints would hold what z was before.
-    yield outer.same(fields(s, BEFORE), fields(f, BEFORE), over=model.cells)
-    if model.heat:
-        yield scalar.value_same(s.T_z, f.T_z, over=model.cells)
 
 
 def _written(model: FlowOnCharts) -> tuple[str, ...]:
