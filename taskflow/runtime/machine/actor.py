@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import secrets
 import sys
 import time
@@ -101,6 +102,8 @@ class BlockActor:
         self._running: asyncio.Future[None] | None = None
         self._guard: asyncio.Task[None] | None = None
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
+        gc.collect()
+        gc.freeze()  # to look through all that was imported takes 0.1 s, for which every block would wait
 
     async def address(self) -> Address:
         """Open device and channels; return how other blocks reach this one. Raises BadInput where there is none."""
@@ -161,6 +164,7 @@ class BlockActor:
         if self._channel is not None:
             channel, self._channel = self._channel, None
             await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)
+        gc.unfreeze()
         self._kept.clear()
         self._shard = self._result = None
         self._thread.shutdown(wait=False)

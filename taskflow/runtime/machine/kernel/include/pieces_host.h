@@ -14,7 +14,7 @@ template <class F>
 FN void share_pieces(const Index* begins, int count, int threads, F f) {
   const Index total = begins[count];
 #ifdef _OPENMP
-#pragma omp parallel num_threads(threads) if (threads > 1 && total >= SERIAL)
+#pragma omp parallel num_threads(threads) if (worth_sharing(total, threads))
   {
     const Index many = omp_get_num_threads(), me = omp_get_thread_num();
     for (int n = 0; n < count; ++n) {
@@ -45,7 +45,7 @@ FN void with_pieces(int count, [[maybe_unused]] int threads, F f) {
 template <class F>
 FN void visit_pieces(const Index* begins, int count, int threads, bool folds, F f) {
   const Index total = begins[count];
-  if (threads == 1 || total < SERIAL) {
+  if (!worth_sharing(total, threads)) {
     for (int n = 0; n < count; ++n) f(n);
     return;
   }

@@ -9,14 +9,19 @@
 #ifndef PLANES
 #define PLANES 2
 #endif
+#ifndef NUMBERS
+#define NUMBERS 2  // of a cell that are read or written
+#endif
 
-constexpr Index SERIAL = 8192;                  // cells below which waking other threads costs more than they save
+constexpr Index SHARED = 16384;                 // numbers below which waking other threads costs more than they save
 constexpr Index WIDE = 1024;                    // bytes of a row above which the rows around it outgrow the first cache
 constexpr int LINE = 64 / sizeof(real);         // values in a cache line
 constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // how much is fetched at once, and how far ahead
 constexpr int STRETCH = 32, FEW = 8;  // cells of a row that are asked at once whether they are rare, and how many are few of them
 constexpr int LANES = 8;    // sums of a row are kept in so many lanes, whatever the vector width of the machine
 constexpr int BUNDLE = 16;  // rows whose values are folded into one part
+
+FN bool worth_sharing(Index cells, int threads) { return threads > 1 && cells * NUMBERS >= SHARED; }
 
 #ifdef LISTED
 #include "pieces_host.h"
@@ -35,7 +40,7 @@ FN void share(const Range& r, Index count, F f) {
   if (doing != ALL) return;
 #endif
 #ifdef _OPENMP
-  const bool worthwhile = r.threads > 1 && size(r, 0) * size(r, 1) * size(r, 2) >= SERIAL;
+  const bool worthwhile = worth_sharing(size(r, 0) * size(r, 1) * size(r, 2), r.threads);
 #pragma omp parallel num_threads(r.threads) if (worthwhile)
   {
     const Index n = omp_get_num_threads(), t = omp_get_thread_num();
