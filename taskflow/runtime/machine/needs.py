@@ -197,7 +197,7 @@ class Passes:
     def _done(self, stretch: Stretch, valid: Valid) -> Valid:
         key = stretch, self._state(valid)
         if key not in self._after:
-            mine = deciding(stretch.launches, stretch.following, self.partition, valid, self.known)
+            mine = deciding(stretch.launches, stretch.following, valid, self.known)
             exchanged = self._exchanged.setdefault(stretch, [])
             alike = next((one for other, one in exchanged if other.read == mine.read), None)
             if alike is None:

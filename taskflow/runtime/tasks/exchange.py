@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box, Copy, Partition
-from taskflow.runtime.tasks.ghosts import Geometries, GhostGap, Reader, Valid
+from taskflow.runtime.tasks.ghosts import Geometries, GhostGap, Valid
 from taskflow.runtime.tasks.graph import Message
 from taskflow.runtime.tasks.program import Program, Roles, record
-from taskflow.runtime.tasks.reading import place, readings
 from taskflow.runtime.tasks.task import Launch
 
 Copies = tuple[tuple[str, Copy], ...]
@@ -79,10 +78,9 @@ def exchange(
         if n == len(launches):
             after = dict(now)
         gaps: dict[int, list[tuple[str, GhostGap]]] = defaultdict(list)
-        cut = place(launch, partition)
-        for name, ways in readings(launch, partition).items():
-            for way in () if partition.fields[name].constant else ways:
-                missing, now[name] = now[name].read(Reader(launch.boxes, launch.ghosts, cut, way))
+        for name, readers in geometry.readers(launch).items():
+            for reader in readers:
+                missing, now[name] = now[name].read(reader)
                 for gap in missing:
                     gaps[partition.homes[name].block_of[gap.piece]].append((name, gap))
         for block in sorted(gaps):

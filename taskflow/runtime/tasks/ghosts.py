@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 from taskflow.runtime.regions import Box, Copy, Partition, difference, joined
 from taskflow.runtime.tasks.check import check
@@ -22,9 +22,11 @@ class GhostGap:
     boxes: tuple[Box, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reader:
-    """The way in which a launch over some cells of a region, cut into pieces, reads a field."""
+    """The way in which a launch over some cells of a region, cut into pieces, reads a field. There is one object for
+    the same way.
+    """
 
     over: tuple[Box, ...]
     ghosts: int
@@ -106,6 +108,7 @@ class Geometries:
     def __init__(self, partition: Partition, blocks: Iterable[int] | None = None) -> None:
         some = sorted(range(len(partition)) if blocks is None else blocks)
         self._partition, self._possible = partition, set[Hashable]()
+        self._reader, self._readers = cache(Reader), dict[Launch, dict[str, list[Reader]]]()
         self._of = {
             home: _Geometry(home, [n for block in some for n in home.pieces_of(block)])
             for home in (partition, *partition.beside)
@@ -115,6 +118,23 @@ class Geometries:
     def check(self, launches: Iterable[Launch]) -> None:
         """Raises BadInput where a launch is impossible on the partition."""
         check(launches, self._partition, self._possible)
+
+    def readers(self, launch: Launch) -> Mapping[str, Sequence[Reader]]:
+        """How a launch reads each of its fields that change."""
+        if launch not in self._readers:
+            where = launch.boxes, launch.ghosts, place(launch, self._partition)
+            fields = self._partition.fields
+            self._readers[launch] = {
+                name: [self._reader(*where, way) for way in ways]
+                for name, ways in readings(launch, self._partition).items()
+                if not fields[name].constant
+            }
+        return self._readers[launch]
+
+    @cached_property
+    def nothing(self) -> Mapping[str, GhostState]:
+        """The states in which no ghost cells are valid."""
+        return self.states({})
 
     def states(self, valid: Valid) -> dict[str, GhostState]:
         """The state of each field."""
@@ -195,18 +215,12 @@ class Deciding:
         return self.others | {key: boxes for key, boxes in equal.items() if key[1] in self.read}
 
 
-def deciding(
-    launches: Sequence[Launch], following: Sequence[Launch], partition: Partition, valid: Valid, known: Geometries
-) -> Deciding:
+def deciding(launches: Sequence[Launch], following: Sequence[Launch], valid: Valid, known: Geometries) -> Deciding:
     """Return what decides how these launches and what follows go with these ghost cells, on the blocks of `known`."""
-    states, nothing, read = known.states(valid), known.states({}), dict[str, GhostState]()
+    states, nothing, read = known.states(valid), known.nothing, dict[str, GhostState]()
     for n, launch in enumerate((*launches, *following)):
-        cut = place(launch, partition)
-        for name, ways in readings(launch, partition).items():
-            if name in read or partition.fields[name].constant:
-                continue
-            readers = (Reader(launch.boxes, launch.ghosts, cut, way) for way in ways)
-            if any(nothing[name].read(reader)[0] for reader in readers):
+        for name, readers in known.readers(launch).items():
+            if name not in read and any(nothing[name].read(reader)[0] for reader in readers):
                 read[name] = states[name]
         for name in launch.written if n < len(launches) else ():  # what follows leaves nothing in this pass
             if name not in read:

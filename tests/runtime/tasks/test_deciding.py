@@ -43,7 +43,7 @@ def told(analysis):
 def test_where_it_is_equal_the_pass_is(run):
     part, block, launches, following, states = run
     known = Geometries.of(part, [block])
-    one, other = (deciding(launches, following, part, valid, known) for valid in states)
+    one, other = (deciding(launches, following, valid, known) for valid in states)
     first, second = (
         analyse(launches, part, following=following, valid=valid, blocks=[block]) for valid in states
     )
@@ -59,7 +59,7 @@ def test_ghost_cells_that_nobody_reads_decide_nothing():
     launches = [fill("p", over=over), jacobi("p", "rhs", "q", over=over)]
     valid = exchange([sweep(star(1))(name, "p", over=over) for name in ("q", "rhs")], part, blocks=[0]).valid
     assert {name for _, name in valid} == {"q", "rhs"}
-    empty, full = (deciding(launches, (), part, state, known) for state in ({}, valid))
+    empty, full = (deciding(launches, (), state, known) for state in ({}, valid))
     assert full.read == empty.read
     assert set(full.read) == {"p"}, "rhs is read at a point, and q is overwritten"
     after = exchange(launches, part, valid={}, blocks=[0]).valid
@@ -72,7 +72,7 @@ def test_what_follows_leaves_nothing_in_the_pass():
     known, over = Geometries.of(part, [0]), whole(part)
     following = [fill("q", over=over), jacobi("q", "rhs", "p", over=over)]
     valid = exchange([sweep(star(1))("q", "p", over=over)], part, blocks=[0]).valid
-    empty, full = (deciding([], following, part, state, known) for state in ({}, valid))
+    empty, full = (deciding([], following, state, known) for state in ({}, valid))
     assert full.read != empty.read
     assert full.after(valid) == exchange([], part, following=following, valid=valid, blocks=[0]).valid == valid
 
@@ -81,4 +81,4 @@ def test_ghost_cells_that_are_read_decide():
     part = partition((1, 1, 2), (4, 4, 6))
     known, launches = Geometries.of(part, [0]), [jacobi("p", "rhs", "q", over=whole(part))]
     after = exchange(launches, part, blocks=[0]).valid
-    assert deciding(launches, (), part, after, known).read != deciding(launches, (), part, {}, known).read
+    assert deciding(launches, (), after, known).read != deciding(launches, (), {}, known).read

@@ -242,8 +242,9 @@ class Layout:
 
     def of(self, values: int, together: bool) -> Layout:
         """The same of fields with so many values per cell, which lie behind each other if they are `together`."""
-        between = () if values == 1 else (values,)
-        return Layout(self.origin, (*self.shape[:2], *between, self.shape[2]), values if together else 1)
+        if values == 1:
+            return self
+        return Layout(self.origin, (*self.shape[:2], values, self.shape[2]), values if together else 1)
 
     @cached_property
     def box(self) -> Box:

@@ -48,6 +48,7 @@ STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "sourc
 SHARED_PART = np.dtype([(name, np.uintc) for name in ("part", "n", "count")])  # struct SharedPart of copy_list.cu
 STRAIGHT, TURNED = "copy_box", "copy_turned"  # rows of the source are contiguous, or not
 PARTS = 32  # struct Parts of parts.h: as many a launch takes
+SMALL = 8192  # values of a copy that one thread of a CPU does, see visit_host.h
 HIDDEN = 32  # thread blocks of a copy behind another launch, each in the place of one of that; no more than may wait
 MEBIBYTE = 1 << 20
 SYSTEM = Path("/sys/devices/system/cpu")
@@ -58,14 +59,16 @@ CACHES = 4  # times the last caches, as STREAM's arrays: more takes longer, most
 def part_rows(size: int, pairs: Sequence[tuple[Array, Array]]) -> np.ndarray:
     """The structs Part of pairs of views, target and source, of which `size` bytes are copied at once."""
     rows = np.zeros(len(pairs), PART)
-    for part, (target, source) in zip(rows, pairs, strict=True):
+    for target, source in pairs:
         check(target, source)
-        part["source"], part["target"] = place(source), place(target)
-        part["source_x"] = source.strides[2] // target.dtype.itemsize if turned(source) else 1
-        for name, array in (("source", source), ("target", target)):
-            part[f"{name}_z"], part[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
-        part["nx"], part["ny"] = target.shape[2] * target.dtype.itemsize // size, target.shape[1]
-        part["cells"] = part["nx"] * part["ny"] * target.shape[0]
+    targets, sources = zip(*pairs, strict=True)
+    for name, arrays in (("target", targets), ("source", sources)):
+        rows[name] = [place(array) for array in arrays]
+        rows[f"{name}_z"], rows[f"{name}_y"] = (np.array([a.strides[n] for a in arrays]) // size for n in (0, 1))
+    rows["source_x"] = [s.strides[2] // s.dtype.itemsize if turned(s) else 1 for s in sources]
+    rows["nx"] = [t.shape[2] * t.dtype.itemsize // size for t in targets]
+    rows["ny"] = [t.shape[1] for t in targets]
+    rows["cells"] = rows["nx"] * rows["ny"] * [t.shape[0] for t in targets]
     return rows
 
 
@@ -115,10 +118,10 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
     """Operations that do all `target[...] = source` of the pairs, views [z, y, x] or [z, y, value, x]: as few launches
-    as possible on a GPU, and of more than PARTS everywhere.
+    as possible on a GPU, and everywhere of more than PARTS, or of those that are too small for several threads.
     """
     pairs = planes(pairs)
-    if len(pairs) > PARTS:
+    if len(pairs) > PARTS or (device.kind == "cpu" and all(target.size < SMALL for target, _ in pairs)):
         return copy_lists(device, pairs, lane)
     if device.kind == "cpu":
         return [copier(device, target, source) for target, source in pairs]

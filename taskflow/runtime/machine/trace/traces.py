@@ -192,8 +192,8 @@ class Traces:
 
     def _deciding(self, stretch: Stretch, state: int) -> Deciding:
         if (stretch, state) not in self._decided:
-            where = self.partition, self.states.valid(state), self.known.geometries
-            self._decided[stretch, state] = deciding(stretch.launches, stretch.following, *where)
+            valid, known = self.states.valid(state), self.known.geometries
+            self._decided[stretch, state] = deciding(stretch.launches, stretch.following, valid, known)
         return self._decided[stretch, state]
 
     def _traced(self, stretch: Stretch, way: Mapper, state: int) -> tuple[Trace, Valid]:
