@@ -18,9 +18,11 @@ FN void put(const Entry<5>& a, Out p, Out u, Out v, Out w, Out T, Index c) {
   p[c] = a.of[0], u[c] = a.of[1], v[c] = a.of[2], w[c] = a.of[3], T[c] = a.of[4];
 }
 template <int N>
-FN Entry<N> times(real by, Entry<N> a) {
-  for (int m = 0; m < N; ++m) a.of[m] *= by;
-  return a;
+FN Entry<N> times(real by, const Entry<N>& a) {
+  if constexpr (N == 5)
+    return {{by * a.of[0], by * a.of[1], by * a.of[2], by * a.of[3], by * a.of[4]}};
+  else
+    return {{by * a.of[0], by * a.of[1], by * a.of[2], by * a.of[3]}};
 }
 template <int N>
 FN void add(Entry<N>& a, real by, const Entry<N>& other) {
@@ -222,8 +224,12 @@ TASK next_vector(Range range, InOutPrivateRows<80, Real_vectors> vectors OPTIONA
   const int n = int(*place);
   const real by = real(*scale);
   if (n >= all.room) return;
-  for_cells(range, CELL(c) {
-    put(keep(all.of(n), warm_kept, c, n, times(by, entry(p, u, v, w, T_kept, c))), p, u, v, w, T_kept, c);
+  const auto one = all.of(n);
+  for_strips(range, CELLS(c, cells) {
+    side_by_side(cells, BESIDE(l) {
+      const auto d = beside(c, l);
+      put(keep(one, warm_kept, d, n, times(by, entry(p, u, v, w, T_kept, d))), p, u, v, w, T_kept, d);
+    });
   });
 }
 
