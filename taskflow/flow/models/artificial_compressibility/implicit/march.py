@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 
 Scalars = Mapping[str, float]
 CHANGE = 0.5  # of a velocity, in an outer iteration
-GROWTH = 2.0  # of the CFL number, in an outer iteration
+GROWTH = 3.0  # of the CFL number, in an outer iteration
 RETREAT = 10.0  # of the CFL number, after an update that was refused
 HALF = 0.5  # of a right-hand side: linear equations that left less were not in vain
 WORSE = 2.0  # times the residual: no update may leave more
@@ -24,9 +24,9 @@ ADDED = ("broken",)
 
 @dataclass(frozen=True)
 class Ramp:
-    """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most twice what it was before, at most `most`.
+    """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most three times what it was before, at most `most`.
 
-    It doubles, whatever the residual, where the last update was taken as a whole and its linear equations were solved
+    It triples, whatever the residual, where the last update was taken as a whole and its linear equations were solved
     to their tolerance: a residual that begins small, or rises at first, is no reason for short steps. It does not fall
     where they left less than half. Raises BadInput where it cannot be so.
     """
