@@ -37,6 +37,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM)  # how a user and a batch system end a 
 CONFIG = {
     "distributed.scheduler.worker-ttl": None,
     "distributed.scheduler.allowed-failures": 0,
+    "distributed.worker.profile.enabled": False,  # would look at all threads a hundred times a second: 5 %
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
