@@ -37,9 +37,9 @@ def symbol(task: Task, listed: bool) -> str:
 @cache
 def text_with_thunk(task: Task, real: np.dtype) -> str:
     """Make the text for the host compiler, with how the task is called."""
-    kinds, numbers = [kind for kind, _ in parameters(task)], sum(field.values for field in task.fields.values())
+    kinds, touched = [kind for kind, _ in parameters(task)], sum(field.values for field in task.fields.values())
     text = complete(task, real, 'extern "C"') + thunk(task.symbol, ["Range", *kinds])
-    return f"#define NUMBERS {numbers}\n{text}"
+    return f"#define TOUCHED {touched}\n{text}"
 
 
 @cache
