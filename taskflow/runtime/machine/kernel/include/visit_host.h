@@ -13,7 +13,7 @@
 #define TOUCHED 2  // of a cell that are read or written
 #endif
 
-constexpr Index LEAST_SHARED = 16384;           // numbers below which waking other threads costs more than they save
+constexpr Index LEAST_SHARED = 65536;           // numbers below which waking other threads costs more than they save: of a cell 8 or more
 constexpr Index WIDE = 1024;                    // bytes of a row above which the rows around it outgrow the first cache
 constexpr int LINE = 64 / sizeof(real);         // values in a cache line
 constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // how much is fetched at once, and how far ahead
@@ -21,7 +21,7 @@ constexpr int STRETCH = 32, FEW = 8;  // cells of a row that are asked at once w
 constexpr int LANES = 8;    // sums of a row are kept in so many lanes, whatever the vector width of the machine
 constexpr int BUNDLE = 16;  // rows whose values are folded into one part
 
-FN bool worth_sharing(Index cells, int threads) { return threads > 1 && cells * TOUCHED >= LEAST_SHARED; }
+FN bool worth_sharing(Index cells, int threads) { return threads > 1 && cells * (TOUCHED > 8 ? TOUCHED : 8) >= LEAST_SHARED; }
 
 #ifdef LISTED
 #include "pieces_host.h"
