@@ -24,7 +24,7 @@ ADDED = ("broken",)
 
 @dataclass(frozen=True)
 class Ramp:
-    """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most three times what it was before, at most `most`.
+    """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most `most` and three times what it was before.
 
     It triples, whatever the residual, where the last update was taken as a whole and its linear equations were solved
     to their tolerance: a residual that begins small, or rises at first, is no reason for short steps. It does not fall
