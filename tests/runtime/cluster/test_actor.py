@@ -75,6 +75,12 @@ def test_dask_shows_blocks_under_the_name_of_their_run(cluster: Client):
     assert names.count("my_cavity_2-block") == 2
 
 
+def test_what_is_there_before_a_run_is_not_looked_through_for_garbage(cluster: Client):
+    with block_group(cluster, Work(region((6, 4, 9)), 1)):
+        assert min(cluster.run(gc.get_freeze_count).values()) > 10_000
+    assert set(cluster.run(gc.get_freeze_count).values()) == {0}
+
+
 def test_who_is_lost_is_not_surveyed(cluster: Client):
     first, second = survey(cluster, embedded=True)
     assert [place.worker for place in survey(cluster, embedded=True, lost=[first.worker])] == [second.worker]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import re
@@ -610,6 +611,18 @@ def test_a_turned_copy(turn, values, device):
         call()
     device.synchronize()
     assert np.array_equal(device.to_host(target), device.to_host(view))
+
+
+@pytest.mark.parametrize(("size", "calls"), [(8191, 2), (8192, 3)])
+def test_small_copies_of_a_cpu_are_one_call_for_each_size(size, calls):
+    shapes = [(1, 1, size), (2, 3, 4), (1, 1, 7)]
+    arrays = [np.arange(math.prod(s), dtype=t).reshape(s) for s, t in zip(shapes, ("f8", "f8", "f4"), strict=True)]
+    pairs = [(np.zeros_like(array), array) for array in arrays]
+    made = copiers(cpu(2), pairs)
+    assert len(made) == calls
+    for call in made:
+        call()
+    assert all(np.array_equal(*pair) for pair in pairs)
 
 
 def test_a_cpu_device():
