@@ -18,11 +18,9 @@ FN void put(const Entry<5>& a, Out p, Out u, Out v, Out w, Out T, Index c) {
   p[c] = a.of[0], u[c] = a.of[1], v[c] = a.of[2], w[c] = a.of[3], T[c] = a.of[4];
 }
 template <int N>
-FN Entry<N> times(real by, const Entry<N>& a) {
-  if constexpr (N == 5)
-    return {{by * a.of[0], by * a.of[1], by * a.of[2], by * a.of[3], by * a.of[4]}};
-  else
-    return {{by * a.of[0], by * a.of[1], by * a.of[2], by * a.of[3]}};
+FN Entry<N> times(real by, Entry<N> a) {
+  for (int m = 0; m < N; ++m) a.of[m] *= by;
+  return a;
 }
 template <int N>
 FN void add(Entry<N>& a, real by, const Entry<N>& other) {
