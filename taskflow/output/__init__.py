@@ -17,14 +17,14 @@ _NAMES = {
     "damage": ("Damaged",),
     "disk": (
         "CASE", "CHECKPOINTS", "INITIAL", "LOCK", "LOG", "REPORT", "STORE",
-        "Guard", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded",
+        "Guard", "has_charts", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded",
     ),
     "export": ("export_netcdf", "export_vtk"),
     "initial": ("load_initial", "save_initial", "save_parts"),
     "layout": ("FieldMetadata", "RecordsLayout", "StoreLayout", "starts_of"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
     "metadata": ("IN_BODIES", "SOLID", "statistics_metadata"),
-    "reading": ("at_time", "dataset", "has_charts", "tree"),
+    "reading": ("at_time", "dataset", "tree"),
     "recorded": ("RecordedArray", "cut_recorded"),
     "shards": ("BlockStore", "recover", "reshard"),
     "remapped": ("RemappedField",),
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         REPORT,
         STORE,
         Guard,
+        has_charts,
         on_disk,
         replace_synced,
         sweep,
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from taskflow.output.layout import FieldMetadata, RecordsLayout, StoreLayout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
     from taskflow.output.metadata import IN_BODIES, SOLID, statistics_metadata
-    from taskflow.output.reading import at_time, dataset, has_charts, tree
+    from taskflow.output.reading import at_time, dataset, tree
     from taskflow.output.recorded import RecordedArray, cut_recorded
     from taskflow.output.remapped import RemappedField
     from taskflow.output.saved import SavedState, live, saved_state

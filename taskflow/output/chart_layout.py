@@ -8,7 +8,7 @@ from math import gcd
 
 import numpy as np
 
-from taskflow.output.groups import CHARTS
+from taskflow.output.disk import CHARTS
 from taskflow.output.layout import ArrayLayout, RecordsLayout
 from taskflow.output.moving import POSE
 from taskflow.runtime.regions import Box, Triple, complete, triple

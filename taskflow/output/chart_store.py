@@ -15,7 +15,8 @@ import zarr
 
 from taskflow.hexahedra import centres
 from taskflow.output.chart_layout import CELLS, VERTICES, ChartsLayout, Piece, SidePatch
-from taskflow.output.groups import CHARTS, add_array, consolidate
+from taskflow.output.disk import CHARTS
+from taskflow.output.groups import add_array, consolidate
 from taskflow.output.layout import CHUNK_BYTES
 from taskflow.output.metadata import FIRST, UNITS, global_attributes
 from taskflow.output.moving import PLACES, REST

@@ -13,14 +13,18 @@ from taskflow.errors import RunFailed
 
 CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
 STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
-
-
+CHARTS = "charts"  # the group of a store with a group for each chart
 DRAFT = ".partial"  # how names of drafts end, those of Zarr too
 Guard = Callable[[], None]  # raises RunFailed where nothing may be written any more
 
 
 def unguarded() -> None:
     """Do nothing: the guard of a writer that is alone."""
+
+
+def has_charts(path: str | Path, group: str = "") -> bool:
+    """Return whether a group of a store has charts."""
+    return Path(path, group, CHARTS, "0", "zarr.json").exists()
 
 
 @contextmanager

@@ -19,10 +19,10 @@ from zarr.errors import ZarrUserWarning
 from zarr.storage import LocalStore, WrapperStore
 
 from taskflow.output.damage import RESTORE, Damaged, check_file, ends_in_checksum, file_size
+from taskflow.output.disk import CHARTS
 from taskflow.output.packing import codecs
 
 CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
-CHARTS = "charts"  # the group with a group for each chart
 OF_CHARTS = re.compile(r"(charts/\d+/)?[^/]+")  # the path in a group of an array that is the group's own, or a chart's
 SHARDS = "sharding_indexed"  # the codec of an array with shards
 MOST = 2**28  # bytes of metadata that are read

@@ -17,8 +17,8 @@ from taskflow.errors import BadInput
 from taskflow.output.chart_layout import SidePatch
 from taskflow.output.chart_store import CHART, PATCHES, from_json
 from taskflow.output.damage import RESTORE, Damaged
-from taskflow.output.disk import STORE
-from taskflow.output.groups import CHARTS, checked
+from taskflow.output.disk import CHARTS, STORE, has_charts
+from taskflow.output.groups import checked
 from taskflow.output.metadata import FIRST, SOLID
 from taskflow.runtime.regions import Triple, triple
 
@@ -145,11 +145,6 @@ def in_centres(ds: xr.Dataset, values: np.ndarray, dims: Sequence[Hashable]) -> 
             sums = values + np.roll(values, -1, axis=number)
             values = (sums if periodic(ds, dim[0]) else np.delete(sums, -1, axis=number)) / 2
     return values
-
-
-def has_charts(path: str | Path, group: str = "") -> bool:
-    """Return whether a group of a store has charts."""
-    return Path(path, group, CHARTS, "0", "zarr.json").exists()
 
 
 def tree(path: str | Path, group: str = "") -> xr.DataTree:

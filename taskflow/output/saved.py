@@ -20,12 +20,11 @@ from taskflow.errors import BadInput
 from taskflow.output.chart_layout import CELLS
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
-from taskflow.output.disk import CASE, CHECKPOINTS, STORE
-from taskflow.output.groups import CHARTS
+from taskflow.output.disk import CASE, CHARTS, CHECKPOINTS, STORE, has_charts
 from taskflow.output.layout import FieldMetadata
 from taskflow.output.metadata import TIME, field_attributes
 from taskflow.output.moving import POSE, places_now
-from taskflow.output.reading import charts, dataset, has_charts, listed, tree
+from taskflow.output.reading import charts, dataset, listed, tree
 from taskflow.runtime.regions import Box, Location, Triple, triple
 
 Fetch = Callable[[str, int, Box], np.ndarray]

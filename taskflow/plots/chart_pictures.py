@@ -12,7 +12,7 @@ import xarray as xr
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.plane_meshes import corners_of, flat_mesh, means, numbered
 from taskflow.output.chart_layout import CELLS, SidePatch
-from taskflow.output.groups import CHARTS
+from taskflow.output.disk import CHARTS
 from taskflow.output.moving import places_now
 from taskflow.output.pictures import Boxes, Numbers, PictureOrder
 from taskflow.output.reading import charts, patches, tree

@@ -17,8 +17,8 @@ from taskflow.analysis.charts.points import NEAR
 from taskflow.analysis.charts.sides import VELOCITY, side
 from taskflow.analysis.planes import SPEED
 from taskflow.errors import BadInput
-from taskflow.output import STORE
-from taskflow.output.reading import charts, has_charts, snapshot_of, tree
+from taskflow.output import STORE, has_charts
+from taskflow.output.reading import charts, snapshot_of, tree
 from taskflow.plots import DPI, save
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import label

@@ -17,10 +17,10 @@ import xarray as xr
 
 from taskflow.analysis.planes import CutPlane
 from taskflow.errors import BadInput
-from taskflow.output import STORE
+from taskflow.output import STORE, has_charts
 from taskflow.output.metadata import SOLID
 from taskflow.output.pictures import PICTURES, Boxes, Drawable, Numbers, PictureOrder, drawable, listed
-from taskflow.output.reading import dataset, has_charts
+from taskflow.output.reading import dataset
 from taskflow.plots import DPI
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import colours_of, draw_image, panels_of, solid_on

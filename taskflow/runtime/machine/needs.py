@@ -143,6 +143,7 @@ class Passes:
     then: Mapping[Program, Sequence[Program]]
     _exchanged: dict[Stretch, list[tuple[Deciding, Exchange]]] = field(default_factory=dict, init=False)
     _after: dict[tuple[Stretch, State], Valid] = field(default_factory=dict, init=False)
+    _ends: dict[tuple[int, State], list[Valid]] = field(default_factory=dict, init=False)  # of parts by their identity
     _state: _States = field(default_factory=_States, init=False)
 
     def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
@@ -163,7 +164,13 @@ class Passes:
         yield from ((stretch, one) for stretch, exchanged in self._exchanged.items() for _, one in exchanged)
 
     def _through(self, parts: Sequence[Part], valid: Valid) -> list[Valid]:
-        """All that can be valid after some parts that are begun with `valid`."""
+        """All that can be valid after some parts that are begun with `valid`: repetitions begin theirs often alike."""
+        key = id(parts), self._state(valid)
+        if key not in self._ends:
+            self._ends[key] = self._after_all(parts, valid)
+        return self._ends[key]
+
+    def _after_all(self, parts: Sequence[Part], valid: Valid) -> list[Valid]:
         ends = [valid]
         for part in parts:
             if isinstance(part, Derive):

@@ -28,8 +28,8 @@ from taskflow.runtime.machine.kernel.call import (
     range_of,
     thunk,
 )
+from taskflow.runtime.machine.kernel.includes import INCLUDE, expanded
 from taskflow.runtime.machine.kernel.piece_table import uploaded
-from taskflow.runtime.machine.kernel.text import INCLUDE, expanded
 from taskflow.runtime.regions import Box, Triple
 
 # struct Part of parts.h

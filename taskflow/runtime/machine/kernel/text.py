@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -31,61 +30,18 @@ from taskflow.runtime.machine.kernel.agreement import (
     forbidden_write,
     of_any_precision,
     parameters,
-    without,
 )
+from taskflow.runtime.machine.kernel.includes import REAL, expanded
 from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, siblings
 
-INCLUDE = Path(__file__).parent / "include"
-REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
 SWEEP, STORED, FLAGS = '#include "sweep.h"\n', '#include "stored.h"\n', '#include "written_flags.h"\n'
 ADDRESS = np.dtype(np.uint64)
-VOCABULARY = '#include "cell.h"\n'
 LINKAGE = "@linkage"  # no word of C++: stands for what precedes `void`
-_NAMES = "UZ|UY|BX|BY|NARROWEST|BUFFERS|UNROLL|OVERLAP|RESIDENT|PLANES|ROWS"  # see cell.h, faces.h, twice.h, sweep.h
-_SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
 _DEFINED = re.compile(r"^#define (\w+)", re.MULTILINE)
 _NUMBER = re.compile(
     r"^\s*#\s*define\s+(\w+)\s+(?:(\d+)|\(sizeof\(REAL\) == 4 \? (\d+) : (\d+)\))[^\S\n]*$", re.MULTILINE
 )
 _CHOICE = re.compile(r"^#ifdef (\w+)\n((?:#define .*\n)+)(?:#else\n((?:#define .*\n)+))?#endif\n", re.MULTILINE)
-_INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
-
-
-def expanded(kernel: Path | str, real: np.dtype, generated: Mapping[str, str], name: str = "kernel") -> str:
-    """A text, or that of a file, for a precision, with every `#include "..."` replaced by what it names: a generated
-    text, or a file, by its path from the folder of the text that names it or among taskflow's own headers.
-
-    A text that does not include `cell.h` itself gets it, after the settings with which it begins. Each header is taken
-    once. Lines keep their numbers and file names in compiler messages; `name` stands for the file of a text. Raises
-    KernelError for a missing header.
-    """
-    precision = f"#define REAL {REAL[real.name]}\n"
-    if isinstance(kernel, Path):
-        return precision + _expand(kernel.name, kernel.read_text(encoding="utf-8"), kernel.parent, dict(generated))
-    taken, settings = dict(generated), _SETTINGS.match(kernel)
-    if settings is None or VOCABULARY.strip() in kernel:
-        return precision + _expand(name, kernel, INCLUDE, taken)
-    line = 1 + settings[0].count("\n")
-    headers = settings[0] + _expand("", VOCABULARY, INCLUDE, taken)
-    return precision + headers + _expand(name, kernel[settings.end() :], INCLUDE, taken, line)
-
-
-def _expand(name: str, text: str, folder: Path, generated: dict[str, str], line: int = 1) -> str:
-    """`generated` gains every header once it was taken, as an empty text. The first line of the text has a number."""
-    parts, end = [f'#line {line} "{name}"\n'], 0
-    for match in _INCLUDE_LINE.finditer(text):
-        header = match[1]
-        file = next((f.resolve() for f in (folder / header, INCLUDE / header) if f.is_file()), None)
-        if header not in generated and file is None:
-            raise KernelError(f'{name} includes "{header}", which is neither in {folder} nor in {INCLUDE}')
-        line += text.count("\n", end, match.end())
-        parts.append(text[end : match.start()])
-        key = header if header in generated or file is None else str(file)
-        inner = generated[key] if key in generated or file is None else file.read_text(encoding="utf-8")
-        generated[key] = ""
-        parts.append(f'{_expand(header, inner, file.parent if file else folder, generated)}\n#line {line + 1} "{name}"')
-        end = match.end()
-    return "".join([*parts, text[end:]])
 
 
 @cache
@@ -251,10 +207,7 @@ def _complete(task: Task, real: np.dtype) -> str:
     constants = {kind for other in together for kind in other.constants.values() if kind not in SCALARS}
     ways = sorted({macro for kind in constants if issubclass(kind, Sweep) for macro in _defines(kind)})
     macros = "".join(f"#define {name}\n" for name in (*present, *ways))
-    text = macros + expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
-    for other in apart:
-        text = without(text, other)
-    return text
+    return macros + expanded(task.kernel, real, {"declared.h": declared}, together[0].name, apart)
 
 
 @contextmanager

@@ -14,8 +14,9 @@ import numpy as np
 
 from taskflow.runtime.machine.kernel.agreement import parameters
 from taskflow.runtime.machine.kernel.call import thunk
+from taskflow.runtime.machine.kernel.includes import INCLUDE
 from taskflow.runtime.machine.kernel.piece_table import piece_dtype
-from taskflow.runtime.machine.kernel.text import INCLUDE, complete, settings
+from taskflow.runtime.machine.kernel.text import complete, settings
 from taskflow.runtime.tasks import Sweep, Task
 
 LISTED, BLOCK = "#define LISTED\n", re.compile("blockIdx|gridDim")

@@ -12,7 +12,7 @@ import numpy as np
 
 from taskflow.analysis.charts.points import Cell, cells_around, reach
 from taskflow.geometry.grids import MultiBlockGrid
-from taskflow.output.groups import CHARTS
+from taskflow.output.disk import CHARTS
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES
