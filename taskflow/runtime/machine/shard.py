@@ -221,7 +221,7 @@ class Shard:
         self.synchronize()
         for box, values in parts:
             for role, array in values.items():
-                self._view(role, box)[...] = self.device.xp.asarray(array)
+                self.instances.write(*self._place(role, box), self.device.xp.asarray(array))
         self.synchronize()
         self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 
@@ -232,7 +232,7 @@ class Shard:
     def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
         """Hold the values that `read` would give now: the result gives them, once, on any thread; the shard goes on."""
         self.synchronize()
-        return self.device.hold(self._view(role, box))
+        return self.device.hold(self.instances.read(*self._place(role, box)))
 
     def pick(self, role: str, cells: np.ndarray, piece: int | None = None) -> np.ndarray:
         """A host copy of the values of a field, by role, in the cells [cell, axis] of a piece, by default the first."""
@@ -249,16 +249,16 @@ class Shard:
         self.synchronize()
         worst: tuple[Triple, float] | None = None
         for box in self.partition.homes[self.roles[role]].cells_of(self.block):
-            cell, value = extreme(self._view(role, box), self.device)
+            cell, value = extreme(self.instances.read(*self._place(role, box)), self.device)
             if worst is None or (np.isfinite(worst[1]) and not abs(value) <= abs(worst[1])):
                 worst = triple(a + lo for a, lo in zip(cell, box.lo, strict=True)), value
         assert worst is not None, "a block has a piece"
         return worst
 
-    def _view(self, role: str, box: Box | None) -> Array:
-        """The cells of `box`, by default those that this block has of its region, of the field in this role."""
+    def _place(self, role: str, box: Box | None) -> tuple[str, Box]:
+        """The field in this role, and `box`, by default the cells that this block has of its region."""
         name = self.roles[role]
-        return self.instances.view(name, self.partition.homes[name].blocks[self.block] if box is None else box)
+        return name, self.partition.homes[name].blocks[self.block] if box is None else box
 
     def synchronize(self) -> None:
         """Wait until the device has done everything. Raises ChannelError where it waits for a block that is lost."""

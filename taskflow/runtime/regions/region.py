@@ -29,9 +29,11 @@ class Field:
     writes it, nothing of it is ever exchanged, and no checkpoint holds it. A `private` field is one that points read
     and write in their own cells alone, such as the factors of a matrix: it has no ghost cells or boundary layers, and
     the values of a cell lie behind each other in memory, whatever its arrays look like, but in `rows` those of a row.
+    With a `tile` so do those of its cells: memory is in the order in which a sweep with such tiles takes it.
 
     Raises ValueError for a location that is none of these, less than one value, a field that is constant and private,
-    or in rows and not private, and TypeError for a dtype that NumPy does not know.
+    in rows and not private, or in tiles and not private or in rows, and for a tile of other numbers of cells than
+    powers of two; and TypeError for a dtype that NumPy does not know.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Field:
     constant: bool = False
     private: bool = False
     rows: bool = False
+    tile: Triple | None = None
 
     def __post_init__(self) -> None:
         if self.location not in LOCATIONS:
@@ -51,6 +54,10 @@ class Field:
             raise ValueError(f"field {self.name!r} is constant, which neighbours may read, and private")
         if self.rows and not self.private:
             raise ValueError(f"field {self.name!r} has rows=True, which only private fields have: others are in rows")
+        if self.tile is not None and (self.rows or not self.private):
+            raise ValueError(f"field {self.name!r} has a tile, which private fields have that are not in rows")
+        if self.tile is not None and not powers_of_two(self.tile):
+            raise ValueError(f"field {self.name!r}: tile = {self.tile}; give three powers of two")
         np.dtype(self.dtype)
 
     @property
@@ -67,6 +74,11 @@ class Field:
         """The shape of an array of the field over the cells of a box."""
         nx, ny, nz = box.shape
         return (nz, ny, nx) if self.values == 1 else (nz, ny, self.values, nx)
+
+
+def powers_of_two(tile: Triple) -> bool:
+    """Whether a tile has so many cells along x, y and z that a field can be stored by such tiles."""
+    return all(n > 0 and n & (n - 1) == 0 for n in tile)
 
 
 class FieldSpace(Mapping[str, Field]):

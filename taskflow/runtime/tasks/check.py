@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions import Field, Partition, difference, triple
+from taskflow.runtime.regions import Field, Partition, Triple, difference, triple
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import common, place, reading, shares
 from taskflow.runtime.tasks.stencil import ALL, Stencil
@@ -49,6 +49,8 @@ def _check(launch: Launch, partition: Partition) -> None:
             _refuse_private(launch, name, privilege, field)
         if privilege.unshared and difference(launch.boxes, home.region.charts):
             raise BadInput(f"{launch} is launched over {launch.over}, where {name!r}, which is private, has no cells")
+        if field.tile is not None:
+            _check_tile(launch, name, field.tile)
         if privilege.writes and partition.fields[name].constant:
             raise BadInput(f"{launch} writes {name!r}, which is constant: declare the field without constant=True")
         if privilege.swept:
@@ -84,6 +86,17 @@ def _refuse_private(launch: Launch, name: str, privilege: Privilege, field: Fiel
     word = "Write" if not privilege.reads else "ReadWrite" if privilege.writes else "Read"
     kind, word = ("private, in rows", f"{word}.private.rows") if field.rows else ("private", f"{word}.private")
     raise BadInput(f"{launch} uses {name!r}, which is {kind}: declare it {word}, and read no neighbours")
+
+
+def _check_tile(launch: Launch, name: str, tile: Triple) -> None:
+    """Kernels alone find cells of a field that is stored by tiles, and sweeps go along its rows."""
+    if launch.task.kernel is None:
+        raise BadInput(f"{launch} uses {name!r}, which is stored by tiles: only kernels read and write it")
+    if launch.swept is not None and launch.swept[2].tile != tile:
+        raise BadInput(
+            f"{launch} goes through tiles of {launch.swept[2].tile or 'whole charts'}, and {name!r} is stored by tiles of"
+            f" {tile}: declare the field with the same tile, or with none"
+        )
 
 
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:

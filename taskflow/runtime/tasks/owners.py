@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from taskflow.errors import BadInput
 from taskflow.runtime.tasks.numbers import ScalarMapping, together
@@ -24,8 +24,7 @@ class OwnedScalars(ScalarMapping):
 
     def together(self, names: Sequence[str]) -> list[float]:
         """The values of these scalars. Raises KeyError where there is no such scalar."""
-        mine = f"{self.owner}."
-        return together(self.scalars, [mine + name for name in names])
+        return together(self.scalars, _owned_names(self.owner, tuple(names)))
 
     def __contains__(self, name: object) -> bool:
         return f"{self.owner}.{name}" in self.scalars
@@ -68,12 +67,19 @@ class Owned:
         )
 
     def _derive(self, item: Derive) -> Derive:
-        mine = f"{self.owner}."
+        names = _owned_names(self.owner, item.names)
+        mine = dict(zip(item.names, names, strict=True))
 
         def function(scalars: Mapping[str, float]) -> Mapping[str, float]:
-            return {mine + name: value for name, value in item(OwnedScalars(self.owner, scalars)).items()}
+            values = item.function(OwnedScalars(self.owner, scalars))
+            return {mine.get(name, name): value for name, value in values.items()}
 
-        return Derive(function, tuple(mine + name for name in item.names))
+        return Derive(function, names)
+
+
+@cache
+def _owned_names(owner: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{owner}.{name}" for name in names)
 
 
 def owned(owner: str, program: Program) -> Owned:

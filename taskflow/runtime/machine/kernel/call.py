@@ -34,6 +34,9 @@ RANGE = np.dtype(
 PARTIAL = np.dtype([(name, np.uint64) for name in ("result", "parts", "ticket", "before")], align=True)
 # structs Foreign and ValuesOf of cell.h
 STRIDED = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
+# struct PrivateOf of stored.h
+PRIVATE = np.dtype([("field", np.uint64)] + [(name, np.intc, 3) for name in ("lo", "size", "bits")], align=True)
+NO_TILES = (30, 30, 30)  # bits: more cells than any box has
 BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
 WARP = 32
 SHORT = 8  # cells of a column that a kernel has in any case, as in visit_cuda.h
@@ -64,12 +67,18 @@ def address(pointer: int) -> np.uint64:
     return np.uint64(pointer % 2**64)
 
 
-def strided_field(pointer: int, shape: tuple[int, ...], *, private: bool = False) -> np.ndarray:
+def strided_field(pointer: int, shape: tuple[int, ...], *, rows: bool = False) -> np.ndarray:
     """The struct Foreign, or ValuesOf, of a field whose cell (0, 0, 0) would be at `pointer`, a C-ordered array
-    [z, y, x] or [z, y, value, x]; or PrivateOf, with distances in cells. That of StoredOf is its begin.
+    [z, y, x] or [z, y, value, x]; or PrivateRowsOf, with distances in cells. That of StoredOf is its begin.
     """
-    plane = shape[1] * (shape[-1] if private else math.prod(shape[2:]))
+    plane = shape[1] * (shape[-1] if rows else math.prod(shape[2:]))
     return np.array((address(pointer), shape[-1], plane), STRIDED)
+
+
+def private_field(pointer: int, layout: Layout) -> np.ndarray:
+    """The struct PrivateOf of a field whose memory begins at `pointer`."""
+    bits = tuple(n.bit_length() - 1 for n in layout.tile) if layout.tile else NO_TILES
+    return np.array((address(pointer), layout.origin, layout.box.shape, bits), PRIVATE)
 
 
 def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
@@ -239,12 +248,21 @@ class Layout:
     origin: Triple
     shape: tuple[int, ...]
     step: int = 1  # elements from a cell to the next one along x
+    tile: Triple | None = None  # cells lie by such tiles, in arrays [cell] or [cell, value]
 
     def of(self, values: int, together: bool) -> Layout:
         """The same of fields with so many values per cell, which lie behind each other if they are `together`."""
         if values == 1:
             return self
-        return Layout(self.origin, (*self.shape[:2], values, self.shape[2]), values if together else 1)
+        shape = (*self.shape[:2], values, self.shape[2])
+        return Layout(self.origin, shape, values if together else 1, self.tile)
+
+    @cached_property
+    def memory(self) -> tuple[int, ...]:
+        """The shape of arrays."""
+        if self.tile is None:
+            return self.shape
+        return (self.box.volume, *self.shape[2:-1])
 
     @cached_property
     def box(self) -> Box:

@@ -22,7 +22,7 @@ class Instances:
     """
 
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
-        self.partition, self.block = partition, block
+        self.partition, self.block, self._device = partition, block, device
         self.fields, self._homes = partition.fields, partition.homes
         pieces = {name: home.pieces_of(block) for name, home in partition.homes.items()}
         self.first = {name: numbers[0] for name, numbers in pieces.items()}
@@ -58,6 +58,30 @@ class Instances:
         """
         place = name, self._piece(name, box) if piece is None else piece
         return self.arrays[place][box.slices(self.boxes[place].lo)]
+
+    def read(self, name: str, box: Box) -> Array:
+        """The values of a field in the cells of `box`: their `view`, or, of a field in tiles, a copy."""
+        if self.fields[name].tile is None:
+            return self.view(name, box)
+        cells, array = self._numbers(name, box)
+        values = array[cells]
+        return values if values.ndim == 3 else values.swapaxes(2, 3)
+
+    def write(self, name: str, box: Box, values: Array) -> None:
+        """Give a field values in the cells of `box`."""
+        if self.fields[name].tile is None:
+            self.view(name, box)[...] = values
+        else:
+            cells, array = self._numbers(name, box)
+            array[cells] = values if values.ndim == 3 else values.swapaxes(2, 3)
+
+    def _numbers(self, name: str, box: Box) -> tuple[Array, Array]:
+        """The numbers [z, y, x] of cells in the memory of a field in tiles, and that."""
+        place = name, self._piece(name, box)
+        array, around, tile = self.arrays[place], self.boxes[place], self.fields[name].tile
+        assert tile is not None
+        numbers = tile_order(around.shape, tile)[box.slices(around.lo)]
+        return (numbers if isinstance(array, np.ndarray) else self._device.xp.asarray(numbers)), array
 
     def array(self, name: str) -> Array:
         """All of the memory of a field, on the first piece of its region."""
@@ -95,9 +119,24 @@ class Instances:
 def _shaped(array: Array, field: Field, box: Box) -> Array:
     """A row of memory as the array of a field over the cells of a box."""
     shape = field.shape(box)
+    if field.tile is not None:
+        return array.reshape((box.volume, *shape[2:-1]))
     if field.together and field.values > 1:
         return array.reshape((*shape[:2], shape[3], field.values)).swapaxes(2, 3)
     return array.reshape(shape)
+
+
+def tile_order(shape: Triple, tile: Triple) -> np.ndarray:
+    """The numbers [z, y, x] of so many cells in memory, tile by tile, as `TileByTile` of stored.h has them."""
+    along = [np.arange(n) for n in shape]
+    begin = [at // n * n for at, n in zip(along, tile, strict=True)]
+    size = [np.minimum(n, count - at) for n, count, at in zip(tile, shape, begin, strict=True)]
+    (x, tx, nx), (y, ty, ny), (z, tz, nz) = (
+        tuple(np.expand_dims(part, [other for other in range(3) if other != 2 - axis]) for part in parts)
+        for axis, parts in enumerate(zip(along, begin, size, strict=True))
+    )
+    before: np.ndarray = (tz * shape[1] + ty * nz) * shape[0] + tx * nz * ny
+    return before + ((z - tz) * ny + (y - ty)) * nx + (x - tx)
 
 
 def _lead(home: Partition, piece: int, field: Field) -> int:

@@ -27,6 +27,7 @@ from taskflow.runtime.machine.kernel.call import (
     host_call,
     host_parts,
     march,
+    private_field,
     range_of,
     strided_field,
     table_address,
@@ -102,11 +103,14 @@ class Kernel(ABC):
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
-            first = self.device.pointer(array) - layouts[name].offset * array.dtype.itemsize
+            begin, at = self.device.pointer(array), layouts[name]
+            if privilege.together:
+                values.append(private_field(begin, at))
+                continue
+            first = begin - at.offset * array.dtype.itemsize
             own = privilege.precision is not None and self.task.base.fields[name].precision == "any"
             strided = own or privilege.foreign or privilege.values > 1
-            field = strided_field(first, layouts[name].shape, private=privilege.unshared)
-            values.append(field if strided else address(first))
+            values.append(strided_field(first, at.shape, rows=privilege.in_rows) if strided else address(first))
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
             if isinstance(constant := constants.get(name), PlacedSweep):
@@ -164,9 +168,10 @@ class Kernel(ABC):
             layout = layouts[name]
             own = privilege.precision
             real = self.real if own in (None, "any") else np.dtype(own)
-            rows = array.swapaxes(2, -1) if privilege.together else array  # the values of a cell are neighbours there
-            if array.shape != layout.shape or array.dtype != real or not rows.flags.c_contiguous:
-                actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
+            apart = privilege.together and layout.tile is None
+            rows = array.swapaxes(2, -1) if apart else array  # the values of a cell are neighbours there
+            if array.shape != layout.memory or array.dtype != real or not rows.flags.c_contiguous:
+                actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.memory} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")
             around = privilege.reads and not privilege.swept  # beyond tiles that are alone a sweep touches nothing
             touched = (box, *(privilege.stencil.around(box) if around else ()))

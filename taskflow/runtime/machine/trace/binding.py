@@ -29,7 +29,10 @@ class Binder:
         self._lists: dict[Hashable, tuple[list[Launch], Call]] = {}
         self._folds = Counter[Hashable]()  # per key: how many point tasks that fold were bound for this pass
         self._copies: dict[Hashable, list[Call]] = {}
-        self._layouts = {place: Layout(box.lo, box.shape[::-1]) for place, box in instances.boxes.items()}
+        self._layouts = {
+            (name, piece): Layout(box.lo, box.shape[::-1], tile=instances.fields[name].tile)
+            for (name, piece), box in instances.boxes.items()
+        }
 
     def begin(self) -> None:
         """Bind another pass: what folds in it may do so in the memory of passes before, which are over by then."""

@@ -8,6 +8,8 @@ FN constexpr int block_of(int side) { return 16 * (side >> 1) + (side & 1 ? HALF
 template <class Private>
 struct Halves {
   Private low, high;
+  INLINE auto tile(const Cell& c) const { return Halves<decltype(low.tile(c))>{low.tile(c), high.tile(c)}; }
+  INLINE auto own(const Cell& c) const { return Halves<decltype(low.own(c))>{low.own(c), high.own(c)}; }
   INLINE auto operator()(const Cell& c, int n) const { return n < HALF ? low(c, n) : high(c, n - HALF); }
   INLINE auto four(const Cell& c, int n) const { return n < HALF ? low.four(c, n) : high.four(c, n - HALF); }
   INLINE auto* place(const Cell& c, int n) const { return n < HALF ? low.place(c, n) : high.place(c, n - HALF); }

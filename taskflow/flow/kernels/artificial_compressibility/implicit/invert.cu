@@ -40,6 +40,11 @@ struct Elimination {
   Pivot pivot;
   const Numbers& numbers;
 
+  // The same in the tile of a cell
+  INLINE auto tile(const Cell& c) const {
+    using Here = Elimination<Geometry, B, Swept, Eddies, decltype(coupling.tile(c)), Pivot>;
+    return Here{u, v, w, b, swept, nu_t, g, steps, coupling.tile(c), pivot, numbers};
+  }
   INLINE Columns begun(const Cell& c, int first) const {
     Columns d;
 #pragma unroll
@@ -123,10 +128,15 @@ TASK invert(Range range, In u, In v, In w, InPrivate<48, Real_coupling_low> coup
 #ifdef GPU
   invert_tile(range, sweep, all);
 #else
-  sweep_ahead(range, sweep, UP, [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
-    for (int side = 0; side < 6; ++side)
-      if (side % 2 == 0 || next.outside >> side & 1) fetch(coupling.place(next, block_of(side)), 4 * sizeof(coupling.four(c, 0)));
-    all.whole(c, 0);
+  sweep_ahead(range, sweep, UP, [=](const SweptCell& cell) __attribute__((always_inline)) {
+    const auto here = all.tile(cell);
+    const auto one = [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
+      for (int side = 0; side < 6; ++side)
+        if (side % 2 == 0 || next.outside >> side & 1)
+          fetch(here.coupling.place(next, block_of(side)), 4 * sizeof(here.coupling.four(c, 0)));
+      here.whole(c, 0);
+    };
+    return tile_function([](const SweptCell&) {}, one);
   });
 #endif
 }

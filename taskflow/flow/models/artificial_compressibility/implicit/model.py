@@ -41,7 +41,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     same,
 )
 from taskflow.flow.models.artificial_compressibility.stage import residual
-from taskflow.runtime.regions import Field, Location
+from taskflow.runtime.regions import Field, Location, powers_of_two
 from taskflow.runtime.tasks import Derive, Launch, OwnedScalars, Repeat, Roles, derive, owned, sweeps
 
 OWNER = "implicit"
@@ -83,8 +83,9 @@ class ImplicitCompressibility(ImplicitScalars):
         if self.carried:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
         more += single_fields(self)
-        coupling = (Field(name, kept, values=HALF, private=True) for name in COUPLING)
-        return *coupling, Field("pivot", kept, values=PIVOT), Field("inverse", kept, values=PIVOT, private=True), *more
+        swept = {"private": True, "tile": self.tile if self.ordering == "tiles" and powers_of_two(self.tile) else None}
+        coupling = (Field(name, kept, values=HALF, **swept) for name in COUPLING)
+        return *coupling, Field("pivot", kept, values=PIVOT), Field("inverse", kept, values=PIVOT, **swept), *more
 
     @property
     def rounds(self) -> bool:

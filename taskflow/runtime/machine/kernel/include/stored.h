@@ -50,14 +50,43 @@ FN void fetch(const void* at, [[maybe_unused]] int bytes) {
   for (int n = 0; n < bytes; n += 64) __builtin_prefetch(static_cast<const char*>(at) + n);
 #endif
 }
+// The numbers of cells in memory: row by row, in a tile from its first one on
+struct InTile {
+  int i, j, k, nx, ny;
+  INLINE Index operator()(const Cell& c) const { return (Index(c.k - k) * ny + (c.j - j)) * nx + (c.i - i); }
+};
+// Those of tile after tile, as a sweep goes. A tile has 2^bits cells, or as many as there are.
+struct TileByTile {
+  int lo[3], size[3], bits[3];
+  INLINE int begin(int at, int axis) const { return (at - lo[axis]) >> bits[axis] << bits[axis]; }
+  INLINE int along(int begin, int axis) const { return size[axis] - begin < 1 << bits[axis] ? size[axis] - begin : 1 << bits[axis]; }
+  // The tile of a cell, and its first number
+  INLINE InTile tile(const Cell& c, Index& first) const {
+    const int x = begin(c.i, 0), y = begin(c.j, 1), z = begin(c.k, 2), nx = along(x, 0), ny = along(y, 1), nz = along(z, 2);
+    first = (Index(z) * size[1] + Index(y) * nz) * size[0] + Index(x) * ny * nz;
+    return {lo[0] + x, lo[1] + y, lo[2] + z, nx, ny};
+  }
+  INLINE Index operator()(const Cell& c) const {
+    Index first;
+    const InTile in = tile(c, first);
+    return first + in(c);
+  }
+};
 // A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.
 // `q.four(c, n)` reads four of them at once, where N and n are multiples of 4, and `q.store_four(c, n, four)` writes them: on a GPU
 // these are one or two loads or stores. `q.place(c, n)` is where they lie, `fetch` of it asks a GPU to bring that line of memory near.
-template <int N, class Number>
-struct PrivateOf {
+// `q.tile(c)` is the field in the tile of a cell, where places are found at once.
+template <int N, class Number, class Numbered>
+struct PrivateAt {
   Number* __restrict__ field;
-  Index y, z;
-  INLINE auto operator()(const Cell& c, int n = 0) const { return held(field[at(c, n)]); }
+  Numbered numbered;
+  INLINE auto operator()(const Cell& c, int n = 0) const { return held(*place(c, n)); }
+  INLINE PrivateAt<N, Number, InTile> tile(const Cell& c) const {
+    Index first;
+    const InTile in = numbered.tile(c, first);
+    return {field + N * first, in};
+  }
+  INLINE PrivateAt<N, Number, InTile> own(const Cell& c) const { return {place(c, 0), {c.i, c.j, c.k, 1, 1}}; }
   INLINE auto four(const Cell& c, int n) const { return four(place(c, n)); }
   INLINE static auto four(const Number* from) {
     static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
@@ -71,21 +100,22 @@ struct PrivateOf {
     static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
     const Four four = {{Plain(values[0]), Plain(values[1]), Plain(values[2]), Plain(values[3])}};
 #ifdef GPU
-    *reinterpret_cast<Four*>(field + at(c, n)) = four;
+    *reinterpret_cast<Four*>(place(c, n)) = four;
 #else
-    for (int m = 0; m < 4; ++m) field[at(c, n) + m] = four.of[m];
+    for (int m = 0; m < 4; ++m) place(c, n)[m] = four.of[m];
 #endif
   }
 
-  INLINE Number* place(const Cell& c, int n) const { return field + at(c, n); }
+  INLINE Number* place(const Cell& c, int n) const { return field + N * numbered(c) + n; }
   static constexpr int VALUES = N;
 
 private:
   using Plain = decltype(Number() + Number());
   using Four = FourOf<Plain>;
   static constexpr bool FOURS = N % 4 == 0 && sizeof(Number) >= 4;
-  INLINE Index at(const Cell& c, int n) const { return N * (c.i + c.j * y + c.k * z) + n; }
 };
+template <int N, class Number>
+using PrivateOf = PrivateAt<N, Number, TileByTile>;
 
 // One in rows: `q(c, n)` lies behind that of the cell before, so that many cells are read or written at once.
 template <int N, class Number>
@@ -146,9 +176,11 @@ FN void private_lanes(int first, int j, int k, Index row, const Private& field, 
   real lanes[N][LANES];
 #pragma omp simd
   for (int l = 0; l < LANES; ++l) f(InnerOf<true>{{first + l, j, k, row + first + l}, 0, 0, 0}, InLanes<N>{lanes, first});
-  for (int l = 0; l < LANES; ++l)
-    for (int n = 0; n < N; n += 4)
-      field.store_four(Cell{first + l, j, k, row + first + l}, n, {lanes[n][l], lanes[n + 1][l], lanes[n + 2][l], lanes[n + 3][l]});
+  for (int l = 0; l < LANES; ++l) {
+    const Cell c{first + l, j, k, row + first + l};
+    const auto own = field.own(c);
+    for (int n = 0; n < N; n += 4) own.store_four(c, n, {lanes[n][l], lanes[n + 1][l], lanes[n + 2][l], lanes[n + 3][l]});
+  }
 }
 template <int N, class Private, class F>
 FN void private_cells(const Range& r, const InteriorAmid& in, const Private& field, F f) {

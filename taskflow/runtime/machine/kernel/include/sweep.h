@@ -118,6 +118,15 @@ struct Parity {
 constexpr int NO_COLUMN = -99;
 
 #ifndef GPU
+// What is done in a tile: with the first cell of the next row before that of a row, and with a cell and that behind it in the next row
+template <class R, class C>
+struct TileFunction {
+  R row;
+  C cell;
+};
+template <class R, class C>
+FN TileFunction<R, C> tile_function(R row, C cell) { return {row, cell}; }
+
 #ifdef SHUFFLED  // debug mode: other orders that are allowed
 FN Index shuffled(Index n, Index count) { return count - 1 - n; }
 FN void delay(unsigned number) {
@@ -204,11 +213,12 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
 // Cells with one i + j + k come after each other, as on a GPU, the last first.
 template <class D, class F>
 FN void sweep_tile(const TileCells<D>& all, F f) {
+  const auto one = f(TileColumn<D>(all, 0).cell(0));
   for (int step = 0; step < all.steps; ++step) {
     for (int number = all.columns - 1; number >= 0; --number) {
       const TileColumn<D> column(all, number);
       const int x = column.x(step);
-      if (x >= 0 && x < all.nx) f(column.cell(x), column.cell(x));
+      if (x >= 0 && x < all.nx) one.cell(column.cell(x), column.cell(x));
     }
   }
 }
@@ -216,18 +226,20 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
 template <class D, class F>
 FN void sweep_tile(const TileCells<D>& all, F f) {
   const auto at = [](int n, int count) { return D::way > 0 ? n : count - 1 - n; };
+  const auto one = f(TileColumn<D>(all, 0).cell(0));
   for (int z = 0; z < all.nz; ++z) {
     for (int y = 0; y < all.ny; ++y) {
       const bool up = y + 1 == all.ny, end = up && z + 1 == all.nz;
       const TileColumn<D> column(all, at(y, all.ny), at(z, all.nz)), next(all, at(up ? end ? y : 0 : y + 1, all.ny), at(up && !end ? z + 1 : z, all.nz));
-      for (int x = 0; x < all.nx; ++x) f(column.cell(at(x, all.nx)), next.cell(at(x, all.nx)));
+      one.row(next.cell(0));
+      for (int x = 0; x < all.nx; ++x) one.cell(column.cell(at(x, all.nx)), next.cell(at(x, all.nx)));
     }
   }
 }
 #endif
 
-// f(cell, next): with what lies beside it in the next row of the tile, which a processor may be asked to bring near. Threads share the
-// rows of tiles along x.
+// f(first) is what is done in a tile, whose first cell this is: it may ask a processor to bring near what is next. Threads share the rows
+// of tiles along x.
 template <class D, class F>
 FN void sweep_ahead(const Range& r, const Sweep& s, D, F f) {
   if (!size(r, 0) || !size(r, 1) || !size(r, 2)) return;
@@ -258,7 +270,8 @@ FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
 #else
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
-  sweep_ahead(r, s, way, [=](const SweptCell& c, const SweptCell&) __attribute__((always_inline)) { f(c); });
+  const auto one = [=](const SweptCell& c, const SweptCell&) __attribute__((always_inline)) { f(c); };
+  sweep_ahead(r, s, way, [=](const SweptCell&) __attribute__((always_inline)) { return tile_function([](const SweptCell&) {}, one); });
 }
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {

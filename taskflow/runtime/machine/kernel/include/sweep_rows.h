@@ -4,9 +4,11 @@
 // a tile in its shared memory; a CPU does all rows of a cell at once. A thread has OWN rows, from `row` on. What has to be known:
 //
 //   struct Solve {
+//     INLINE auto tile(c) const;                               // on a CPU: a Solve in the tile of a cell
 //     INLINE Solve of_row(row) const;                          // what knows where the rows of a thread are
-//     INLINE void fetch(c, row) const;                         // asks for what will be loaded: on a CPU that of the next row of a tile,
-//     INLINE void fetch_side(c, side) const;                   //   and what neighbours in other tiles that come later there bring
+//     INLINE void fetch(c, row) const;                         // asks for what will be loaded of a cell: on a CPU in the next row,
+//     INLINE void fetch_side(c, side) const;                   //   and what neighbours in other tiles that come later there bring;
+//     INLINE void fetch_values(c) const;                       //   of a row of a tile the values, from its first cell on
 //     struct Ahead {...};                                      // what is loaded before it is needed
 //     INLINE Ahead ahead(c, row, sides) const;                 // ... of a cell: for these neighbours, too
 //     INLINE void begin(c, sums, old) const;                   // sums before neighbours bring anything, and values before the sweep
@@ -16,7 +18,7 @@
 //     INLINE real value(index, n) const;                       // of a cell that is done
 //     struct Way {...};                                        // on a GPU: a thread's way through a column, from a cell on, that knows
 //     INLINE Way way(c, row, ahead_by) const;                  //   load(sides, ahead), begin(sum, old), beyond(n, distance) and
-//                                                              //   store(n, value) n cells on, fetch() and go_on()
+//                                                              //   store(n, value) n cells on, fetch() and go_on(n) by n cells
 //     INLINE void store(c, values) const;
 //   };
 //
@@ -165,7 +167,8 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
     const int y = edges[0] ? MOST_COLUMNS + mine : mine - D::way, z = edges[1] ? 2 * MOST_COLUMNS + mine : mine - D::way * all.ny;
     const bool outer[2] = {edges[0] && column.sides >> (2 + low) & 1, edges[1] && column.sides >> (4 + low) & 1};
     const int start = low ? all.nx - 1 : 0;
-    const auto begun = t.of_row(row).way(column.cell(column.x(0)), row, 0);
+    auto begun = t.of_row(row).way(column.cell(start), row, 0);
+    begun.go_on((column.x(0) - start) * D::way);
     return [=, &column, way = begun, loaded = Two<Loaded<T>>(), beside = Two<Edges>()](int, int x, auto parity) mutable {
       constexpr int P = decltype(parity)::of;
       Loaded<T>& one = loaded.template get<P>();
@@ -234,7 +237,8 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
   for (int n = 0; n < ahead_by; ++n)
     if (!idle && column.has(start + n * D::way)) t.fetch(column.cell(start + n * D::way), row);
   Two<typename T::Ahead> loaded;
-  auto way = t.way(column.cell(column.x(-1) + D::way), row, ahead_by - 1);
+  auto way = t.way(column.cell(start), row, ahead_by - 1);
+  way.go_on((column.x(0) - start) * D::way);
   const auto one = [&](int step, auto parity) {
     constexpr int P = decltype(parity)::of;
     const int x = idle ? NO_COLUMN : column.x(step), n = mine * all.nx + x;
@@ -266,12 +270,23 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
 #else
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& whole) {
-  const T t = whole.of_row(0);
-  sweep_ahead(r, s, way, [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
-    for (int row = 0; row < ROWS; ++row) t.fetch(next, row);
-    for (int side = 1 - (D::way < 0); side < 6; side += 2)
-      if (next.outside >> side & 1) t.fetch_side(next, side);
-    sweep_row<D>(r, t, c, 0, together());
+  sweep_ahead(r, s, way, [=](const SweptCell& cell) __attribute__((always_inline)) {
+    const auto t = whole.tile(cell).of_row(0);
+#if defined(SINGLE) || defined(WHOLE)
+    constexpr bool tiled = false;
+#else
+    constexpr bool tiled = true;
+#endif
+    const auto row = [=](const SweptCell& next) __attribute__((always_inline)) {
+      if (tiled) t.fetch_values(next);
+    };
+    const auto one = [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
+      for (int row = 0; row < ROWS && !tiled; ++row) t.fetch(next, row);  // of tiles that lies in the order of the sweep
+      for (int side = 1 - (D::way < 0); side < 6; side += 2)
+        if (next.outside >> side & 1) t.fetch_side(next, side);
+      sweep_row<D>(r, t, c, 0, together());
+    };
+    return tile_function(row, one);
   });
 }
 #endif

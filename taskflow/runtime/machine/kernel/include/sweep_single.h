@@ -30,11 +30,12 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   if (cell_of_thread<D>(r, s, int(threadIdx.x), int(blockDim.x), c)) f(c, load(c));
 }
 #else
-// f(cell, next), with the next one of the row. Threads share rows along x.
+// f(first) is what is done in the cells, each with the next one of the row. Threads share rows along x.
 template <class D, class F>
 FN void sweep_ahead(const Range& r, const Sweep& s, D, F f) {
   const Index rows = size(r, 1), count = rows * size(r, 2);
   share(r, count, [=](Index first, Index last, bool) {
+    const auto one = f(single_cell<D>(r, s, r.lo[0], r.lo[1], r.lo[2]));
     for (Index n = first; n < last; ++n) {
       const Index at = shuffled(n, count);
       const int j = r.lo[1] + int(at % rows), k = r.lo[2] + int(at / rows), begin = first_single(r, s, j, k);
@@ -42,7 +43,7 @@ FN void sweep_ahead(const Range& r, const Sweep& s, D, F f) {
       delay(j + 7 * k);
       for (int m = 0; m < cells; ++m) {
         const int i = begin + spread(s) * int(shuffled(m, cells));
-        f(single_cell<D>(r, s, i, j, k), single_cell<D>(r, s, i + spread(s), j, k));
+        one.cell(single_cell<D>(r, s, i, j, k), single_cell<D>(r, s, i + spread(s), j, k));
       }
     }
   });
