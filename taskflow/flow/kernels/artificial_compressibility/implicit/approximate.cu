@@ -8,9 +8,9 @@ FN real brought(In p, In u, In v, In w, const Coupling& coupling, const Own& own
   real sum = (own(c, 4 * R) * p[c] + own(c, 4 * R + 1) * u[c]) + (own(c, 4 * R + 2) * v[c] + own(c, 4 * R + 3) * w[c]);
   for (int side = 0; side < 6; ++side) {
     const Index there = c + beyond(range, side);
-    const int n = block_of(side) + 4 * R;
+    const int n = block_of(side);
     // beyond sides nothing is coupled, whatever lies there
-    const real a[4] = {coupling(c, n), coupling(c, n + 1), coupling(c, n + 2), coupling(c, n + 3)};
+    const real a[4] = {coupling(c, n + entry(R, 0)), coupling(c, n + entry(R, 1)), coupling(c, n + entry(R, 2)), coupling(c, n + entry(R, 3))};
     sum += (taken(a[0] != 0, a[0] * p[there]) + taken(a[1] != 0, a[1] * u[there])) + (taken(a[2] != 0, a[2] * v[there]) + taken(a[3] != 0, a[3] * w[there]));
   }
   return sum;

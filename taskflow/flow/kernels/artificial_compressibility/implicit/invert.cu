@@ -68,6 +68,17 @@ struct Elimination {
   // d - A(here, there) D(there)^-1 A(there, here)
   template <int SIDE, class Inverse>
   INLINE void take(Columns& d, const Cell& c, const Columns& back, const Inverse& inverse) const {
+#ifdef QUADS
+    Quad rows[4];
+    memcpy(rows, d.of, sizeof rows);
+    for (int q = 0; q < 4; ++q) {
+      const Quad column = quad(coupling.four(c, block_of(SIDE) + 4 * q).of);
+      Quad sum = {};
+      for (int l = 0; l < 4; ++l) sum += inverse(q, l) * quad(back.of[l]);
+      for (int r = 0; r < 4; ++r) rows[r] -= column[r] * sum;
+    }
+    memcpy(d.of, rows, sizeof rows);
+#else
     Columns m;
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
@@ -79,12 +90,13 @@ struct Elimination {
       }
     }
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
-      const auto row = coupling.four(c, block_of(SIDE) + 4 * r);
+    for (int q = 0; q < 4; ++q) {
+      const auto four = coupling.four(c, block_of(SIDE) + 4 * q);
 #pragma unroll
-      for (int n = 0; n < OWN; ++n)
-        for (int l = 0; l < 4; ++l) d.of[r][n] -= row[l] * m.of[l][n];
+      for (int l = 0; l < 4; ++l)
+        for (int n = 0; n < OWN; ++n) d.of[BY_ROWS ? q : l][n] -= four[l] * m.of[BY_ROWS ? l : q][n];
     }
+#endif
   }
   // D(there)^-1 of the neighbour beyond a side, from memory
   template <int SIDE>

@@ -9,6 +9,13 @@
 #include "matrix.h"
 #include "factors.h"
 
+// A block among the factors, from value n on
+template <class Stored, int Q = 0>
+FN void store(const Stored& stored, const Cell& c, int n, const Block& m) {
+  stored.store_four(c, n + 4 * Q, {m.of[entry(Q, 0)], m.of[entry(Q, 1)], m.of[entry(Q, 2)], m.of[entry(Q, 3)]});
+  if constexpr (Q < 3) store<Stored, Q + 1>(stored, c, n, m);
+}
+
 template <int N>
 FN void add_back(Block& m, Vector back) { m.of[5 + N] += back.x, m.of[9 + N] += back.y, m.of[13 + N] += back.z; }
 

@@ -4,13 +4,6 @@
 struct Block {
   real of[16];
 };
-// A block in a private field, from value n on
-template <class Stored, int R = 0>
-FN void store(const Stored& stored, const Cell& c, int n, const Block& m) {
-  stored.store_four(c, n + 4 * R, {m.of[4 * R], m.of[4 * R + 1], m.of[4 * R + 2], m.of[4 * R + 3]});
-  if constexpr (R < 3) store<Stored, R + 1>(stored, c, n, m);
-}
-
 FN Vector whole(Vector s) { return s; }
 template <int D>
 FN Vector whole(Aligned<D> s) { return {D == 0 ? s.size : 0, D == 1 ? s.size : 0, D == 2 ? s.size : 0}; }

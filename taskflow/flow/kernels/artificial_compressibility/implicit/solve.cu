@@ -14,41 +14,23 @@
 // The first cell, numbered so, whose inverse is none
 TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, Real_inverse> inverse, Partial cell) {
   reduce_cells(range, cell, MIN, CELL(c) {
-    for (int n = 0; n < 16; n += 4) inverse.store_four(c, n, {pivot(c, n), pivot(c, n + 1), pivot(c, n + 2), pivot(c, n + 3)});
+    for (int q = 0; q < 4; ++q)
+      inverse.store_four(c, 4 * q, {pivot(c, entry(q, 0)), pivot(c, entry(q, 1)), pivot(c, entry(q, 2)), pivot(c, entry(q, 3))});
     const double number = (double(c.k) * 1048576 + c.j) * 1048576 + c.i;
     return magnitude(real(pivot(c, 0))) < real(INFINITE) ? INFINITE : number;
   });
 }
 
-#if !defined(GPU) && !defined(double) && defined(__has_builtin)  // nor where numbers are counted, see counted.h
-#if __has_builtin(__builtin_shufflevector)
-#define SHUFFLES
-#endif
-#endif
-#ifdef SHUFFLES
-typedef real Vector __attribute__((vector_size(4 * sizeof(real))));
-// Written out: of one conversion of all four GCC makes two of halves
-template <class Number>
-FN Vector widened(const Number (&row)[4]) {
-  typedef Number Row __attribute__((vector_size(4 * sizeof(Number))));
-  Row four;
-  memcpy(&four, row, sizeof four);
-  return Vector{real(four[0]), real(four[1]), real(four[2]), real(four[3])};
-}
-#endif
-// Rows of a block times four values: (m0 z0 + m1 z1) + (m2 z2 + m3 z3)
+// A block times four values, in each row (m0 z0 + m1 z1) + (m2 z2 + m3 z3)
 template <class Four>
-FN void times(const Four (&rows)[OWN], const real (&z)[4], real (&product)[OWN]) {
-#ifdef SHUFFLES  // four rows side by side: compilers find no vectors in sums along them
-  Vector values, p[4];
-  memcpy(&values, z, sizeof values);
-  for (int r = 0; r < 4; ++r) p[r] = widened(rows[r].of) * values;
-  const auto pairs = [](const Vector& a, const Vector& b) { return __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7); };
-  const Vector low = pairs(p[0], p[1]), high = pairs(p[2], p[3]);
-  const Vector sum = __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
+FN void times(const Four (&fours)[OWN], const real (&z)[4], real (&product)[OWN]) {
+#ifdef GPU
+  product[0] = (fours[0][0] * z[0] + fours[0][1] * z[1]) + (fours[0][2] * z[2] + fours[0][3] * z[3]);
+#elif defined(QUADS)
+  const Quad sum = (quad(fours[0].of) * z[0] + quad(fours[1].of) * z[1]) + (quad(fours[2].of) * z[2] + quad(fours[3].of) * z[3]);
   memcpy(product, &sum, sizeof sum);
 #else
-  for (int r = 0; r < OWN; ++r) product[r] = (rows[r][0] * z[0] + rows[r][1] * z[1]) + (rows[r][2] * z[2] + rows[r][3] * z[3]);
+  for (int r = 0; r < 4; ++r) product[r] = (fours[0][r] * z[0] + fours[1][r] * z[1]) + (fours[2][r] * z[2] + fours[3][r] * z[3]);
 #endif
 }
 
@@ -159,7 +141,12 @@ private:
   INLINE static void take(const Four (&block)[OWN], const real (&z)[4], real (&sums)[OWN]) {
     real product[OWN];
     times(block, z, product);
+#ifdef QUADS  // between choices of sides compilers see four numbers
+    const Quad sum = quad(sums) - quad(product);
+    memcpy(sums, &sum, sizeof sum);
+#else
     for (int r = 0; r < OWN; ++r) sums[r] -= product[r];
+#endif
   }
 };
 template <int ODD, class Coupling, class Inverse>

@@ -86,7 +86,8 @@ struct PrivateAt {
     const InTile in = numbered.tile(c, first);
     return {field + N * first, in};
   }
-  INLINE PrivateAt<N, Number, InTile> own(const Cell& c) const { return {place(c, 0), {c.i, c.j, c.k, 1, 1}}; }
+  INLINE PrivateAt<N, Number, InTile> own(const Cell& c) const { return own(c, numbered(c)); }
+  INLINE PrivateAt<N, Number, InTile> own(const Cell& c, Index number) const { return {field + N * number, {c.i, c.j, c.k, 1, 1}}; }
   INLINE auto four(const Cell& c, int n) const { return four(place(c, n)); }
   INLINE static auto four(const Number* from) {
     static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
