@@ -122,7 +122,7 @@ def _layout(boxes: Sequence[Box]) -> Layout:
 
 def _unknown(layout: Layout, privilege: Privilege, dtype: np.dtype) -> np.ndarray:
     """An array of NaN, or of 0 where numbers are whole."""
-    shape, number = layout.of(privilege.values, privilege.together).shape, np.nan if dtype.kind == "f" else 0
+    shape, number = layout.of(privilege.values).shape, np.nan if dtype.kind == "f" else 0
     if privilege.together and len(shape) == 4:
         return np.full((*shape[:2], shape[3], shape[2]), number, dtype).swapaxes(2, 3)
     return np.full(shape, number, dtype)

@@ -115,6 +115,12 @@ FORCES = {f"{sort}_{axis}": f"forces.{3 * n + m}" for n, sort in enumerate(SORTS
 """The scalars of the force on a body, by what they are."""
 
 
+def coupled(values: np.ndarray, device: str) -> np.ndarray:
+    """The block [row, column, ...] of a matrix for a neighbour, from its numbers [number, ...] on a kind of device."""
+    block = values.reshape(4, 4, *values.shape[1:])
+    return block.swapaxes(0, 1) if device == "cpu" else block
+
+
 def variant(task: Task, without: str = "", turned: str | None = None) -> Task:
     """The task without these parameters, turned to an axis or a face."""
     return task.of(Variant(absent=frozenset(without.split()), orientation=turned))

@@ -35,7 +35,7 @@ from taskflow.flow.reference.implicit_compressibility import first_order, scalar
 from taskflow.flow.reference.shifted import Shifted
 from taskflow.hexahedra import centres
 from taskflow.runtime.regions import Box
-from tests.flow.byhand import ByHand
+from tests.flow.byhand import ByHand, coupled
 from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, norm, run
 from tests.flow.test_artificial_compressibility import BEGUN, HEAT, NEW, STATE, geometry, hand, numbers, variants
 from tests.flow.test_implicit_derivative import DIRECTION, EPS, OUT
@@ -278,7 +278,7 @@ def test_the_matrices_with_eddies(device):
         beyond = reference.at(d, (1 if side % 2 else -1, side // 2))
         name, first = place(side)
         values = np.moveaxis(made.fields[name][inner[0], inner[1], :, inner[2]], 2, 0)
-        block = values[first : first + PIVOT].reshape(4, 4, *beyond.shape[1:])
+        block = coupled(values[first : first + PIVOT], made.device.kind)
         total += np.einsum("rc...,c...->r...", block, beyond)
     assert np.abs(total - expected).max() < 1e-7 * np.abs(expected).max()
     made.run(

@@ -14,6 +14,7 @@ from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, Partition, region
 from taskflow.runtime.tasks import owned
+from tests.flow.byhand import coupled
 from tests.flow.charts import march
 from tests.flow.test_implicit_march import REST, box, model
 
@@ -63,7 +64,7 @@ def blocks_of(out) -> Blocks:
             present[side // 2] += 1 if side % 2 else -1
             if 0 <= present[side // 2] < CELLS[side // 2]:
                 name, first = place(side)
-                blocks[cell, tuple(present)] = out[name][k, j, first : first + PIVOT, i].reshape(4, 4)
+                blocks[cell, tuple(present)] = coupled(out[name][k, j, first : first + PIVOT, i], "cpu")
     return blocks
 
 
@@ -84,14 +85,16 @@ def test_they_are_the_same_for_any_blocks():
 
 
 def test_a_singular_block_is_told_with_its_cell():
-    pivots = np.zeros((CELLS[2], CELLS[1], PIVOT, CELLS[0]))
-    pivots[1, 2, 0, 3] = np.inf
-    space = region(CELLS, [Field("pivot", values=PIVOT), Field("inverse", values=PIVOT, private=True)])
+    pivots = np.random.default_rng(5).random((CELLS[2], CELLS[1], PIVOT, CELLS[0]))
+    by_columns = pivots.reshape(*pivots.shape[:2], 4, 4, -1).swapaxes(2, 3).reshape(pivots.shape)
+    pivots[1, 2, 0, 3] = by_columns[1, 2, 0, 3] = np.inf
+    inverse = Field("inverse", values=PIVOT, private=True, tile=(4, 2, 8))
+    space = region(CELLS, [Field("pivot", values=PIVOT), inverse])
 
     def job(shard):
         shard.write({"pivot": pivots})
         shard.run(lambda f: iter([factor.keep_inverse(f.pivot, f.inverse, over=space.cells, cell="cell")]))
-        np.testing.assert_array_equal(shard.read("inverse"), pivots)
+        np.testing.assert_array_equal(shard.read("inverse"), by_columns)
         return dict(shard.scalars)
 
     (scalars,) = run_threads(Partition(space, (1, 1, 1)), job, cpu(1))

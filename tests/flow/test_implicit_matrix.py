@@ -11,7 +11,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUP
 from taskflow.flow.reference import artificial_compressibility as reference
 from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
 from taskflow.flow.reference.implicit_compressibility import first_order, mirrored
-from tests.flow.byhand import ByHand
+from tests.flow.byhand import ByHand, coupled
 from tests.flow.test_artificial_compressibility import STATE, faces_that_move, geometry, hand, numbers
 
 CELLS, EPS = (7, 5, 6), 1e-6
@@ -46,8 +46,10 @@ def test_real_time_is_on_the_diagonal_of_momentum(device):
 def block(made: ByHand, cell, side: int | None) -> np.ndarray:
     """The block of a cell (i, j, k) for a neighbour, or for itself."""
     i, j, k = (n + LAYERS for n in cell)
-    name, first = ("pivot", 0) if side is None else place(side)
-    return made.fields[name][k, j, first : first + PIVOT, i].reshape(4, 4)
+    if side is None:
+        return made.fields["pivot"][k, j, :, i].reshape(4, 4)
+    name, first = place(side)
+    return coupled(made.fields[name][k, j, first : first + PIVOT, i], made.device.kind)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy as np
 
 from taskflow.runtime.machine.agreement import Agreement
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
-from taskflow.runtime.machine.device import Array, Device, Gpu, Lane, lanes
+from taskflow.runtime.machine.device import Device, Gpu, Lane, lanes
 from taskflow.runtime.machine.direct import Neighbourhood
 from taskflow.runtime.machine.kernel.instance import Instances, extreme
 from taskflow.runtime.machine.trace.binding import Binder

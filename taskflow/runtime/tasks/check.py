@@ -94,8 +94,8 @@ def _check_tile(launch: Launch, name: str, tile: Triple) -> None:
         raise BadInput(f"{launch} uses {name!r}, which is stored by tiles: only kernels read and write it")
     if launch.swept is not None and launch.swept[2].tile != tile:
         raise BadInput(
-            f"{launch} goes through tiles of {launch.swept[2].tile or 'whole charts'}, and {name!r} is stored by tiles of"
-            f" {tile}: declare the field with the same tile, or with none"
+            f"{launch} goes through tiles of {launch.swept[2].tile or 'whole charts'}, and {name!r} is stored by tiles"
+            f" of {tile}: declare the field with the same tile, or with none"
         )
 
 

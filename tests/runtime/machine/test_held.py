@@ -91,7 +91,7 @@ def test_what_leaves_cells(device, buffers, axes):
         inside, random = tuple(slice(GHOST, n - GHOST) for n in layout.shape), np.random.default_rng(1)
         q, p, near, begun, *areas = random.integers(-9, 9, (7, *layout.shape)).astype("f8")
         arrays = [where.allocate(layout.shape, "f8") for _ in range(4)]
-        arrays.append(where.allocate(layout.of(3, together=False).shape, "f8"))
+        arrays.append(where.allocate(layout.of(3).shape, "f8"))
         for array, values in zip(arrays, (q, p, near, begun, np.stack(areas, axis=2)), strict=True):
             array[...] = where.xp.asarray(values)
         results = [where.allocate(layout.shape, "f8") for _ in range(2)]

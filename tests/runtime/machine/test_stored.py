@@ -1,5 +1,7 @@
 """Fields in a precision of their own, and private ones: what is stored in single is computed with in double."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,11 @@ from taskflow.errors import BadInput
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel import Layout
+from taskflow.runtime.machine.kernel.call import private_field
+from taskflow.runtime.machine.kernel.instance import tile_order
 from taskflow.runtime.machine.needs import MemoryCount
 from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, region
-from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Write, task
+from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Sweep, Swept, Write, task
 
 from ..regions.turned import pieces, turned
 
@@ -32,6 +36,9 @@ TASK apply(Range range, InPrivate<4, Real_f> f, InOf<Real_d> d, InValuesOf<2, Re
 }
 TASK twice(Range range, InOutPrivate<1, Real_g> g, Out a) {
   for_cells(range, CELL(c) { g(c) *= 2; a[c] = g(c); });
+}
+TASK gather(Range range, InPrivate<1, Real_g> g, InOut a, Sweep sweep) {
+  sweep_cells(range, sweep, UP, CELL(c) { a[c] += g(c); });
 }
 TASK largest(Range range, InOutPrivateRows<3, Real_h> h, Out a, Partial most) {
   reduce_strips(range, most, MAX, CELLS(c, cells, double* values) {
@@ -63,6 +70,11 @@ def twice(g: ReadWrite.private, a: Write):
 @task(kernel=TEXT)
 def largest(h: ReadWrite.private.rows * 3, a: Write, *, most: Reduce[max]):
     """h_n = (n + 1) h_n, a = h_0 + h_1 + h_2, most = max a"""
+
+
+@task(kernel=TEXT)
+def gather(g: Read.private, a: Swept["up"], *, sweep: Sweep):
+    """a = a + g"""
 
 
 @task
@@ -199,7 +211,63 @@ def test_what_a_private_field_cannot_do_is_refused():
 
 
 def test_pieces_that_begin_anywhere_have_private_memory_of_their_own():
-    """What a kernel takes for the cell (0, 0, 0) of a private field lies as far before its memory as its values say."""
-    kernel = Layout((5, 3, 2), (4, 6, 7)).of(4, together=True)
-    assert kernel.offset == 4 * (5 + 7 * (3 + 6 * 2))
-    assert Layout((5, 3, 2), (4, 6, 7)).of(4, together=False).offset == 5 + 4 * 7 * (3 + 6 * 2)
+    """A kernel finds their cells from the first one on; those of fields in rows from the cell (0, 0, 0) on."""
+    layout = Layout((5, 3, 2), (4, 6, 7)).of(4)
+    assert layout.offset == 5 + 4 * 7 * (3 + 6 * 2)
+    private = private_field(4096, layout)
+    assert private["field"] == 4096
+    assert (private["lo"].tolist(), private["size"].tolist()) == ([5, 3, 2], [7, 6, 4])
+
+
+@pytest.mark.parametrize("tile", [(8, 8, 8), (4, 2, 1), (16, 1, 2)])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 2, 2)])
+def test_a_field_in_tiles_is_what_it_is_in_rows(tile, blocks):
+    """Tiles at high ends are smaller; a piece has tiles of its own. The host reads and writes cells wherever they lie.
+    """
+    plain = Partition(region((13, 9, 5), fields("f4"), periodic="xyz"), blocks)
+    tiled = [replace(field, tile=tile) if field.private else field for field in fields("f4")]
+    start = 1 + np.random.default_rng(2).random((5, 9, 13))
+
+    def done(partition):
+        kept = {"a": np.empty_like(start), "g": np.empty_like(start, "f4"), "f": np.empty((5, 9, 4, 13), "f4")}
+
+        def job(shard):
+            mine = shard.cells.slices((0, 0, 0))
+            shard.write({"a": np.ascontiguousarray(start[mine]), "g": start[mine].astype("f4")})
+            shard.run(program(shard.partition.region.cells))
+            shard.run(lambda r: [twice(r.g, r.a, over=shard.partition.region.cells)])
+            for name, values in kept.items():
+                values[mine] = shard.read(name)
+            return shard.instances.nbytes
+
+        return run_threads(partition, job, cpu(1)), kept
+
+    sizes, expected = done(plain)
+    assert sizes == [plain.nbytes(block) for block in range(len(plain))]
+    more, actual = done(Partition(region((13, 9, 5), tiled, periodic="xyz"), blocks))
+    assert more == sizes
+    for name, values in expected.items():
+        np.testing.assert_array_equal(actual[name], values, err_msg=name)
+
+
+def test_the_memory_of_a_field_in_tiles_goes_through_one_tile_after_the_other():
+    numbers = tile_order((5, 3, 2), (2, 2, 1))
+    assert numbers[0].tolist() == [[0, 1, 4, 5, 8], [2, 3, 6, 7, 9], [10, 11, 12, 13, 14]]
+    assert numbers[1].tolist() == (15 + numbers[0]).tolist()
+
+
+def test_what_a_field_in_tiles_cannot_do_is_refused():
+    with pytest.raises(ValueError, match="which private fields have that are not in rows"):
+        Field("q", tile=(8, 8, 8))
+    with pytest.raises(ValueError, match=r"tile = \(8, 6, 8\); give three powers of two"):
+        Field("q", private=True, tile=(8, 6, 8))
+    space = region((4, 4, 4), [Field("a"), Field("g", private=True, tile=(2, 2, 2))])
+    launches = {
+        "only kernels read and write it": lambda r: [twice_in_numpy(r.g, r.a, over=space.cells)],
+        r"tiles of \(4, 4, 4\), and 'g' is stored by tiles of \(2, 2, 2\)": lambda r: [
+            gather(r.g, r.a, over=space.cells, sweep=Sweep((4, 4, 4)))
+        ],
+    }
+    for text, launched in launches.items():
+        with pytest.raises(BadInput, match=text):
+            run_threads(Partition(space, (1, 1, 1)), lambda shard, one=launched: shard.run(one), cpu(1))

@@ -247,15 +247,11 @@ class Layout:
 
     origin: Triple
     shape: tuple[int, ...]
-    step: int = 1  # elements from a cell to the next one along x
     tile: Triple | None = None  # cells lie by such tiles, in arrays [cell] or [cell, value]
 
-    def of(self, values: int, together: bool) -> Layout:
-        """The same of fields with so many values per cell, which lie behind each other if they are `together`."""
-        if values == 1:
-            return self
-        shape = (*self.shape[:2], values, self.shape[2])
-        return Layout(self.origin, shape, values if together else 1, self.tile)
+    def of(self, values: int) -> Layout:
+        """The same of fields with so many values per cell."""
+        return self if values == 1 else Layout(self.origin, (*self.shape[:2], values, self.shape[2]), self.tile)
 
     @cached_property
     def memory(self) -> tuple[int, ...]:
@@ -271,6 +267,6 @@ class Layout:
 
     @property
     def offset(self) -> int:
-        """Elements from the cell (0, 0, 0) to the first one in memory."""
+        """Elements from the cell (0, 0, 0) to the first one in memory, where values of a cell lie a row apart."""
         x, y, z = self.origin
-        return self.step * x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)
+        return x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)

@@ -98,7 +98,7 @@ class Kernel(ABC):
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
         places = dict.fromkeys(self.task.fields, layout) | dict(others or {})
-        layouts = {name: places[name].of(way.values, way.together) for name, way in self.task.fields.items()}
+        layouts = {name: places[name].of(way.values) for name, way in self.task.fields.items()}
         self._check(box, layouts, arrays)
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]

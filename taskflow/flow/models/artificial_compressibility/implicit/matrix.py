@@ -10,12 +10,14 @@ from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, ta
 COUPLING = ("coupling_low", "coupling_high")
 """The fields of the blocks for neighbours on low sides and on high ones: what a sweep reads lies together."""
 HALF, PIVOT = 48, 16
-"""Numbers of a cell in each of them, by rows, see `place`; those of its own block."""
+"""Numbers of a cell in each of them, see `place`; those of its own block."""
 COUPLED, COUPLES = (Components(**dict.fromkeys(COUPLING, way.private * HALF)) for way in (Read, Write))
 
 
 def place(side: int) -> tuple[str, int]:
-    """The field with the block for the neighbour on a side, x_min to z_max, and the first number of that."""
+    """The field with the block for the neighbour on a side, x_min to z_max, and the first number of that: on a GPU it
+    is there by rows, on a CPU by columns. So is the inverse of the pivot.
+    """
     return COUPLING[side % 2], PIVOT * (side // 2)
 
 

@@ -83,9 +83,10 @@ class ImplicitCompressibility(ImplicitScalars):
         if self.carried:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
         more += single_fields(self)
-        swept = {"private": True, "tile": self.tile if self.ordering == "tiles" and powers_of_two(self.tile) else None}
-        coupling = (Field(name, kept, values=HALF, **swept) for name in COUPLING)
-        return *coupling, Field("pivot", kept, values=PIVOT), Field("inverse", kept, values=PIVOT, **swept), *more
+        tile = self.tile if self.ordering == "tiles" and powers_of_two(self.tile) else None
+        of_solves = (("inverse", PIVOT), *((name, HALF) for name in COUPLING))
+        swept = (Field(name, kept, values=values, private=True, tile=tile) for name, values in of_solves)
+        return *swept, Field("pivot", kept, values=PIVOT), *more
 
     @property
     def rounds(self) -> bool:
