@@ -16,6 +16,15 @@
 #include "columns.h"
 #include "factors.h"
 
+// A number as pivots store it
+FN real rounded(real value) {
+  Real_pivot stored = Real_pivot(value);
+#ifndef GPU
+  asm volatile("" : "+m"(stored));  // GCC 12 leaves it out where it makes vectors of these numbers
+#endif
+  return real(stored);
+}
+
 template <int N>
 struct SideOf {
   static constexpr int number = N;
@@ -118,7 +127,7 @@ struct Elimination {
         if (!(sides >> side.number & 1)) return;
         take<side.number>(d, c, first);
         for (int r = 0; r < 4 && !inside; ++r)
-          for (int n = 0; n < OWN; ++n) d.of[r][n] = real(Real_pivot(d.of[r][n]));
+          for (int n = 0; n < OWN; ++n) d.of[r][n] = rounded(d.of[r][n]);
       });
     }
     const Columns inverted = inverse(d, first);
