@@ -115,10 +115,12 @@ FORCES = {f"{sort}_{axis}": f"forces.{3 * n + m}" for n, sort in enumerate(SORTS
 """The scalars of the force on a body, by what they are."""
 
 
-def coupled(values: np.ndarray, device: str) -> np.ndarray:
-    """The block [row, column, ...] of a matrix for a neighbour, from its numbers [number, ...] on a kind of device."""
+def coupled(values: np.ndarray, device: Device) -> np.ndarray:
+    """The block [row, column, ...] of a matrix for a neighbour, from its numbers [number, ...] on a device: by rows, or
+    by columns where fields are tiled, too.
+    """
     block = values.reshape(4, 4, *values.shape[1:])
-    return block.swapaxes(0, 1) if device == "cpu" else block
+    return block.swapaxes(0, 1) if device.tiled else block
 
 
 def variant(task: Task, without: str = "", turned: str | None = None) -> Task:

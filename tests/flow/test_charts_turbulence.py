@@ -278,7 +278,7 @@ def test_the_matrices_with_eddies(device):
         beyond = reference.at(d, (1 if side % 2 else -1, side // 2))
         name, first = place(side)
         values = np.moveaxis(made.fields[name][inner[0], inner[1], :, inner[2]], 2, 0)
-        block = coupled(values[first : first + PIVOT], made.device.kind)
+        block = coupled(values[first : first + PIVOT], made.device)
         total += np.einsum("rc...,c...->r...", block, beyond)
     assert np.abs(total - expected).max() < 1e-7 * np.abs(expected).max()
     made.run(

@@ -64,7 +64,7 @@ def blocks_of(out) -> Blocks:
             present[side // 2] += 1 if side % 2 else -1
             if 0 <= present[side // 2] < CELLS[side // 2]:
                 name, first = place(side)
-                blocks[cell, tuple(present)] = coupled(out[name][k, j, first : first + PIVOT, i], "cpu")
+                blocks[cell, tuple(present)] = coupled(out[name][k, j, first : first + PIVOT, i], cpu())
     return blocks
 
 

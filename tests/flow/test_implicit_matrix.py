@@ -49,7 +49,7 @@ def block(made: ByHand, cell, side: int | None) -> np.ndarray:
     if side is None:
         return made.fields["pivot"][k, j, :, i].reshape(4, 4)
     name, first = place(side)
-    return coupled(made.fields[name][k, j, first : first + PIVOT, i], made.device.kind)
+    return coupled(made.fields[name][k, j, first : first + PIVOT, i], made.device)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class Field:
     writes it, nothing of it is ever exchanged, and no checkpoint holds it. A `private` field is one that points read
     and write in their own cells alone, such as the factors of a matrix: it has no ghost cells or boundary layers, and
     the values of a cell lie behind each other in memory, whatever its arrays look like, but in `rows` those of a row.
-    With a `tile` so do those of its cells: memory is in the order in which a sweep with such tiles takes it.
+    With a `tile` the memory of a CPU is in the order in which a sweep with such tiles takes it.
 
     Raises ValueError for a location that is none of these, less than one value, a field that is constant and private,
     in rows and not private, or in tiles and not private or in rows, and for a tile of other numbers of cells than

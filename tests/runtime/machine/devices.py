@@ -60,6 +60,7 @@ def one_gpu() -> Device:
     if EMULATE not in os.environ:
         return gpu()
     device = cpu()
+    device.tiled = False
     _emulated.add(device)
     kernel.HostKernel, kernel._make = _kernel, _make
     return device

@@ -213,7 +213,8 @@ def test_what_a_private_field_cannot_do_is_refused():
 def test_pieces_that_begin_anywhere_have_private_memory_of_their_own():
     """A kernel finds their cells from the first one on; those of fields in rows from the cell (0, 0, 0) on."""
     layout = Layout((5, 3, 2), (4, 6, 7)).of(4)
-    assert layout.offset == 5 + 4 * 7 * (3 + 6 * 2)
+    assert layout.offset() == 5 + 4 * 7 * (3 + 6 * 2)
+    assert layout.offset(together=True) == 4 * (5 + 7 * (3 + 6 * 2))
     private = private_field(4096, layout)
     assert private["field"] == 4096
     assert (private["lo"].tolist(), private["size"].tolist()) == ([5, 3, 2], [7, 6, 4])

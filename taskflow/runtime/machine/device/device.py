@@ -36,13 +36,16 @@ class Allocator(Protocol):
 
 
 class Device(ABC):
-    """Processors with one memory. `xp` is their array library (NumPy or CuPy), `threads` the cores a kernel may use."""
+    """Processors with one memory. `xp` is their array library (NumPy or CuPy), `threads` the cores a kernel may use.
+    Private fields that have a tile are stored by it where it is `tiled`.
+    """
 
     kind: ClassVar[Kind]
     xp: Any
     name: str
     threads: int
     alarm: Alarm
+    tiled: bool = False  # threads of a GPU are in all rows of a tile at once: there it costs and brings nothing
 
     @abstractmethod
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
@@ -82,7 +85,7 @@ class Cpu(Device):
 
     def __init__(self, threads: int) -> None:
         self.xp, self.threads, self.name = np, threads, processor_name()
-        self._allocated, self.alarm = 0, Alarm(np.zeros(1, np.uint32))
+        self._allocated, self.alarm, self.tiled = 0, Alarm(np.zeros(1, np.uint32)), True
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
         """A C-ordered array of zeros.

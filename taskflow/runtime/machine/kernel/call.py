@@ -22,7 +22,7 @@ import numpy as np
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.regions import Box, Triple, triple
-from taskflow.runtime.tasks import LookupTable
+from taskflow.runtime.tasks import LookupTable, Privilege
 
 # struct Range of cell.h
 RANGE = np.dtype(
@@ -34,7 +34,7 @@ RANGE = np.dtype(
 PARTIAL = np.dtype([(name, np.uint64) for name in ("result", "parts", "ticket", "before")], align=True)
 # structs Foreign and ValuesOf of cell.h
 STRIDED = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
-# struct PrivateOf of stored.h
+# struct PrivateOf of stored.h, on a CPU
 PRIVATE = np.dtype([("field", np.uint64)] + [(name, np.intc, 3) for name in ("lo", "size", "bits")], align=True)
 NO_TILES = (30, 30, 30)  # bits: more cells than any box has
 BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
@@ -67,18 +67,31 @@ def address(pointer: int) -> np.uint64:
     return np.uint64(pointer % 2**64)
 
 
-def strided_field(pointer: int, shape: tuple[int, ...], *, rows: bool = False) -> np.ndarray:
+def strided_field(pointer: int, shape: tuple[int, ...], *, private: bool = False) -> np.ndarray:
     """The struct Foreign, or ValuesOf, of a field whose cell (0, 0, 0) would be at `pointer`, a C-ordered array
-    [z, y, x] or [z, y, value, x]; or PrivateRowsOf, with distances in cells. That of StoredOf is its begin.
+    [z, y, x] or [z, y, value, x]; or PrivateRowsOf and, on a GPU, PrivateOf, with distances in cells. That of StoredOf
+    is its begin.
     """
-    plane = shape[1] * (shape[-1] if rows else math.prod(shape[2:]))
+    plane = shape[1] * (shape[-1] if private else math.prod(shape[2:]))
     return np.array((address(pointer), shape[-1], plane), STRIDED)
 
 
 def private_field(pointer: int, layout: Layout) -> np.ndarray:
-    """The struct PrivateOf of a field whose memory begins at `pointer`."""
+    """The struct PrivateOf of a field whose memory on a CPU begins at `pointer`."""
     bits = tuple(n.bit_length() - 1 for n in layout.tile) if layout.tile else NO_TILES
     return np.array((address(pointer), layout.origin, layout.box.shape, bits), PRIVATE)
+
+
+def field_value(device: Device, array: Array, layout: Layout, privilege: Privilege, declared: Privilege) -> Value:
+    """A field as a kernel takes it. Its task was `declared` with a privilege that may leave open which precision."""
+    begin = device.pointer(array)
+    if privilege.together and device.tiled:
+        return private_field(begin, layout)
+    first = begin - layout.offset(together=privilege.together) * array.dtype.itemsize
+    own = privilege.precision is not None and declared.precision == "any"
+    if own or privilege.foreign or privilege.values > 1:
+        return strided_field(first, layout.shape, private=privilege.unshared)
+    return address(first)
 
 
 def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
@@ -265,8 +278,10 @@ class Layout:
         """The cells that have memory."""
         return Box(self.origin, self.origin).expand((0, 0, 0), (self.shape[-1], self.shape[1], self.shape[0]))
 
-    @property
-    def offset(self) -> int:
-        """Elements from the cell (0, 0, 0) to the first one in memory, where values of a cell lie a row apart."""
+    def offset(self, *, together: bool = False) -> int:
+        """Elements from the cell (0, 0, 0) to the first one in memory, where values of a cell lie a row apart, or all
+        `together`.
+        """
         x, y, z = self.origin
-        return x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)
+        row = math.prod(self.shape[2:])
+        return x * (row // self.shape[-1] if together else 1) + row * (y + self.shape[1] * z)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ class Instances:
     """
 
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
-        self.partition, self.block, self._device = partition, block, device
+        self.partition, self.block, self._tiled = partition, block, device.tiled
         self.fields, self._homes = partition.fields, partition.homes
         pieces = {name: home.pieces_of(block) for name, home in partition.homes.items()}
         self.first = {name: numbers[0] for name, numbers in pieces.items()}
@@ -40,6 +41,7 @@ class Instances:
         self.arrays: dict[Place, Array] = {}
         for place, (size, dtype) in sizes.items():
             array, field = self.memory.allocate((size,), dtype)[leads[place] :], self.fields[place[0]]
+            field = field if self.tile(place[0]) else replace(field, tile=None)
             self.arrays[place] = _shaped(array, field, self.boxes[place])
 
     def poison(self) -> None:
@@ -61,27 +63,29 @@ class Instances:
 
     def read(self, name: str, box: Box) -> Array:
         """The values of a field in the cells of `box`: their `view`, or, of a field in tiles, a copy."""
-        if self.fields[name].tile is None:
+        if self.tile(name) is None:
             return self.view(name, box)
-        cells, array = self._numbers(name, box)
+        array, cells = self._numbers(name, box)
         values = array[cells]
         return values if values.ndim == 3 else values.swapaxes(2, 3)
 
     def write(self, name: str, box: Box, values: Array) -> None:
         """Give a field values in the cells of `box`."""
-        if self.fields[name].tile is None:
+        if self.tile(name) is None:
             self.view(name, box)[...] = values
         else:
-            cells, array = self._numbers(name, box)
+            array, cells = self._numbers(name, box)
             array[cells] = values if values.ndim == 3 else values.swapaxes(2, 3)
 
-    def _numbers(self, name: str, box: Box) -> tuple[Array, Array]:
-        """The numbers [z, y, x] of cells in the memory of a field in tiles, and that."""
-        place = name, self._piece(name, box)
-        array, around, tile = self.arrays[place], self.boxes[place], self.fields[name].tile
+    def tile(self, name: str) -> Triple | None:
+        """The tiles by which a field is stored here, if it is."""
+        return self.fields[name].tile if self._tiled else None
+
+    def _numbers(self, name: str, box: Box) -> tuple[Array, np.ndarray]:
+        """The memory of a field in tiles, and the numbers [z, y, x] of cells in it."""
+        place, tile = (name, self._piece(name, box)), self.tile(name)
         assert tile is not None
-        numbers = tile_order(around.shape, tile)[box.slices(around.lo)]
-        return (numbers if isinstance(array, np.ndarray) else self._device.xp.asarray(numbers)), array
+        return self.arrays[place], tile_order(self.boxes[place].shape, tile)[box.slices(self.boxes[place].lo)]
 
     def array(self, name: str) -> Array:
         """All of the memory of a field, on the first piece of its region."""
@@ -127,7 +131,7 @@ def _shaped(array: Array, field: Field, box: Box) -> Array:
 
 
 def tile_order(shape: Triple, tile: Triple) -> np.ndarray:
-    """The numbers [z, y, x] of so many cells in memory, tile by tile, as `TileByTile` of stored.h has them."""
+    """The numbers [z, y, x] of so many cells in memory, tile by tile, as `Numbered` of stored.h has them."""
     along = [np.arange(n) for n in shape]
     begin = [at // n * n for at, n in zip(along, tile, strict=True)]
     size = [np.minimum(n, count - at) for n, count, at in zip(tile, shape, begin, strict=True)]

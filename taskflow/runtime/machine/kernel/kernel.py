@@ -24,12 +24,11 @@ from taskflow.runtime.machine.kernel.call import (
     address,
     cuda_call,
     cuda_shape,
+    field_value,
     host_call,
     host_parts,
     march,
-    private_field,
     range_of,
-    strided_field,
     table_address,
     tiled_shape,
 )
@@ -103,14 +102,7 @@ class Kernel(ABC):
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
-            begin, at = self.device.pointer(array), layouts[name]
-            if privilege.together:
-                values.append(private_field(begin, at))
-                continue
-            first = begin - at.offset * array.dtype.itemsize
-            own = privilege.precision is not None and self.task.base.fields[name].precision == "any"
-            strided = own or privilege.foreign or privilege.values > 1
-            values.append(strided_field(first, at.shape, rows=privilege.in_rows) if strided else address(first))
+            values.append(field_value(self.device, array, layouts[name], privilege, self.task.base.fields[name]))
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
             if isinstance(constant := constants.get(name), PlacedSweep):
@@ -168,8 +160,8 @@ class Kernel(ABC):
             layout = layouts[name]
             own = privilege.precision
             real = self.real if own in (None, "any") else np.dtype(own)
-            apart = privilege.together and layout.tile is None
-            rows = array.swapaxes(2, -1) if apart else array  # the values of a cell are neighbours there
+            apart = privilege.together and layout.tile is None  # the values of a cell are neighbours there
+            rows = array.swapaxes(2, -1) if apart else array
             if array.shape != layout.memory or array.dtype != real or not rows.flags.c_contiguous:
                 actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.memory} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")

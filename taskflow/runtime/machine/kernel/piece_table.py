@@ -15,7 +15,7 @@ import numpy as np
 
 from taskflow.runtime.machine.device import Array, Device
 from taskflow.runtime.machine.kernel.agreement import SCALARS, parameters
-from taskflow.runtime.machine.kernel.call import PARTIAL, PRIVATE, RANGE, STRIDED, Value
+from taskflow.runtime.machine.kernel.call import PARTIAL, RANGE, STRIDED, Value
 from taskflow.runtime.machine.kernel.sweeping import SWEEP
 from taskflow.runtime.machine.kernel.text import struct_dtype
 from taskflow.runtime.regions import Triple
@@ -33,8 +33,7 @@ PLACED_PARTIAL = np.dtype(
     align=True,
 )
 PLACED_BLOCK = np.dtype([(name, np.uintc) for name in ("x", "y", "z", "piece")])
-STRIDES = re.compile(r"Foreign|\w+(Values|PrivateRows)\w*<")  # fields that are more than an address
-ALONE = re.compile(r"\w+Private<")
+STRIDES = re.compile(r"Foreign|\w+(Values|Private)\w*<")  # fields that are more than an address
 
 _lock = threading.Lock()
 _tables: WeakKeyDictionary[Device, dict[tuple[Triple, ...], Array]] = WeakKeyDictionary()
@@ -51,7 +50,7 @@ def piece_dtype(task: Task, real: np.dtype, common: tuple[int, ...] = ()) -> np.
 def _member(task: Task, real: np.dtype, kind: str, name: str) -> tuple[np.dtype, tuple[int, ...]]:
     """The type of an argument, and how many there are of it."""
     if name in task.fields:
-        return PRIVATE if ALONE.match(kind) else STRIDED if STRIDES.match(kind) else np.dtype(np.uint64), ()
+        return STRIDED if STRIDES.match(kind) else np.dtype(np.uint64), ()
     if name in task.constants:
         constant = task.constants[name]
         if constant in SCALARS:

@@ -30,7 +30,7 @@ class Binder:
         self._folds = Counter[Hashable]()  # per key: how many point tasks that fold were bound for this pass
         self._copies: dict[Hashable, list[Call]] = {}
         self._layouts = {
-            (name, piece): Layout(box.lo, box.shape[::-1], tile=instances.fields[name].tile)
+            (name, piece): Layout(box.lo, box.shape[::-1], instances.tile(name))
             for (name, piece), box in instances.boxes.items()
         }
 

@@ -30,8 +30,10 @@ FN Quad quad(const Number (&numbers)[4]) {
 template <class Private>
 struct Halves {
   Private low, high;
+#ifndef GPU
   INLINE auto tile(const Cell& c) const { return Halves<decltype(low.tile(c))>{low.tile(c), high.tile(c)}; }
   INLINE auto own(const Cell& c) const { return Halves<decltype(low.own(c))>{low.own(c), high.own(c, low.numbered(c))}; }
+#endif
   INLINE auto operator()(const Cell& c, int n) const { return n < HALF ? low(c, n) : high(c, n - HALF); }
   INLINE auto four(const Cell& c, int n) const { return n < HALF ? low.four(c, n) : high.four(c, n - HALF); }
   INLINE auto* place(const Cell& c, int n) const { return n < HALF ? low.place(c, n) : high.place(c, n - HALF); }

@@ -49,11 +49,13 @@ struct Elimination {
   Pivot pivot;
   const Numbers& numbers;
 
+#ifndef GPU
   // The same in the tile of a cell
   INLINE auto tile(const Cell& c) const {
     using Here = Elimination<Geometry, B, Swept, Eddies, decltype(coupling.tile(c)), Pivot>;
     return Here{u, v, w, b, swept, nu_t, g, steps, coupling.tile(c), pivot, numbers};
   }
+#endif
   INLINE Columns begun(const Cell& c, int first) const {
     Columns d;
 #pragma unroll

@@ -55,11 +55,12 @@ struct Triangle {
   }
   INLINE void fetch(const SweptCell& c, int row) const { ::fetch(place(c, row), ROWS * sizeof(Four)); }
   INLINE void fetch_side(const SweptCell& c, int side) const { ::fetch(coupling.place(c, block_of(side)), ROWS * sizeof(Four)); }
+#ifndef GPU
+  // The same in the tile of a cell
   INLINE auto tile(const Cell& c) const {
     using Here = Triangle<ODD, decltype(coupling.tile(c)), decltype(inverse.tile(c))>;
     return Here{coupling.tile(c), inverse.tile(c), {right[0], right[1], right[2], right[3]}, {x[0], x[1], x[2], x[3]}, {}, {}};
   }
-#ifndef GPU
   // Two lines each, as rows begin anywhere
   INLINE void fetch_values(const Cell& c) const {
     for (int n = 0; n < 4; ++n)
@@ -109,7 +110,7 @@ struct Triangle {
     InOut x;
     const char* far;
     int far_step;
-    INLINE void go_on(int n = 1) { coupling += n * step * HALF, inverse += n * step * Inverse::VALUES, right += n * step, x += n * step, far += n * far_step; }
+    INLINE void go_on() { coupling += step * HALF, inverse += step * Inverse::VALUES, right += step, x += step, far += far_step; }
     INLINE void load(unsigned sides, Ahead& a) const {
 #pragma unroll
       for (int m = 0; m < 3; ++m)

@@ -50,13 +50,20 @@ FN void fetch(const void* at, [[maybe_unused]] int bytes) {
   for (int n = 0; n < bytes; n += 64) __builtin_prefetch(static_cast<const char*>(at) + n);
 #endif
 }
+#ifdef GPU
+// The numbers of cells in memory
+struct Numbered {
+  Index y, z;
+  INLINE Index operator()(const Cell& c) const { return c.i + c.j * y + c.k * z; }
+};
+#else
 // The numbers of cells in memory: row by row, in a tile from its first one on
 struct InTile {
   int i, j, k, nx, ny;
   INLINE Index operator()(const Cell& c) const { return (Index(c.k - k) * ny + (c.j - j)) * nx + (c.i - i); }
 };
 // Those of tile after tile, as a sweep goes. A tile has 2^bits cells, or as many as there are.
-struct TileByTile {
+struct Numbered {
   int lo[3], size[3], bits[3];
   INLINE int begin(int at, int axis) const { return (at - lo[axis]) >> bits[axis] << bits[axis]; }
   INLINE int along(int begin, int axis) const { return size[axis] - begin < 1 << bits[axis] ? size[axis] - begin : 1 << bits[axis]; }
@@ -72,15 +79,17 @@ struct TileByTile {
     return first + in(c);
   }
 };
+#endif
 // A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.
 // `q.four(c, n)` reads four of them at once, where N and n are multiples of 4, and `q.store_four(c, n, four)` writes them: on a GPU
 // these are one or two loads or stores. `q.place(c, n)` is where they lie, `fetch` of it asks a GPU to bring that line of memory near.
-// `q.tile(c)` is the field in the tile of a cell, where places are found at once.
-template <int N, class Number, class Numbered>
+// On a CPU `q.tile(c)` is the field in the tile of a cell, where places are found at once, and `q.own(c)` in the cell.
+template <int N, class Number, class Where>
 struct PrivateAt {
   Number* __restrict__ field;
-  Numbered numbered;
+  Where numbered;
   INLINE auto operator()(const Cell& c, int n = 0) const { return held(*place(c, n)); }
+#ifndef GPU
   INLINE PrivateAt<N, Number, InTile> tile(const Cell& c) const {
     Index first;
     const InTile in = numbered.tile(c, first);
@@ -88,6 +97,7 @@ struct PrivateAt {
   }
   INLINE PrivateAt<N, Number, InTile> own(const Cell& c) const { return own(c, numbered(c)); }
   INLINE PrivateAt<N, Number, InTile> own(const Cell& c, Index number) const { return {field + N * number, {c.i, c.j, c.k, 1, 1}}; }
+#endif
   INLINE auto four(const Cell& c, int n) const { return four(place(c, n)); }
   INLINE static auto four(const Number* from) {
     static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
@@ -116,7 +126,7 @@ private:
   static constexpr bool FOURS = N % 4 == 0 && sizeof(Number) >= 4;
 };
 template <int N, class Number>
-using PrivateOf = PrivateAt<N, Number, TileByTile>;
+using PrivateOf = PrivateAt<N, Number, Numbered>;
 
 // One in rows: `q(c, n)` lies behind that of the cell before, so that many cells are read or written at once.
 template <int N, class Number>

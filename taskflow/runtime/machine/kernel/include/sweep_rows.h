@@ -18,7 +18,7 @@
 //     INLINE real value(index, n) const;                       // of a cell that is done
 //     struct Way {...};                                        // on a GPU: a thread's way through a column, from a cell on, that knows
 //     INLINE Way way(c, row, ahead_by) const;                  //   load(sides, ahead), begin(sum, old), beyond(n, distance) and
-//                                                              //   store(n, value) n cells on, fetch() and go_on(n) by n cells
+//                                                              //   store(n, value) n cells on, fetch() and go_on()
 //     INLINE void store(c, values) const;
 //   };
 //
@@ -167,8 +167,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
     const int y = edges[0] ? MOST_COLUMNS + mine : mine - D::way, z = edges[1] ? 2 * MOST_COLUMNS + mine : mine - D::way * all.ny;
     const bool outer[2] = {edges[0] && column.sides >> (2 + low) & 1, edges[1] && column.sides >> (4 + low) & 1};
     const int start = low ? all.nx - 1 : 0;
-    auto begun = t.of_row(row).way(column.cell(start), row, 0);
-    begun.go_on((column.x(0) - start) * D::way);
+    const auto begun = t.of_row(row).way(column.cell(column.x(0)), row, 0);
     return [=, &column, way = begun, loaded = Two<Loaded<T>>(), beside = Two<Edges>()](int, int x, auto parity) mutable {
       constexpr int P = decltype(parity)::of;
       Loaded<T>& one = loaded.template get<P>();
@@ -237,8 +236,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
   for (int n = 0; n < ahead_by; ++n)
     if (!idle && column.has(start + n * D::way)) t.fetch(column.cell(start + n * D::way), row);
   Two<typename T::Ahead> loaded;
-  auto way = t.way(column.cell(start), row, ahead_by - 1);
-  way.go_on((column.x(0) - start) * D::way);
+  auto way = t.way(column.cell(column.x(-1) + D::way), row, ahead_by - 1);
   const auto one = [&](int step, auto parity) {
     constexpr int P = decltype(parity)::of;
     const int x = idle ? NO_COLUMN : column.x(step), n = mine * all.nx + x;
