@@ -76,7 +76,7 @@ class Neighbourhood:
 class _Mapped:
     """Cuts the arrays out of another block's arena, in the order in which it did so itself."""
 
-    kind = "gpu"
+    kind, tiled = "gpu", False
 
     def __init__(self, device: Gpu, pointer: int) -> None:
         self._device, self._pointer = device, pointer
