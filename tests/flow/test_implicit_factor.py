@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from taskflow.errors import RunFailed
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, place
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE
@@ -16,7 +19,7 @@ from taskflow.runtime.regions import Box, Field, Partition, region
 from taskflow.runtime.tasks import owned
 from tests.flow.byhand import coupled
 from tests.flow.charts import march
-from tests.flow.test_implicit_march import REST, box, model
+from tests.flow.test_implicit_march import REST, box, model, skewed
 
 CELLS, TILE = (5, 4, 3), (2, 2, 2)
 
@@ -82,6 +85,44 @@ def test_the_factors_are_those_of_a_dense_ilu(ordering):
 def test_they_are_the_same_for_any_blocks():
     (_, whole), (_, part) = factors_of_a_flow("tiles"), factors_of_a_flow("tiles", (1, 2, 1))
     np.testing.assert_array_equal(part["z"], whole["z"][:, :, : part["z"].shape[2]])
+
+
+def test_what_other_tiles_leave_of_a_pivot_is_rounded_as_pivots_are():
+    """On a plane, in the first cells of tiles of the second colour, whose earlier neighbours are all in other tiles."""
+    chart, tile = skewed((16, 16, 1)), (2, 2, 8)
+    state = np.random.default_rng(3).uniform(-1, 1, (4, 1, 16, 16))
+    made = {}
+    for precision in ("single", "double"):
+        flow, out = model(chart, precision=precision, tile=tile), made.setdefault(precision, {})
+
+        def after(shard, flow=flow, out=out):
+            shard.write(dict(zip(STATE, state, strict=True)))
+            shard.run(lambda f, flow=flow: flow.ghosts(f, ""))
+            shard.run(owned("implicit", flow.matrix), **{"implicit.slowness": 0.05})
+            out.update({name: shard.read(name) for name in (*COUPLING, "pivot")})
+            shard.run(owned("implicit", flow.factors))
+            out["inverse"] = shard.read("pivot")
+
+        march(flow, chart, REST, steps=1, every=1, multiple=tile, job_after=after)
+
+    def coupling(precision, cell, side):
+        (i, j), (name, first) = cell, place(side)
+        return coupled(made[precision][name][0, j, first : first + PIVOT, i], cpu()).astype("f8")
+
+    def own(name, cell):
+        return made["single"][name][0, cell[1], :, cell[0]].reshape(4, 4).astype("f8")
+
+    same = []
+    for i, j in product(range(0, 16, 2), repeat=2):
+        if (i + j) // 2 % 2:
+            left = own("pivot", (i, j))
+            for side, there in ((0, (i - 1, j)), (2, (i, j - 1))):
+                if min(there) >= 0:
+                    back = own("inverse", there) @ coupling("double", there, side + 1)
+                    left = (left - coupling("single", (i, j), side) @ back).astype("f4").astype("f8")
+            same.append(np.linalg.inv(left).astype("f4") == own("inverse", (i, j)))
+    assert len(same) == 32
+    assert np.mean(same) > 0.99
 
 
 def test_a_singular_block_is_told_with_its_cell():

@@ -72,7 +72,7 @@ class Owned:
 
         def function(scalars: Mapping[str, float]) -> Mapping[str, float]:
             values = item.function(OwnedScalars(self.owner, scalars))
-            return {mine.get(name, name): value for name, value in values.items()}
+            return {mine.get(name, f"{self.owner}.{name}"): value for name, value in values.items()}
 
         return Derive(function, names)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,8 +40,7 @@ class Instances:
         self.arrays: dict[Place, Array] = {}
         for place, (size, dtype) in sizes.items():
             array, field = self.memory.allocate((size,), dtype)[leads[place] :], self.fields[place[0]]
-            field = field if self.tile(place[0]) else replace(field, tile=None)
-            self.arrays[place] = _shaped(array, field, self.boxes[place])
+            self.arrays[place] = _shaped(array, field, self.boxes[place], tiled=self.tile(place[0]) is not None)
 
     def poison(self) -> None:
         """Fill what no message feeds, beyond sides of charts and where other than four of them meet, with NaN: whoever
@@ -120,10 +118,10 @@ class Instances:
         return sum(array.nbytes for array in self.arrays.values())
 
 
-def _shaped(array: Array, field: Field, box: Box) -> Array:
-    """A row of memory as the array of a field over the cells of a box."""
+def _shaped(array: Array, field: Field, box: Box, *, tiled: bool) -> Array:
+    """A row of memory as the array of a field over the cells of a box, [cell] or [cell, value] where it is `tiled`."""
     shape = field.shape(box)
-    if field.tile is not None:
+    if tiled:
         return array.reshape((box.volume, *shape[2:-1]))
     if field.together and field.values > 1:
         return array.reshape((*shape[:2], shape[3], field.values)).swapaxes(2, 3)

@@ -112,7 +112,7 @@ class Scalars(ScalarMapping):
             for name in names:
                 if name not in self._known:
                     raise KeyError(name) from None
-        if self._device.kind == "cpu":  # where a program asks for ten of a thousand, a few dozen times each second
+        if self._device.kind == "cpu":  # a program asks for ten of a thousand, hundreds of times each second
             self._wait(self._lane.reached())
             number = self._memory.item
             values |= {name: number(self._places[name]) for name in names if name not in values}
