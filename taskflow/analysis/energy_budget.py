@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import xarray as xr
 
@@ -25,6 +24,7 @@ from taskflow.analysis.derived import bodies, derivative, outside
 from taskflow.analysis.faces import FaceValues
 from taskflow.analysis.planes import VELOCITY
 from taskflow.analysis.profiles import over_planes, profiles
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 
 TERMS = {

@@ -7,13 +7,13 @@ are taken (`taskflow.analysis.derived`). At an end of the axis it has a given va
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies
+from taskflow.caching import cached_property
 from taskflow.output.conditions import BoundarySide
 from taskflow.output.reading import periodic, widths
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from taskflow.analysis.derived import velocity
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.output.reading import edges, periodic
 from taskflow.output.vtk import collect, write_polydata

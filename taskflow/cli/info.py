@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from taskflow.caching import cached_property
 from taskflow.cli.exit_codes import refuse
 from taskflow.cli.format import duration, rate, say, several, tell, times
 from taskflow.output import CASE, LOCK, LOG, REPORT, STORE

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from taskflow.caching import cached_property
 from taskflow.cli.exit_codes import deafen
 from taskflow.cli.format import clock, rate, tell
 from taskflow.cli.info import Record, over, state, target, tell_run

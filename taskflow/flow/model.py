@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Protocol
 
+from taskflow.caching import cached_property
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.boundaries.boundary import Boundaries
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.geometry.surface import ClosedSurface, pairs
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.geometry.shapes import Pointwise, Shape, Steps, Vector
 from taskflow.geometry.surface import ClosedSurface
 from taskflow.runtime.regions import triple

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.files import fits
 from taskflow.geometry.libraries import library, unreadable, user_file

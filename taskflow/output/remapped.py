@@ -14,11 +14,11 @@ velocity on faces that is free of divergence stays so, to rounding.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.output.layout import StoreLayout
 from taskflow.output.reading import edges, periodic

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.runtime.cluster import placed, processes, slabs, threads_per_block

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place

@@ -265,7 +265,7 @@ def ended(running):
 
 @pytest.mark.slow
 def test_an_installed_package_is_checked_run_killed_and_gone_on_with(installed, tmp_path):
-    (tmp_path / "case.toml").write_text(Case(**tables(time={"steps": 40})).to_toml())
+    (tmp_path / "case.toml").write_text(Case(**tables(time={"steps": 40}, machine={"device": "cpu"})).to_toml())
     told = ended(installed("check", "case.toml", "--prove", "--set", "machine.blocks=[1,2,2]"))
     assert "model      burgers; double precision" in told
     assert "reads find what the program means" in told

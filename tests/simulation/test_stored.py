@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import time
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
@@ -352,11 +353,11 @@ def mutated(tree, chance: random.Random) -> None:
         if action == 0:
             tree.pop(key)
         elif action == 1 and isinstance(tree, dict):
-            tree[chance.choice(["", "step", "\ud800", "x" * 300])] = tree[key]
+            tree[chance.choice(["", "step", "\ud800", "x" * 300])] = deepcopy(tree[key])
         elif action == 2:
-            tree[key] = tree[chance.choice(keys)]
+            tree[key] = deepcopy(tree[chance.choice(keys)])
         else:
-            tree[key] = chance.choice(JUNK)
+            tree[key] = deepcopy(chance.choice(JUNK))  # what is in two places could come to be in itself
         return
 
 

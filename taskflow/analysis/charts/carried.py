@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -21,6 +21,7 @@ import xarray as xr
 from taskflow.analysis.charts.derived import CENTRES, KJI, differences, fields_of
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.points import thin_along
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.hexahedra import cell_volumes
 from taskflow.output.reading import charts

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taskflow.benchmarks.timing import timed
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.runtime.regions import Triple
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from taskflow.benchmarks.artificial_compressibility.plain_products import plain_products
 from taskflow.benchmarks.artificial_compressibility.residual import GHOST, skewed
 from taskflow.benchmarks.timing import timed
+from taskflow.caching import cached_property
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import krylov
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import PIVOT

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from taskflow.benchmarks.timing import about, beside_copies, open_here, timed
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport

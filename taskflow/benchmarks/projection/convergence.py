@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -14,6 +13,7 @@ from taskflow.benchmarks.scaling import Growth
 from taskflow.benchmarks.steps import Pressure, Solve, check_memory
 from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, describe, nothing
+from taskflow.caching import cached_property
 from taskflow.flow import Grid, NavierStokes
 from taskflow.flow.poisson import (
     FFT,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, beyond_ends, stretched
 from taskflow.runtime.regions import Box, Location, triple
 

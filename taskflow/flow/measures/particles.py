@@ -23,11 +23,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.flow.boundaries.boundary import Boundaries, open_sides
 from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Counts, Flags, Grid, StaggeredGrid, Vector

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import isnan
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.grid.metrics import Counts, Flags, Grid, Stretched
 from taskflow.flow.kernels import KERNELS

@@ -14,8 +14,8 @@ face, do not count.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from taskflow import files
+from taskflow.caching import cached_property
 from taskflow.errors import BadArgument, BadInput, named
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST

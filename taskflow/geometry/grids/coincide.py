@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.grid import NOWHERE, SIDES, BadGrid, Chart, GridSeam, Patch, Vector, all_right
 from taskflow.hexahedra import area

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.hexahedra import Part, area, cell_volumes, face_areas, in_parts, low_faces
 from taskflow.runtime.regions import Box, Triple, Turn, triple

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 
+from taskflow.caching import cached_property
 from taskflow.runtime.machine.direct import Board, Inboxes
 from taskflow.runtime.machine.kernel import partial_bytes
 from taskflow.runtime.machine.trace.deadlock import DEPTH

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations, pairwise, permutations, product
 from typing import Any
 
+from taskflow.caching import cached_property
 from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, triple
 
 STRAIGHT: Triple = (1, 2, 3)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, product
 from numbers import Integral
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.atlas import STRAIGHT, Turn
 from taskflow.runtime.regions.box import Box, Triple, hull, triple

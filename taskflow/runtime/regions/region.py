@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from operator import index
 from typing import Literal
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.runtime.regions.atlas import Atlas, Image, Turn
 from taskflow.runtime.regions.box import Box, Triple, periodic_images, triple

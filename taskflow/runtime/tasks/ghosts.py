@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, partial
 
+from taskflow.caching import cached_property
 from taskflow.runtime.regions import Box, Copy, Partition, difference, joined
 from taskflow.runtime.tasks.check import check
 from taskflow.runtime.tasks.reading import Way, common, place, readings
@@ -96,12 +97,16 @@ class Geometries:
 
     @classmethod
     def sampled(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
-        """The geometries with which messages of a few of many blocks are found: by region those of who copies from them
-        there. A launch by which another block lacks cells of two regions has its messages as if these were all.
+        """The geometries with which messages of a few of many blocks are found: those of who copies from them, in all
+        regions for blocks that do so in the first, else in that region. A launch by which one of the others lacks cells
+        of two regions has its messages as if these were all.
         """
         geometries = cls(partition, blocks)
         some = {home: [n for block in blocks for n in home.pieces_of(block)] for home in geometries._of}
-        geometries._of = {home: _Geometry(home, sorted(home.targets(mine)), mine) for home, mine in some.items()}
+        nearby = {partition.block_of[n] for n in partition.targets(some[partition])}
+        for home, mine in some.items():
+            pieces = home.targets(mine).union(*(home.pieces_of(block) for block in nearby))
+            geometries._of[home] = _Geometry(home, sorted(pieces), mine)
         geometries.fields = {name: geometries._of[home] for name, home in partition.homes.items()}
         return geometries
 

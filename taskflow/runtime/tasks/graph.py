@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar, Literal, TypeVar
 
+from taskflow.caching import cached_property
 from taskflow.runtime.regions import Box, Copy, Partition
 from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Privilege, Read, Write

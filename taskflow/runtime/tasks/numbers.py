@@ -11,9 +11,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import count
 from typing import Any, Literal
+
+from taskflow.caching import cached_property
 
 Operator = Literal["sum", "min", "max"]
 OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")

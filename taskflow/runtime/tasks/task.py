@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from taskflow.caching import cached_property
 from taskflow.runtime.regions import Box, hull
 from taskflow.runtime.tasks.numbers import LookupTable, Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts

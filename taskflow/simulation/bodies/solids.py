@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.grid import Point
 from taskflow.geometry import Shape

@@ -7,11 +7,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.flow import StaggeredGrid
 from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSeries, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple

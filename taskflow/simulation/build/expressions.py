@@ -11,12 +11,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow import Boundaries, StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, FieldForce

@@ -8,10 +8,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import chain, repeat
 from typing import Any, ClassVar
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow import Monitor
 from taskflow.flow.bodies import Obstacles

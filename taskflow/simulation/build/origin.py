@@ -10,11 +10,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput, named
 from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow import NavierStokes
 from taskflow.flow.models.projection.implicit import ImplicitDiffusion

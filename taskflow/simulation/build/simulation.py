@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 
+from taskflow.caching import cached_property
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, groupby
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.bodies.placement import PlacedStep
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 
+from taskflow.caching import cached_property
 from taskflow.runtime.regions import Box, Partition, triple
 from taskflow.runtime.tasks import (
     Analysis,

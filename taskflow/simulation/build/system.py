@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget

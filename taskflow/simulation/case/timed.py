@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput, named
 from taskflow.simulation.formulas.expression import COORDINATES, Expression, NamedFunction, field_values
 from taskflow.simulation.formulas.profile_table import TableFile

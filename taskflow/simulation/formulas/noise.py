@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.grid import FACES
 from taskflow.runtime.regions import Box, triple

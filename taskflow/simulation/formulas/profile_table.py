@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from taskflow import files
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.simulation.formulas.values import number
 

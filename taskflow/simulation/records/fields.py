@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.output import (
     BlockStore,
     ChartsBlockStore,

@@ -1,11 +1,13 @@
-"""Recordings of CUDA graphs that another thread spoils, on a driver of paper."""
+"""Recordings of CUDA graphs that another thread spoils, on a driver of paper, and of one that it does not, on a GPU."""
 
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from taskflow.errors import RunFailed
-from taskflow.runtime.machine.device import driver, lane
+from taskflow.runtime.machine.device import driver, gpu, lane, lanes
 
 LANE = SimpleNamespace(stream=SimpleNamespace(ptr=0))
 
@@ -67,3 +69,21 @@ def test_what_fails_in_a_recording_that_was_not_spoilt_is_told(paper):
     with pytest.raises(ValueError, match="no such field"):
         lane.captured(LANE, [call])
     assert not made
+
+
+@pytest.mark.gpu
+def test_values_are_uploaded_while_another_thread_records():
+    device, values = gpu(), np.arange(5.0)
+    uploaded = []
+
+    def upload():
+        device.activate()
+        return device.upload(values)
+
+    def call():
+        with ThreadPoolExecutor(1) as pool:
+            uploaded.append(pool.submit(upload).result())
+
+    lane.captured(lanes(device)[0], [call])
+    assert len(uploaded) == 1, "the recording was not spoilt"
+    assert np.array_equal(device.to_host(uploaded[0]), values)

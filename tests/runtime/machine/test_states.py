@@ -1,11 +1,18 @@
 """Numbers of states mean the same on all blocks, although each block knows only some of the ghost cells."""
 
 import threading
+import time
+from dataclasses import dataclass
 
 import numpy as np
 
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.trace.traces import GhostStates
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Derive, LookupTable, Read, Write, task
+
+SPACE = Region(Box.of((4, 4, 8)), FieldSpace([Field("p"), Field("q")]), (True, True, True))
 
 
 class Blocks:
@@ -85,3 +92,45 @@ def test_numbers_do_not_grow_with_the_passes():
         return seen
 
     assert together(2, job) == [set(range(1, 7))] * 2
+
+
+@dataclass(frozen=True)
+class Weights:
+    of: LookupTable
+
+
+@task
+def shifted(p: Read[1], q: Write, *, by: Weights) -> None:
+    q[...] = by.of[0] * p[1, 0, 0]
+
+
+class Remembering:
+    """Works its weights out when they are first asked for, which takes a while, and without a lock."""
+
+    weights = None
+
+    def __call__(self, f):
+        for _ in range(3):
+            yield shifted("p", "q", over=SPACE.cells, by=self.worked_out())
+            yield Derive(lambda scalars: {"n": 1.0}, ("n",))
+
+    def worked_out(self):
+        if self.weights is not None:
+            return self.weights
+        made = Weights(LookupTable(0, (2.0,)))
+        time.sleep(0.1)
+        self.weights = made
+        time.sleep(0.1)  # another block puts its own in place of these
+        return made
+
+
+def test_blocks_agree_on_what_is_the_same_where_a_program_remembers():
+    """Of the objects that two blocks would make, one would see the first twice, the other both."""
+    program = Remembering()
+
+    def job(shard):
+        shard.meet()
+        for _ in range(3):
+            shard.run(program)
+
+    run_threads(Partition(SPACE, (1, 1, 2)), job, cpu(1), Mapper("none"), patience=5)

@@ -16,12 +16,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS

@@ -7,9 +7,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
+from taskflow.caching import cached_property
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
 from taskflow.flow.models.artificial_compressibility import eddies, measures

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 
+from taskflow.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
 from taskflow.flow.boundaries.boundary import (
     Mirror,

@@ -9,12 +9,13 @@ import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadArgument
 from taskflow.runtime.machine.device.driver import library
 from taskflow.runtime.machine.device.memory import Alarm, Arena, HostCopier
@@ -58,6 +59,14 @@ class Device(ABC):
     @abstractmethod
     def activate(self) -> None:
         """From now on this thread works on this device."""
+
+    def upload(self, values: np.ndarray) -> Array:
+        """A copy of these values on the device, there for all lanes. Other threads may record CUDA graphs meanwhile, as
+        they may not while one waits for the whole GPU.
+        """
+        array = self.allocate(values.shape, values.dtype)
+        array[...] = self.xp.asarray(values)
+        return array
 
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
@@ -138,6 +147,11 @@ class Gpu(Device):
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
         return self.xp.zeros(shape, dtype)
+
+    def upload(self, values: np.ndarray) -> Array:
+        array = super().upload(values)
+        self.xp.cuda.get_current_stream().synchronize()
+        return array
 
     def to_host(self, array: Array) -> np.ndarray:
         """A copy of the array's values in host memory."""

@@ -13,12 +13,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.regions import Box, Triple, triple
@@ -99,9 +100,7 @@ def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
     with _lock:
         arrays = _uploaded.setdefault(device, {})
         if (table, real) not in arrays:
-            array = arrays[table, real] = device.allocate((len(table.values),), real)
-            array[...] = device.xp.asarray(np.array(table.values, real))
-            device.synchronize()  # kernels on other streams read it
+            arrays[table, real] = device.upload(np.array(table.values, real))
     return device.pointer(arrays[table, real]) - table.first * real.itemsize
 
 

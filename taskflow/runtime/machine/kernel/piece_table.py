@@ -119,9 +119,4 @@ def _places(piece: int, grid: Triple) -> np.ndarray:
 
 def uploaded(device: Device, rows: np.ndarray) -> Array:
     """The bytes of rows on the device."""
-    plain = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
-    array = device.allocate(plain.shape, "u1")
-    array[...] = device.xp.asarray(plain)
-    if device.kind == "gpu":
-        device.xp.cuda.get_current_stream().synchronize()  # other streams read it, and one may be recording a graph
-    return array
+    return device.upload(np.ascontiguousarray(rows).view(np.uint8).reshape(-1))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import TypeGuard, cast
 
+from taskflow.caching import cached_property
 from taskflow.runtime.machine.device import Call, Event, Lane
 from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
 from taskflow.runtime.machine.direct.flags import Flag

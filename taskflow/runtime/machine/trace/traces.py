@@ -11,13 +11,14 @@ lane or the host waits for is one.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.device.lane import captured
@@ -43,6 +44,9 @@ from taskflow.runtime.tasks import (
 )
 
 WORTH = 2  # launches that are worth a graph
+# One block of a process plans at a time: what programs work out when they are first asked is one object for all blocks,
+# and so all agree on which stretches are the same.
+_planning = threading.Lock()
 
 
 class GhostStates:
@@ -149,7 +153,8 @@ class Traces:
         partition.
         """
         state = roles.key()
-        new = {(program, state): plan(program, roles) for program in programs if (program, state) not in self.plans}
+        with _planning:
+            new = {(program, state): plan(program, roles) for program in programs if (program, state) not in self.plans}
         some = dict.fromkeys(stretch for parts, _ in new.values() for stretch in stretches(parts))
         launches = [launch for stretch in some for launch in stretch.launches]
         self.known.geometries.check((*launches, *(launch for stretch in some for launch in stretch.following)))

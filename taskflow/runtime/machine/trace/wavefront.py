@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from taskflow.caching import cached_property
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.gather import SLAB

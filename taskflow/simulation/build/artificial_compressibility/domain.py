@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat, planar

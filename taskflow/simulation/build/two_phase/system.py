@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
+from taskflow.caching import cached_property
 from taskflow.errors import named
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
+from taskflow.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Passive
