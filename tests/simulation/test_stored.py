@@ -295,7 +295,7 @@ STATES = [
     {"time": "x"}, {"time": -1.0}, {"dt": None}, {"scalars": []}, {"scalars": {"rate": "1"}}, {"records": {"": -1}},
     {"records": {"": 2**70}}, {"records": {}}, {"store": {}}, {"lines": "3"}, {"lines": -1}, {"log": None},
     {"averages": {"statistics": {}}}, {"rounds": {"a": []}}, {"ended": "later"}, {"blocks": [1, 1]}, {"case": 7},
-    {"case": "[grid"}, {"case": "probes = 3"}, {"case": "time = 3"}, {"case": "[[probes]]\nx = 1"},
+    {"case": ""}, {"case": "[grid"}, {"case": "probes = 3"}, {"case": "time = 3"}, {"case": "[[probes]]\nx = 1"},
     {"case": "a = " + "[" * 5000}, {"case": "[[output]]"}, {"seconds": True},
 ]  # fmt: skip
 

@@ -121,7 +121,7 @@ def check_state(checkpoint: Checkpoint) -> None:
         sound = key == "title" or (isinstance(value, Mapping) and key not in NAMED) or listed
         if not sound or (key in NAMED and not all(isinstance(table.get("name"), str) for table in value)):
             raise _damaged(checkpoint, f"case: {key}")
-    if any(key in tables and not isinstance(tables[key], Mapping) for key in SINGLE):
+    if "time" not in tables or any(key in tables and not isinstance(tables[key], Mapping) for key in SINGLE):
         raise _damaged(checkpoint, f"case: one of {', '.join(SINGLE)}")
 
 
