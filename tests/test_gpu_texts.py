@@ -1,19 +1,16 @@
-"""Every kernel that an example launches compiles for GPUs, on machines that have none."""
+"""Every kernel that an example launches compiles for GPUs, with CUDA 12 and 13, on machines that have none."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda.bindings import nvrtc
 
 import taskflow as tf
 from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors
-from taskflow.runtime.machine.kernel.compile_cuda import OPTIONS
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.machine.trace.gather import text_of
 from taskflow.runtime.regions import Box
@@ -22,6 +19,7 @@ from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.memory import Needs
 from tests.flow.test_field_force import SOURCE, windy
 from tests.flow.test_implicit_diffusion import warm
+from tests.nvrtc import compilers, messages
 from tests.runtime.machine import sweeping, test_pieces, test_stored
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_real_time import WARM
@@ -31,20 +29,6 @@ from tests.simulation.test_timed import MOVING, moved
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 FAST = ("heated_cavity",)
-ARCHITECTURE = "--gpu-architecture=compute_90"
-
-
-@cache
-def messages(text: str) -> str:
-    """What NVRTC says of a text that it refuses."""
-    _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], [])
-    options = [option.encode() for option in (*OPTIONS, ARCHITECTURE)]
-    (result,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
-    _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    log = bytes(size + 1)  # written into, so never one of the bytes that Python shares: of one byte there is one object
-    nvrtc.nvrtcGetProgramLog(program, log)
-    nvrtc.nvrtcDestroyProgram(program)
-    return "" if result == nvrtc.nvrtcResult.NVRTC_SUCCESS else log.decode().strip("\0")
 
 
 def launches(parts: tuple[Part, ...]) -> Iterator[Launch]:
@@ -68,6 +52,13 @@ def texts_of(case: tf.Case) -> set[str]:
     tasks = {text_of(launch, sim.partition) for program in programs for launch in program if launch.task.kernel}
     lists = {cuda_pieces(task, real) for task, real in tasks if sim.partition.pieces and listable(task, real)}
     return lists | {cuda_text(task, real) for task, real in tasks}
+
+
+def test_both_compilers_are_asked():
+    assert [*compilers()] == ["12", "13"]
+    said = messages("nonsense")
+    assert said.count("nonsense") >= 2
+    assert all(f"CUDA {version}: " in said for version in compilers())
 
 
 @pytest.mark.parametrize(("path", "precision"), [

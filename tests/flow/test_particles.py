@@ -27,8 +27,8 @@ from taskflow.runtime.machine.kernel.kernel import cuda_text
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from tests.nvrtc import messages
 from tests.runtime.machine.devices import one_gpu
-from tests.test_gpu_texts import messages
 
 CELLS = (7, 4, 6)
 UNEVEN = (0.3, 0.5, 0.6, 0.9, 1.0, 1.2, 1.5, 2.0)

@@ -116,7 +116,8 @@ def test_steps_of_real_time_are_proved():
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("march", ["rk4", "implicit"])
 def test_kernels_of_real_time_and_of_moving_grids_compile_for_gpus(march, tmp_path):
-    from tests.test_gpu_texts import messages, texts
+    from tests.nvrtc import messages
+    from tests.test_gpu_texts import texts
 
     (tmp_path / "case.toml").write_text(case(PITCHING, method__march=march).to_toml())
     assert [told for text in texts(tmp_path / "case.toml", "double") if (told := messages(text))] == []
