@@ -127,8 +127,8 @@ class Chart:
 
     @property
     def corners(self) -> dict[str, np.ndarray]:
-        """The fields x, y, z: the low corners of the cells `around`."""
-        return {name: q[:-1, :-1, :-1] for name, q in zip("xyz", self.vertices_around, strict=True)}
+        """The fields x, y, z: the low corners of the cells `around` and of a layer behind them."""
+        return dict(zip("xyz", self.vertices_around, strict=True))
 
     @property
     def metrics(self) -> np.ndarray:
@@ -197,7 +197,8 @@ def laid_out(
 ) -> tuple[Partition, dict[str, np.ndarray]]:  # fmt: skip
     """The region of a model on a chart in blocks, and the fields that no program writes."""
     more = [name for name in constants if name not in model.fields]
-    names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
+    # Corners across a periodic side are no copies of those within.
+    names = [Field(name, dtype, constant=name in "xyz") for name in (*model.fields, *more)] + [Field("sides", "u1")]
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
     names += [replace(n, name=n.name + SINGLE, dtype="f4") for n in names if model.rounds and n.name in MADE]
@@ -216,10 +217,12 @@ def laid_out(
 
 
 def _given(shard: Shard, chart: Chart, constants, initial) -> None:
-    """Write what is given."""
-    owned = shard.partition.owned[shard.block] & chart.around
+    """Write what is given, corners in ghost cells, too."""
+    partition, block, around = shard.partition, shard.block, chart.around
     for name, values in constants.items():
-        shard.write({name: values[owned.slices(chart.around.lo)]}, owned)
+        behind = partition.memory[block] & around.expand((0, 0, 0), (1, 1, 1))
+        box = behind if partition.fields[name].constant else partition.owned[block] & around
+        shard.write({name: values[box.slices(chart.around.lo)]}, box)
     own, shape = shard.cells, chart.box.shape[::-1]
     shard.write({name: np.broadcast_to(value, shape)[own.slices((0, 0, 0))] for name, value in initial.items()})
 

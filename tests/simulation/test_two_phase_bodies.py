@@ -173,7 +173,7 @@ def whole(request, tmp_path_factory) -> tuple[str, tf.Run]:
     {"blocks": [1, 1, 2], "overlap": "none"},
     {"blocks": [2, 2, 1], "threads": 2},
     {"blocks": [3, 1, 2], "overlap": "full"},  # of uneven widths
-    {"blocks": [1, 3, 2], "threads": 1},
+    {"blocks": [1, 2, 3], "threads": 1},
     {"threads": 3},
 ])  # fmt: skip
 def test_blocks_threads_and_overlap_change_no_bit(tmp_path, whole, machine):
