@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
 from taskflow.runtime.regions import triple
-from taskflow.simulation.case.boundaries import heat_of_wall, options_fit
+from taskflow.simulation.case.boundaries import heat_of_wall, kind_of, options_fit
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
@@ -109,7 +109,7 @@ class ChartSide(Table, FormulaVector):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = values.get("type")
+        kind = kind_of(values)
         if kind not in OPTIONS:
             return
         yield from options_fit(values, cls.model_fields, f"a side of the type {kind}", OPTIONS)
@@ -129,9 +129,9 @@ class ChartSide(Table, FormulaVector):
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """Walls that say nothing of it stand still, and the pressure far away is 0."""
-        if values.get("type") == "wall" and not present(values, "velocity"):
+        if kind_of(values) == "wall" and not present(values, "velocity"):
             return {**values, "velocity": AT_REST}
-        far = values.get("type") == "far-field" and not present(values, "pressure")
+        far = kind_of(values) == "far-field" and not present(values, "pressure")
         return {**values, "pressure": 0.0} if far else values
 
     def written(self) -> Any:
@@ -161,8 +161,7 @@ class ChartSides(Table):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         for name, side in values.items():
-            kind = side.get("type") if isinstance(side, Mapping) else side
-            if kind == "periodic":
+            if kind_of(side) == "periodic":
                 remedy = "what is periodic is a seam of the grid; leave it out, and give grid.periodic of a shape"
                 yield wrong(name, side, f"{remedy}, or a map with the seam")
             elif isinstance(side, str) and side not in OPTIONS:
