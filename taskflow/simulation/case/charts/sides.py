@@ -202,6 +202,7 @@ def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator
             yield wrong(("boundaries", name), side.written(), remedy)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large
 def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 0.0) -> str | None:
     """Say how fast a wall moves out of its plane at a time; None where it does not. Raises BadInput where its velocity
     is not finite.
@@ -213,7 +214,7 @@ def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 
         fastest = max(fastest, float(np.sqrt((velocity**2).sum(axis=0)).max()))
         normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
         outwards = max(outwards, float(np.abs(normal).max()))
-    if outwards <= IN_PLANE * fastest:
+    if not outwards > IN_PLANE * fastest:
         return None
     return f"a wall moves in its own plane only, and this points out of it by {outwards:.3g}; give an inflow"
 
@@ -228,6 +229,7 @@ def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) 
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), words)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large
 def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -> str | None:
     """Say how much more enters than leaves at a time, or less, where all other sides are closed; None where that is
     nothing, or can leave. Raises BadInput where a formula is not finite.
@@ -240,7 +242,7 @@ def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -
             geometry = (faces(charts, patch) for patch in charts.sides[name])
             through[name] = sum(float((np.stack(side.at(x, y, z, t)) * areas).sum()) for (x, y, z), areas in geometry)
     net, most = sum(through.values()), sum(map(abs, through.values()))
-    if abs(net) <= BALANCED * most:
+    if not abs(net) > BALANCED * most:
         return None
     word = "leaves" if net > 0 else "enters"
     return f"{abs(net):.4g} per time {word} through {', '.join(through)}, and all other sides are closed"
