@@ -19,7 +19,7 @@ from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import BulkVelocity, FluidTable, Forcing, Heat
 from taskflow.simulation.case.problems import Key, Problem, numbered, wrong
-from taskflow.simulation.case.scalars import PassiveScalar, ScalarFace, Scalars, SourceTable
+from taskflow.simulation.case.scalars import PassiveScalar, ScalarFace, SourceTable
 from taskflow.simulation.case.table import Rule, Table, written
 from taskflow.simulation.formulas.expression import Expression
 
@@ -107,24 +107,24 @@ def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine)
 
 
 def _numbers_can_be_computed(
-    grid: GridTable, cells: StaggeredGrid, fluid: FluidTable, heat: Heat | None, scalars: Scalars,
-    boundaries: Boundaries, body: Forcing, initial: Initial, machine: Machine,
-) -> Iterator[Problem]:  # fmt: skip
-    if list(_widths_go_together(grid, cells, machine)):
-        return
-    numbers = Magnitudes(narrowest(cells), largest_diffusivity(fluid, heat, scalars), machine.precision)
-    tables = {"fluid": fluid, "scalars": scalars, "heat": heat, "boundaries": boundaries, "body": body}
-    yield from lost_numbers(numbers, {**tables, "initial": initial}, CHECKED)
+    tables: Mapping[str, Any], grid: GridTable, cells: StaggeredGrid, machine: Machine
+) -> Iterator[Problem]:
+    """Yield a problem for each number that is lost, whichever tables the system of the case reads on a box."""
+    if not list(_widths_go_together(grid, cells, machine)):
+        numbers = Magnitudes(narrowest(cells), largest_diffusivity(tables), machine.precision)
+        yield from lost_numbers(numbers, tables, CHECKED)
 
 
-def largest_diffusivity(fluid: FluidTable, heat: Heat | None, scalars: Iterable[Any]) -> float:
-    """The largest viscosity or diffusivity of all that a fluid carries."""
-    return max([fluid.viscosity, *([heat.diffusivity] if heat else []), *(scalar.diffusivity for scalar in scalars)])
+def largest_diffusivity(tables: Mapping[str, Any]) -> float:
+    """The largest viscosity or diffusivity of the tables of a case."""
+    fluid, heat, scalars = tables.get("fluid"), tables.get("heat"), tables.get("scalars", ())
+    carried = [*([heat] if heat else []), *scalars]
+    return max([fluid.viscosity if fluid else 0.0, *(table.diffusivity for table in carried)])
 
 
 def lost_numbers(numbers: Magnitudes, tables: Mapping[str, Any], checks: Checks) -> Iterator[Problem]:
-    """Problems with the numbers of tables that cannot be computed with."""
-    for key, value, lost_in in _checked((), tables.items(), checks):
+    """Problems with the numbers of the tables of a case that cannot be computed with."""
+    for key, value, lost_in in _checked((), ((name, tables.get(name)) for name in WITH_NUMBERS), checks):
         for item in value if isinstance(value, tuple) else [value]:
             number = item.source if isinstance(item, Expression) else item
             if isinstance(number, float) and (lost := lost_in(numbers, number)):
@@ -132,6 +132,8 @@ def lost_numbers(numbers: Magnitudes, tables: Mapping[str, Any], checks: Checks)
                 break
 
 
+WITH_NUMBERS = ("method", "two_phase", "fluid", "scalars", "heat", "boundaries", "body", "initial")
+"""The tables that have numbers to be checked."""
 VELOCITY: Check = Magnitudes.velocity
 CARRIED: Check = Magnitudes.carried
 DIFFUSES: Check = Magnitudes.diffuses

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from taskflow.geometry.grids import MultiBlockGrid
@@ -10,8 +10,7 @@ from taskflow.geometry.grids.outline import planar
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar, ScalarSide
-from taskflow.simulation.case.charts.sides import ChartSide, ChartSides
-from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.charts.sides import ChartSide
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.magnitudes import (
     CARRIED,
@@ -24,7 +23,6 @@ from taskflow.simulation.case.magnitudes import (
     largest_diffusivity,
     lost_numbers,
 )
-from taskflow.simulation.case.physics import FluidTable, Heat
 from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.scalars import ScalarFace
 
@@ -39,26 +37,21 @@ ON_CHARTS: Checks = {
 """How the numbers of each table are checked, by key; speeds and lengths of reference divide by their squares."""
 
 
-def numbers_on(
-    charts: MultiBlockGrid, fluid: FluidTable, heat: Heat | None, scalars: Iterable[Any], machine: Machine
-) -> Magnitudes:
-    """The checks of numbers in the thinnest cells of a grid."""
+def numbers_on(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Magnitudes:
+    """The checks of numbers in the thinnest cells of a grid, for the tables of a case."""
     thinnest = min(chart.sizes.thickness[2 if planar(charts) else 3][0] for chart in charts.charts)
-    return Magnitudes((thinnest,) * 3, largest_diffusivity(fluid, heat, scalars), machine.precision)
+    return Magnitudes((thinnest,) * 3, largest_diffusivity(tables), machine.precision)
 
 
 def numbers_can_be_computed(
-    method: CompressibilityMethod, charts: MultiBlockGrid, fluid: FluidTable, heat: Heat | None,
-    scalars: tuple[ChartScalar, ...], boundaries: ChartSides, body: ChartForcing, initial: Initial,
-    machine: Machine,
+    charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine
 ) -> Iterator[Problem]:  # fmt: skip
     """Yield a problem for volumes of cells, and for each number, whose powers or products are lost."""
-    numbers = numbers_on(charts, fluid, heat, scalars, machine)
+    numbers = numbers_on(charts, tables, machine)
     least = min(chart.sizes.least for chart in charts.charts)
     largest = max(chart.sizes.largest for chart in charts.charts)
     for volume in (least, largest):
         if lost := numbers.divisor(volume):
             yield Problem(("grid",), f"a cell has the volume {volume:.3g}; {lost}; {REMEDY}")
             return
-    tables = {"method": method, "fluid": fluid, "heat": heat, "scalars": scalars, "boundaries": boundaries}
-    yield from lost_numbers(numbers, {**tables, "body": body, "initial": initial}, ON_CHARTS)
+    yield from lost_numbers(numbers, tables, ON_CHARTS)

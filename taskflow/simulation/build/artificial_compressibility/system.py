@@ -228,7 +228,7 @@ class CompressibilitySystem(System):
 
     def check(self) -> None:
         case = self.sim.case
-        numbers = numbers_on(self.grid, case.fluid, case.heat, case.scalars, case.machine)
+        numbers = numbers_on(self.grid, dict(case), case.machine)
         initial_fields_fit(self.initial, self.grid, numbers)
         sides_fit(case, self.domain, numbers)
 
