@@ -146,7 +146,7 @@ class StepLimit:
         """
         if self.fixed is not None:
             return {"step": self.fixed}
-        carried = (advection + math.sqrt(advection**2 + 4 * self.fall)) / 2 if self.fall else advection
+        carried = (advection + math.sqrt(advection * advection + 4 * self.fall)) / 2 if self.fall else advection
         spread = max(self.spread, eddies.most)
         bounds = {
             "cfl": _ratio(self.cfl, carried + self.frequency),

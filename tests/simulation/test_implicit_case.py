@@ -22,7 +22,7 @@ IMPLICIT = {"method__march": "implicit"}
     (CYLINDER, {"method__cfl": {"start": 5.0}, "method__march": "rk4"},
      'method.cfl = { start = 5.0 }: a table belongs to march = "implicit"; give a number'),
     (CYLINDER, {"method__cfl": {"start": 5.0, "most": 1.0}},
-     "method.cfl.most = 1.0: less than start = 5; give that, or more"),
+     "method.cfl.most = 1.0: less than start = 5.0; give that, or more"),
     (CYLINDER, {"method__steps": "global"},
      'method.steps = "global": march = "implicit" has steps of each cell; leave it out'),
     (CYLINDER, {"method__linear": {"ordering": "jacobi"}, "method__march": "rk4"},
@@ -41,6 +41,11 @@ IMPLICIT = {"method__march": "implicit"}
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(tables, changes, line):
     assert problems(tables, **{**IMPLICIT, **changes}) == [line]
+
+
+def test_a_number_of_hundreds_of_digits_is_compared_and_shown():
+    lines = problems(**IMPLICIT, method__cfl={"start": 10**400})
+    assert [line.partition(" = ")[0] for line in lines] == ["method.cfl.start", "method.cfl.most"]
 
 
 def test_a_step_and_what_a_checkpoint_holds():

@@ -82,6 +82,7 @@ def test_the_longest_step_obeys_both_limits():
     assert limit.longest(1.0, DiffusiveRates(8.0)) == 0.2 / 8.0  # with eddies
     assert limit.longest(1.0, DiffusiveRates(3.0)) == 0.2 / 4.0
     assert StepLimit(fixed=0.1, spread=1e9).longest(1e9) == 0.1
+    assert StepLimit(fall=1.0).bounds(1e200)["cfl"] == 0  # a square is above all numbers
 
 
 def test_a_tick_says_which_bound_set_its_step():

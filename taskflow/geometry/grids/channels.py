@@ -38,6 +38,11 @@ class Step(Ends):
     )
     span: float = key(LENGTH, AXIAL, 1.0)
 
+    @property
+    def count(self) -> int:
+        along, up, span = self.cells
+        return (along * up + self._before * (up - self._below)) * span
+
     def problems(self) -> Iterator[BadArgument]:
         yield from super().problems()
         yield from self.at_least(0, NEAR * LEAST, "as two charts share a third of it")

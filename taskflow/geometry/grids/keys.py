@@ -14,6 +14,8 @@ from taskflow import files
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids.grid import FARTHEST, MultiBlockGrid, all_right
 
+MOST = 2**31 - 1  # of what is counted
+NEAREST = 1 / FARTHEST  # lengths: ratios of two are finite
 MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
 TYPES = {"integer": int, "number": int | float, "boolean": bool, "string": str, "array": list | tuple}  # of JSON
 
@@ -26,7 +28,9 @@ class Kind:
     schema: Mapping[str, Any]
 
     def read(self, value: Any) -> Any:
-        """The value: rows as tuples, numbers in double precision. Raises ValueError for one of another kind."""
+        """The value: rows as tuples, numbers in double precision. Raises ValueError for one of another kind; of one too
+        large or too small to compute with it says the bound, to go on after the words of the kind.
+        """
         return _read(value, self.schema)
 
 
@@ -45,9 +49,13 @@ def _read(value: Any, schema: Mapping[str, Any]) -> Any:
         case "string":
             right = len(value) >= schema["minLength"]
         case "integer" | "number":
-            most = FARTHEST if kind == "number" else math.inf
-            right = said("minimum", -most) <= value <= said("maximum", most)
+            right = said("minimum", -math.inf) <= value <= said("maximum", math.inf)
             right &= said("exclusiveMinimum", -math.inf) < value < said("exclusiveMaximum", math.inf)
+            most = FARTHEST if kind == "number" else MOST
+            if right and abs(value) > most:
+                raise ValueError(f", none beyond {most}")
+            if right and "exclusiveMinimum" in schema and value < NEAREST:
+                raise ValueError(f", none below {NEAREST}")
     if not right:
         raise ValueError
     return float(value) if kind == "number" else value
@@ -126,10 +134,10 @@ class GridShape(ABC):
                 continue
             try:
                 object.__setattr__(self, entry.name, entry.kind.read(value))
-            except ValueError:
-                problems.append(BadArgument(entry.name, written(value), "", f"give {entry.kind.words}"))
+            except ValueError as bound:
+                problems.append(BadArgument(entry.name, written(value), "", f"give {entry.kind.words}{bound}"))
         all_right(problems or self.problems())
-        files.fits(MEMORY * self.count, f"cells = {written(self.cells)}")
+        files.fits(MEMORY * self.count, f"cells = {written(self.cells)}: {self.count:.6g} in all")
 
     @property
     def count(self) -> int:
@@ -187,4 +195,9 @@ def written(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return f'"{value}"'
-    return f"[{', '.join(map(written, value))}]" if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(written, value))}]"
+    try:
+        return str(value)
+    except ValueError:  # a number of thousands of digits
+        return f"({type(value).__name__})"

@@ -125,7 +125,7 @@ class Boundary(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = _kind(values)
+        kind = kind_of(values)
         if kind not in OPTIONS:
             return
         yield from options_fit(values, cls.model_fields, f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary", OPTIONS)
@@ -137,7 +137,7 @@ class Boundary(Table):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        resting = _kind(values) == "wall" and not present(values, "velocity")
+        resting = kind_of(values) == "wall" and not present(values, "velocity")
         return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
 
     def written(self) -> Any:
@@ -181,7 +181,7 @@ class Boundaries(Table):
                     yield wrong(side, values[side], f"{axis} says what both sides are; leave out {axis} or {side}")
             elif not sides:
                 yield missing(low, f'and so is {high}; give each a type, or {axis} = "periodic" for the pair')
-            elif len(sides) == 1 and _kind(values[sides[0]]) != "periodic":
+            elif len(sides) == 1 and kind_of(values[sides[0]]) != "periodic":
                 yield missing(high if sides == [low] else low, WANTED)
 
     @property
@@ -211,7 +211,7 @@ class Boundaries(Table):
     def _spelled_out(cls, value: Any, info: ValidationInfo) -> Any:
         """A type alone stands for a table with this type."""
         axis = str(info.field_name)[0]
-        if _kind(value) == "periodic":
+        if kind_of(value) == "periodic":
             raise ValueError(f'both sides or none; give {axis} = "periodic" in place of {axis}_min and {axis}_max')
         if isinstance(value, str):
             if value not in OPTIONS:
@@ -230,7 +230,7 @@ class Boundaries(Table):
         return side
 
 
-def _kind(side: Any) -> str | None:
+def kind_of(side: Any) -> str | None:
     """The type of a side in any of the ways to give it."""
     kind = side.get("type") if isinstance(side, Mapping) else getattr(side, "type", side)
     return kind if isinstance(kind, str) else None

@@ -19,12 +19,13 @@ from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import BulkVelocity, FluidTable, Forcing, Heat
 from taskflow.simulation.case.problems import Key, Problem, numbered, wrong
-from taskflow.simulation.case.scalars import PassiveScalar, Scalars
-from taskflow.simulation.case.table import Rule, Table
+from taskflow.simulation.case.scalars import PassiveScalar, ScalarFace, SourceTable
+from taskflow.simulation.case.table import Rule, Table, written
 from taskflow.simulation.formulas.expression import Expression
 
 Products = Mapping[str, float]
 Check = Callable[["Magnitudes", float], str | None]
+Checks = Mapping[type[Table], Mapping[str, Check]]
 FARTHEST = 1e100  # as lengths of the domain
 REMEDY = "give another unit of length or time, or a number nearer to 1"
 
@@ -74,6 +75,11 @@ class Magnitudes:
         """A number that is used as it is."""
         return self._lost({"it": value})
 
+    @np.errstate(all="ignore")
+    def divisor(self, value: float) -> str | None:
+        """A number by which others are divided."""
+        return self._lost({"it": value, "one over it": 1 / np.float64(value)}, small=True)
+
     def _lost(self, products: Products, *, small: bool = False) -> str | None:
         info = self.info
         for name, value in products.items():
@@ -101,29 +107,42 @@ def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine)
 
 
 def _numbers_can_be_computed(
-    grid: GridTable, cells: StaggeredGrid, fluid: FluidTable, heat: Heat | None, scalars: Scalars,
-    boundaries: Boundaries, body: Forcing, initial: Initial, machine: Machine,
-) -> Iterator[Problem]:  # fmt: skip
-    if list(_widths_go_together(grid, cells, machine)):
-        return
-    spread = max([fluid.viscosity, *([heat.diffusivity] if heat else []), *(scalar.diffusivity for scalar in scalars)])
-    numbers = Magnitudes(narrowest(cells), spread, machine.precision)
-    tables = {"fluid": fluid, "scalars": scalars, "heat": heat, "boundaries": boundaries, "body": body}
-    for key, value, lost_in in _checked((), {**tables, "initial": initial}.items()):
+    tables: Mapping[str, Any], grid: GridTable, cells: StaggeredGrid, machine: Machine
+) -> Iterator[Problem]:
+    """Yield a problem for each number that is lost, whichever tables the system of the case reads on a box."""
+    if not list(_widths_go_together(grid, cells, machine)):
+        numbers = Magnitudes(narrowest(cells), largest_diffusivity(tables), machine.precision)
+        yield from lost_numbers(numbers, tables, CHECKED)
+
+
+def largest_diffusivity(tables: Mapping[str, Any]) -> float:
+    """The largest viscosity or diffusivity of the tables of a case."""
+    fluid, heat, scalars = tables.get("fluid"), tables.get("heat"), tables.get("scalars", ())
+    carried = [*([heat] if heat else []), *scalars]
+    return max([fluid.viscosity if fluid else 0.0, *(table.diffusivity for table in carried)])
+
+
+def lost_numbers(numbers: Magnitudes, tables: Mapping[str, Any], checks: Checks) -> Iterator[Problem]:
+    """Problems with the numbers of the tables of a case that cannot be computed with."""
+    for key, value, lost_in in _checked((), ((name, tables.get(name)) for name in WITH_NUMBERS), checks):
         for item in value if isinstance(value, tuple) else [value]:
             number = item.source if isinstance(item, Expression) else item
             if isinstance(number, float) and (lost := lost_in(numbers, number)):
-                yield wrong(key, value, f"{lost}; {REMEDY}")
+                yield wrong(key, written(value), f"{lost}; {REMEDY}")
                 break
 
 
+WITH_NUMBERS = ("method", "two_phase", "fluid", "scalars", "heat", "boundaries", "body", "initial")
+"""The tables that have numbers to be checked."""
 VELOCITY: Check = Magnitudes.velocity
 CARRIED: Check = Magnitudes.carried
 DIFFUSES: Check = Magnitudes.diffuses
 PLAIN: Check = Magnitudes.plain
-CHECKED: dict[type[Table], dict[str, Check]] = {
+CHECKED: Checks = {
     FluidTable: {"viscosity": DIFFUSES},
-    PassiveScalar: {"diffusivity": DIFFUSES, "initial": CARRIED},
+    PassiveScalar: {"diffusivity": DIFFUSES, "initial": CARRIED, "source": PLAIN},
+    ScalarFace: {"value": CARRIED, "flux": PLAIN},
+    SourceTable: {"rate": PLAIN},
     Heat: {"diffusivity": DIFFUSES, "reference": CARRIED, "expansion": PLAIN, "source": PLAIN}
     | {"background_gradient": PLAIN},
     Boundary: {"velocity": VELOCITY, "temperature": CARRIED, "outside_temperature": CARRIED}
@@ -136,15 +155,15 @@ CHECKED: dict[type[Table], dict[str, Check]] = {
 """How the numbers of each table are checked, by key."""
 
 
-def _checked(key: Key, items: Iterable[tuple[str, Any]]) -> Iterator[tuple[Key, Any, Check]]:
+def _checked(key: Key, items: Iterable[tuple[str, Any]], checks: Checks) -> Iterator[tuple[Key, Any, Check]]:
     """The values under a key that are checked, with their keys, and those of tables and lists in it."""
     for name, value in items:
         if isinstance(value, Table):
-            checks = CHECKED.get(type(value), {})
-            yield from (((*key, name, inner), getattr(value, inner), check) for inner, check in checks.items())
-            yield from _checked((*key, name), value)
+            own = checks.get(type(value), {})
+            yield from (((*key, name, inner), getattr(value, inner), check) for inner, check in own.items())
+            yield from _checked((*key, name), value, checks)
         elif isinstance(value, tuple):
-            yield from _checked((*key, name), ((f"[{n}]", item) for n, item in enumerate(value, start=1)))
+            yield from _checked((*key, name), ((f"[{n}]", item) for n, item in enumerate(value, start=1)), checks)
 
 
 def _winds_can_be_computed(boundaries: Boundaries) -> Iterator[Problem]:

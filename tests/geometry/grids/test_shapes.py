@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taskflow.errors import BadArgument
+from taskflow.errors import BadArgument, BadInput
 from taskflow.geometry.grids import SHAPES, BadGrid, faces, quality, shape
 from taskflow.geometry.grids.keys import written
 from taskflow.geometry.grids.spacing import both_ends, geometric, one_end, with_first
@@ -193,6 +193,10 @@ BAD = [
     ("box", {"cells": (3, 6, 4), "periodic": ["x"]}, "cells = [3, 6, 4]: give at least 4 along x"),
     ("box", {"radius": 3}, "radius = 3: there is no such key; box has cells"),
     ("box", {"length": (1, 1, 1)}, "did you mean lengths?"),
+    ("box", {"cells": (8, 2**31, 4)}, "cells = [8, 2147483648, 4]: give three whole numbers >= 1, none beyond 2147"),
+    ("box", {"cells": (16**5000, 6, 4)}, "cells = [(int), 6, 4]: give three whole numbers >= 1, none beyond 2147"),
+    ("box", {"origin": (0, -1e71, 0)}, "origin = [0, -1e+71, 0]: give three numbers, none beyond 1e+70"),
+    ("box", {"lengths": (1, 1e-71, 1)}, "lengths = [1, 1e-71, 1]: give three numbers > 0, none below 1e-70"),
     ("skewed-box", {"angle": 180}, "angle = 180: give a number of degrees > 0 and < 180"),
     ("annulus", {"radii": (1, 0.5)}, "radii = [1.0, 0.5]: give the inner and then the outer one"),
     ("annulus", {"first": 0.1}, "first = 0.1: 8 equal cells are 0.09375 wide; give less"),
@@ -208,6 +212,7 @@ BAD = [
     ("pipe", {"cells": (8, 6, 2), "periodic": True}, "cells = [8, 6, 2]: give at least 4 along the axis"),
     ("step", {"height": 0.1}, "1 lie below the corner, 15 above; give more, for 4 in each part"),
     ("step", {"upstream": 1.0}, "upstream = 1.0: give 0, or at least 5 for 4 cells"),
+    ("step", {"upstream": 1e70, "downstream": 1e-71}, "downstream = 1e-71: give a number > 0, none below 1e-70"),
     ("step", {"cells": (8, 16, 1)}, "cells = [8, 16, 1]: give at least 12 along the way behind the step"),
     ("c-grid", {"section": "naca001"}, 'section = "naca001": give "naca" and four digits, as "naca0012", or a file of'),
     ("c-grid", {"section": "naca00012"}, 'section = "naca00012": give "naca" and four digits'),
@@ -244,6 +249,12 @@ def test_bad_key(name, keys, message):
     problem = caught.value.problems[0]
     assert isinstance(problem, BadArgument)
     assert problem.called(f"grid.{problem.parameter}").startswith(f"grid.{problem.parameter} = ")
+
+
+def test_a_long_way_before_a_step_takes_memory():
+    """Its cells follow from those behind the step."""
+    with pytest.raises(BadInput, match=r"cells = \[24, 16, 1\]: 6\.4e\+30 in all: reading it takes"):
+        shape("step", {**SMALL["step"], "upstream": 1e30})
 
 
 def test_all_bad_keys_are_told_at_once():

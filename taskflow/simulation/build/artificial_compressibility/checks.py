@@ -5,13 +5,13 @@ of sides that nearly coincide, and of steps of pseudo-time that are too long.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, named
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.stability import longest
@@ -21,20 +21,23 @@ from taskflow.simulation.build.artificial_compressibility.boundaries import Mome
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import out_of_plane, unbalanced
+from taskflow.simulation.case.magnitudes import Magnitudes
 from taskflow.simulation.conditions.inflow import moments
 from taskflow.simulation.formulas.expression import Expression
 
 
-def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid) -> None:
-    """Raises BadInput where a formula of an initial field is not finite on some chart."""
+def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid, numbers: Magnitudes) -> None:
+    """Raises BadInput where a formula of an initial field is not finite on some chart, or too large for the equations.
+    """
     uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
     for number, chart in enumerate(grid.charts, start=1):
 
         def try_formulas(corners: np.ndarray, _: Part, number: int = number) -> None:
             places = centres(corners)
             for name, profile in initial.items():
+                check = numbers.velocity if name in VELOCITY else numbers.carried
                 try:
-                    profile(*places)
+                    _fits(profile(*places), check)
                 except BadInput as error:
                     key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
                     raise BadInput(f"{key}: on chart {number} {error}") from None
@@ -42,9 +45,16 @@ def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid) -> None
         in_parts(chart.vertices[:, :2, :2, :2] if uniform else chart.vertices, try_formulas)
 
 
-def sides_fit(case: Case, domain: ChartDomain) -> None:
-    """Raises BadInput where a velocity or the force is not finite, a wall moves out of its plane, or more enters
-    through closed sides than leaves; rules of the case have tried the sides at time 0.
+def _fits(values: np.ndarray, check: Callable[[float], str | None]) -> None:
+    """Raises BadInput where the largest of the values of a formula is too large."""
+    largest = float(np.abs(values).max())
+    if lost := check(largest):
+        raise BadInput(f"there are values of {largest:g}; {lost}; give smaller ones")
+
+
+def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
+    """Raises BadInput where a velocity or the force is not finite or too large, a wall moves out of its plane, or more
+    enters through closed sides than leaves; rules of the case have tried the sides at time 0.
     """
     boundaries, body, grid = case.table("boundaries"), case.table("body"), domain.grid
     if domain.motion is not None:
@@ -55,7 +65,9 @@ def sides_fit(case: Case, domain: ChartDomain) -> None:
             body.at(*centres(domain.moved(chart.vertices, time)), time)
         for name, side in boundaries.sides.items():
             if side.velocity is not None:
-                list(velocities(name, side, domain, Moment(time)))
+                for _, velocity in velocities(name, side, domain, Moment(time)):
+                    with named(f"boundaries.{name}.velocity: at t = {time:g}"):
+                        _fits(velocity, numbers.velocity)
             if time and side.type == "wall" and side.changes and (words := out_of_plane(grid, name, side, time)):
                 raise BadInput(f"boundaries.{name}.velocity: at t = {time:g} {words}")
         if time and (words := unbalanced(grid, boundaries, time)):

@@ -12,7 +12,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.correction import 
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEEP, FIRST, SHALLOW, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
-from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.problems import Problem, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, optional, reads
 from taskflow.simulation.formulas.values import checked, share, whole
 
@@ -40,7 +40,7 @@ class CflRamp(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         start, most = values.get("start", 5.0), values.get("most", 1e6)
         if isinstance(start, int | float) and isinstance(most, int | float) and most < start:
-            yield wrong("most", most, f"less than start = {start:g}; give that, or more")
+            yield wrong("most", most, f"less than start = {shown(start)}; give that, or more")
 
     def ramp(self) -> Ramp:
         return Ramp(self.start, self.most, self.power)

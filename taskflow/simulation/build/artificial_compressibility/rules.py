@@ -13,6 +13,7 @@ from taskflow.errors import BadInput, named
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import centres
+from taskflow.simulation.build.artificial_compressibility.magnitudes import numbers_can_be_computed
 from taskflow.simulation.build.artificial_compressibility.tables import ChartTime, CompressibilityMethod
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides
@@ -20,6 +21,7 @@ from taskflow.simulation.case.charts.probes import ChartPlanes, groups_differ, p
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
 from taskflow.simulation.case.initial import Function, Given, Initial
+from taskflow.simulation.case.magnitudes import REMEDY, Magnitudes
 from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.physics import Heat, TurbulenceTable, heat_is_on
@@ -145,7 +147,7 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockG
 
 def _speed_is_known(
     method: CompressibilityMethod, charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
-    body: ChartForcing, time: ChartTime,
+    body: ChartForcing, time: ChartTime, machine: ChartMachine,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
@@ -158,8 +160,11 @@ def _speed_is_known(
     if speed == 0:
         remedy = "everything is at rest; give a speed that the flow will reach, a number > 0"
         yield wrong(("method", "reference_speed"), "auto", remedy)
+    elif lost := Magnitudes((1.0, 1.0, 1.0), 0.0, machine.precision).spacing(speed):
+        yield wrong(("method", "reference_speed"), "auto", f"the largest speed is {speed:.3g}; {lost}; {REMEDY}")
 
 
+@np.errstate(over="ignore")  # of squares: rules say which numbers are too large
 def reference_speed(
     charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
@@ -190,7 +195,7 @@ def free_convection(
     pull = np.array(body.gravity)
     if heat is None or not pull.any():
         return 0.0
-    size = float(np.linalg.norm(pull))
+    size = math.hypot(*body.gravity)
     along = [np.tensordot(pull / size, _some(chart.vertices), 1) for chart in charts.charts]
     height = max(float(s.max()) for s in along) - min(float(s.min()) for s in along)
     return math.sqrt(abs(heat.expansion) * size * warmth(charts, boundaries, initial, heat) * height)
@@ -279,5 +284,5 @@ CompressibilityMethod.rules = (
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
-    points_lie_in_cells, planes_have_cells, groups_differ,
+    points_lie_in_cells, planes_have_cells, groups_differ, numbers_can_be_computed,
 )  # fmt: skip

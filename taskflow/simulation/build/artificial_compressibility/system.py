@@ -22,6 +22,7 @@ from taskflow.simulation.build.artificial_compressibility.boundaries import more
 from taskflow.simulation.build.artificial_compressibility.checks import cautions, initial_fields_fit, sides_fit
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.magnitudes import numbers_on
 from taskflow.simulation.build.artificial_compressibility.references import dual_time
 from taskflow.simulation.build.artificial_compressibility.residuals import (
     CompressibilityMeasures,
@@ -226,8 +227,10 @@ class CompressibilitySystem(System):
         return attributes
 
     def check(self) -> None:
-        initial_fields_fit(self.initial, self.grid)
-        sides_fit(self.sim.case, self.domain)
+        case = self.sim.case
+        numbers = numbers_on(self.grid, dict(case), case.machine)
+        initial_fields_fit(self.initial, self.grid, numbers)
+        sides_fit(case, self.domain, numbers)
 
     @property
     def cautions(self) -> tuple[str, ...]:

@@ -10,12 +10,14 @@ from pydantic import WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from taskflow.errors import BadInput
+from taskflow.flow import StaggeredGrid
 from taskflow.simulation.build.two_phase.start import PhaseShape, shapes_are_inside
 from taskflow.simulation.case.boundaries import CONTACT_ANGLE, Boundaries
 from taskflow.simulation.case.control import Interval
-from taskflow.simulation.case.grid import AXES, GridTable
+from taskflow.simulation.case.grid import AXES, GridTable, narrowest
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.magnitudes import REMEDY, Magnitudes, lost_numbers
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.particles import Particles
 from taskflow.simulation.case.physics import FluidTable, Forcing
@@ -191,6 +193,16 @@ def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
         yield wrong(("two_phase", "density"), list(two_phase.density), remedy)
 
 
+def _numbers_can_be_computed(two_phase: TwoPhaseTable, cells: StaggeredGrid, machine: Machine) -> Iterator[Problem]:
+    numbers = Magnitudes(narrowest(cells), 0.0, machine.precision)
+    checks = {"density": Magnitudes.divisor, "viscosity": Magnitudes.plain, "surface_tension": Magnitudes.plain}
+    yield from lost_numbers(numbers, {"two_phase": two_phase}, {TwoPhaseTable: checks})
+    kinematic = max(two_phase.viscosity) / min(two_phase.density)
+    if lost := numbers.diffuses(kinematic):
+        about = f"over the least density it is up to {kinematic:.3g}; {lost}"
+        yield wrong(("two_phase", "viscosity"), list(two_phase.viscosity), f"{about}; {REMEDY}")
+
+
 def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Iterator[Problem]:
     low, high = sorted(two_phase.density)
     if fluid.scheme != "koren" and high > JUMP * low:
@@ -250,5 +262,5 @@ def _particles_are_massless(two_phase: TwoPhaseTable, particles: Particles) -> I
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
     _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_are_stair_steps,
-    _momentum_is_kept, _scalars_are_carried, _particles_are_massless,
+    _momentum_is_kept, _numbers_can_be_computed, _scalars_are_carried, _particles_are_massless,
 )  # fmt: skip

@@ -67,7 +67,8 @@ class ChartGrid(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if values.get("file") is None:
+        file = values.get("file")
+        if file is None:
             for key in present(values, *OF_FILES):
                 yield wrong(key, values[key], "it belongs to a file; leave it out, or give grid.file")
             yield from _shape_problems(values)
@@ -75,7 +76,7 @@ class ChartGrid(Table):
             for key, value in values.items():
                 if key not in ("file", "sides", *OF_FILES):
                     yield wrong(key, value, "the file says what the cells are; leave it out, or grid.file")
-            if str(values["file"]).lower().endswith(CGNS) and values.get("map") is not None:
+            if isinstance(file, str) and file.lower().endswith(CGNS) and values.get("map") is not None:
                 yield wrong("map", values["map"], "a CGNS file has seams and sides of its own; leave it out")
 
     @classmethod
@@ -101,7 +102,7 @@ class ChartGrid(Table):
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """With all keys of the shape."""
-        if values.get("file") is not None:
+        if values.get("file") is not None or _named(values) is None:
             return values
         try:
             form = _shape(values)
@@ -153,13 +154,21 @@ class ChartGrid(Table):
         return (path, beside) if beside else (path,)
 
 
+def _named(values: Mapping[str, Any]) -> str | None:
+    """The name of the shape; None for one that is no name, of which its key says that."""
+    try:
+        return text(PLAIN if values.get("shape") is None else values["shape"])
+    except BadInput:
+        return None
+
+
 def _shape(values: Mapping[str, Any]) -> GridShape:
     keys = {name: value for name, value in values.items() if name not in ChartGrid.model_fields}
-    return shape(values.get("shape") or PLAIN, keys)
+    return shape(_named(values) or PLAIN, keys)
 
 
 def _shape_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
-    if not isinstance(values.get("shape") or PLAIN, str):
+    if _named(values) is None:
         return
     try:
         _shape(values)

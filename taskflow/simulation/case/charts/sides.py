@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
 from taskflow.runtime.regions import triple
-from taskflow.simulation.case.boundaries import heat_of_wall, options_fit
+from taskflow.simulation.case.boundaries import heat_of_wall, kind_of, options_fit
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
@@ -109,7 +109,7 @@ class ChartSide(Table, FormulaVector):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = values.get("type")
+        kind = kind_of(values)
         if kind not in OPTIONS:
             return
         yield from options_fit(values, cls.model_fields, f"a side of the type {kind}", OPTIONS)
@@ -129,9 +129,9 @@ class ChartSide(Table, FormulaVector):
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """Walls that say nothing of it stand still, and the pressure far away is 0."""
-        if values.get("type") == "wall" and not present(values, "velocity"):
+        if kind_of(values) == "wall" and not present(values, "velocity"):
             return {**values, "velocity": AT_REST}
-        far = values.get("type") == "far-field" and not present(values, "pressure")
+        far = kind_of(values) == "far-field" and not present(values, "pressure")
         return {**values, "pressure": 0.0} if far else values
 
     def written(self) -> Any:
@@ -161,8 +161,7 @@ class ChartSides(Table):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         for name, side in values.items():
-            kind = side.get("type") if isinstance(side, Mapping) else side
-            if kind == "periodic":
+            if kind_of(side) == "periodic":
                 remedy = "what is periodic is a seam of the grid; leave it out, and give grid.periodic of a shape"
                 yield wrong(name, side, f"{remedy}, or a map with the seam")
             elif isinstance(side, str) and side not in OPTIONS:
@@ -203,6 +202,7 @@ def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator
             yield wrong(("boundaries", name), side.written(), remedy)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large
 def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 0.0) -> str | None:
     """Say how fast a wall moves out of its plane at a time; None where it does not. Raises BadInput where its velocity
     is not finite.
@@ -214,7 +214,7 @@ def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 
         fastest = max(fastest, float(np.sqrt((velocity**2).sum(axis=0)).max()))
         normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
         outwards = max(outwards, float(np.abs(normal).max()))
-    if outwards <= IN_PLANE * fastest:
+    if not outwards > IN_PLANE * fastest:
         return None
     return f"a wall moves in its own plane only, and this points out of it by {outwards:.3g}; give an inflow"
 
@@ -229,6 +229,7 @@ def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) 
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), words)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large
 def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -> str | None:
     """Say how much more enters than leaves at a time, or less, where all other sides are closed; None where that is
     nothing, or can leave. Raises BadInput where a formula is not finite.
@@ -241,7 +242,7 @@ def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -
             geometry = (faces(charts, patch) for patch in charts.sides[name])
             through[name] = sum(float((np.stack(side.at(x, y, z, t)) * areas).sum()) for (x, y, z), areas in geometry)
     net, most = sum(through.values()), sum(map(abs, through.values()))
-    if abs(net) <= BALANCED * most:
+    if not abs(net) > BALANCED * most:
         return None
     word = "leaves" if net > 0 else "enters"
     return f"{abs(net):.4g} per time {word} through {', '.join(through)}, and all other sides are closed"
