@@ -124,7 +124,7 @@ def largest_diffusivity(tables: Mapping[str, Any]) -> float:
 
 def lost_numbers(numbers: Magnitudes, tables: Mapping[str, Any], checks: Checks) -> Iterator[Problem]:
     """Problems with the numbers of the tables of a case that cannot be computed with."""
-    for key, value, lost_in in _checked((), ((name, tables.get(name)) for name in WITH_NUMBERS), checks):
+    for key, value, lost_in in _checked((), tables.items(), checks):
         for item in value if isinstance(value, tuple) else [value]:
             number = item.source if isinstance(item, Expression) else item
             if isinstance(number, float) and (lost := lost_in(numbers, number)):
@@ -132,8 +132,6 @@ def lost_numbers(numbers: Magnitudes, tables: Mapping[str, Any], checks: Checks)
                 break
 
 
-WITH_NUMBERS = ("method", "two_phase", "fluid", "scalars", "heat", "boundaries", "body", "initial")
-"""The tables that have numbers to be checked."""
 VELOCITY: Check = Magnitudes.velocity
 CARRIED: Check = Magnitudes.carried
 DIFFUSES: Check = Magnitudes.diffuses

@@ -43,9 +43,7 @@ def numbers_on(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machi
     return Magnitudes((thinnest,) * 3, largest_diffusivity(tables), machine.precision)
 
 
-def numbers_can_be_computed(
-    charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine
-) -> Iterator[Problem]:  # fmt: skip
+def numbers_can_be_computed(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Iterator[Problem]:
     """Yield a problem for volumes of cells, and for each number, whose powers or products are lost."""
     numbers = numbers_on(charts, tables, machine)
     least = min(chart.sizes.least for chart in charts.charts)
