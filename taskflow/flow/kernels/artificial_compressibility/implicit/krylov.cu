@@ -11,8 +11,10 @@ struct Entry {
   static constexpr int COUNT = N;
   real of[N];
 };
-FN Entry<4> entry(In p, In u, In v, In w, None, Index c) { return {{p[c], u[c], v[c], w[c]}}; }
-FN Entry<5> entry(In p, In u, In v, In w, In T, Index c) { return {{p[c], u[c], v[c], w[c], T[c]}}; }
+template <class Field>
+FN Entry<4> entry(Field p, Field u, Field v, Field w, None, Index c) { return {{p[c], u[c], v[c], w[c]}}; }
+template <class Field>
+FN Entry<5> entry(Field p, Field u, Field v, Field w, Field T, Index c) { return {{p[c], u[c], v[c], w[c], T[c]}}; }
 FN void put(const Entry<4>& a, Out p, Out u, Out v, Out w, None, Index c) { p[c] = a.of[0], u[c] = a.of[1], v[c] = a.of[2], w[c] = a.of[3]; }
 FN void put(const Entry<5>& a, Out p, Out u, Out v, Out w, Out T, Index c) {
   p[c] = a.of[0], u[c] = a.of[1], v[c] = a.of[2], w[c] = a.of[3], T[c] = a.of[4];
@@ -174,8 +176,8 @@ TASK square(Range range, In p, In u, In v, In w OPTIONAL(T), ExactPartial<1> squ
   });
 }
 
-TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), OutPrivateRows<80, Real_vectors> vectors OPTIONAL(later_set) OPTIONAL(warm_set),
-                  Out p, Out u, Out v, Out w OPTIONAL(T_set), In64 scale) {
+TASK first_vector(Range range, InOf<Real_p_r> p_r, InOf<Real_u_r> u_r, InOf<Real_v_r> v_r, InOf<Real_w_r> w_r OPTIONAL(T_r),
+                  OutPrivateRows<80, Real_vectors> vectors OPTIONAL(later_set) OPTIONAL(warm_set), Out p, Out u, Out v, Out w OPTIONAL(T_set), In64 scale) {
   const real by = real(*scale);
   const auto all = space(vectors, later_set);
   for_strips(range, CELLS(c, cells) {

@@ -42,7 +42,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     fields,
     less,
     measured,
-    rounded,
     same,
     warm,
     weights,
@@ -81,6 +80,7 @@ class Gmres:
         """
         yield from measured(f, system, RIGHT)
         yield derive(self._begin, (*self._small.memory, "begun", "taken", "forcing", "depth"))
+        yield from system.prepared(f)
         for vector in (UPDATE, BEFORE):
             yield from same(f, system, vector, RIGHT)
             yield from less(f, system, vector, RIGHT)
@@ -105,8 +105,9 @@ class Gmres:
         """x = x + M^-1 (sum of the first y_n v_n) + P (sum of the others), of the y for which what is left is shortest;
         z is the last part of that.
         """
-        vectors, vector = self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
-        begun, more = (fields(f, RIGHT), warm(f, system, RIGHT)), self.vectors > FIRST
+        s, more = system.single(f), self.vectors > FIRST
+        vectors, vector = self._vectors(f, system), (fields(s, AFTER), warm(s, system, AFTER))
+        begun = fields(f, RIGHT), warm(f, system, RIGHT)
         yield krylov.first_vector(*begun, *vectors, *vector, over=system.cells, scale=f.scalar("scale"))
         yield self._more(system, 0)
         if more:
@@ -123,7 +124,6 @@ class Gmres:
     def _further(self, system: LinearSystem, f: Roles) -> Program:
         """Vectors behind the first ones."""
         yield derive(self.polynomial, ("damping", "depth"))
-        yield from system.prepared(f)
         for first in range(FIRST, self.vectors, krylov.AT_ONCE):
             yield self._more(system, first)
 
@@ -156,7 +156,7 @@ class Gmres:
 
     def _operator(self, system: LinearSystem, powers: bool, f: Roles) -> Program:
         """new = A M^-1 new, or, of `powers`, new = rest = B rest, of which new was a copy."""
-        s = system.single(f) if powers else f
+        s = system.single(f)
         yield from system.precondition(s)
         yield from system.product(s)
         if powers:
@@ -166,17 +166,13 @@ class Gmres:
         """A vector more: A M^-1, or of `powers` B^d, times the last one, less its parts along all others, of which
         there are at most so many `sums` of ten.
         """
-        vector, operator = (fields(f, AFTER), warm(f, system, AFTER)), partial(self._operator, system, powers)
-        s = system.single(f) if powers else f
+        s, operator = system.single(f), partial(self._operator, system, powers)
+        vector = fields(s, AFTER), warm(s, system, AFTER)
         if powers:
-            yield from rounded(s, f, system, REST, AFTER)
-        if s is not f:
-            yield from rounded(s, f, system, AFTER, AFTER)
+            yield from same(s, system, REST, AFTER)
         yield Repeat(operator, SHALLOW if powers else 1)  # apart, as it is recorded once for all `sums`
         if powers:
             yield Repeat(partial(_thrice, operator), DEEP // SHALLOW - 1, until=_shallow, lag=False, further=True)
-        if s is not f:
-            yield from rounded(f, s, system, AFTER, AFTER)
         yield krylov.largest_square(*vector, over=system.cells, most=f.scalar("most"), **weights(system))
         yield from self._less_parts(system, sums, False, f)
         again = partial(self._less_parts, system, sums, True)
@@ -187,7 +183,8 @@ class Gmres:
 
     def _less_parts(self, system: LinearSystem, sums: int, again: bool, f: Roles) -> Program:
         """The new vector less its parts along all others, which are `along`, and the square of its length."""
-        vectors, vector = self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
+        s = system.single(f)
+        vectors, vector = self._vectors(f, system), (fields(s, AFTER), warm(s, system, AFTER))
         about: dict[str, Any] = {"over": system.cells, "count": f.scalar("count"), **weights(system)}
         names = [f.scalar(f"along_{n}") for n in range(sums)]
         for name, first in zip(names, PARTS, strict=False):

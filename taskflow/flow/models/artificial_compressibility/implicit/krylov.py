@@ -49,8 +49,8 @@ def square(
 
 @task(kernel=TEXT)
 def first_vector(
-    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), T_r: Read | None, vectors: WRITTEN_ROWS * VALUES,
-    later_set: WRITTEN_ROWS * VALUES | None, warm_set: WRITTEN_ROWS * WARM | None, vector: WRITTEN,
+    right: Components(p_r=Read.any, u_r=Read.any, v_r=Read.any, w_r=Read.any), T_r: Read.any | None,
+    vectors: WRITTEN_ROWS * VALUES, later_set: WRITTEN_ROWS * VALUES | None, warm_set: WRITTEN_ROWS * WARM | None, vector: WRITTEN,
     T_set: Write | None, *, scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale right; it is the first of the vectors, and there are no others."""
