@@ -13,16 +13,34 @@ constexpr bool BY_ROWS = false;
 #endif
 FN constexpr int entry(int row, int column) { return BY_ROWS ? 4 * row + column : 4 * column + row; }
 
-#if !defined(GPU) && !defined(double)  // nor where numbers are counted, see counted.h
-#define QUADS
+#ifndef GPU
+// Four numbers side by side
+#ifndef double
 typedef real Quad __attribute__((vector_size(4 * sizeof(real))));
-// Four numbers side by side. Written out: of one conversion of all four GCC makes two of halves
+#else  // those that are counted, see counted.h, are in no vectors
+struct Quad {
+  real of[4];
+  INLINE real operator[](int n) const { return of[n]; }
+};
+template <class F>
+FN Quad quad_of(F f) { return {{f(0), f(1), f(2), f(3)}}; }
+FN Quad operator+(const Quad& a, const Quad& b) { return quad_of([&](int n) { return a[n] + b[n]; }); }
+FN Quad operator-(const Quad& a, const Quad& b) { return quad_of([&](int n) { return a[n] - b[n]; }); }
+FN Quad operator*(real by, const Quad& a) { return quad_of([&](int n) { return by * a[n]; }); }
+FN void operator+=(Quad& a, const Quad& b) { a = a + b; }
+FN void operator-=(Quad& a, const Quad& b) { a = a - b; }
+#endif
+// Written out: of one conversion of all four GCC makes two of halves
 template <class Number>
 FN Quad quad(const Number (&numbers)[4]) {
+#ifndef double
   typedef Number Four __attribute__((vector_size(4 * sizeof(Number))));
   Four four;
   memcpy(&four, numbers, sizeof four);
   return Quad{real(four[0]), real(four[1]), real(four[2]), real(four[3])};
+#else
+  return {{real(numbers[0]), real(numbers[1]), real(numbers[2]), real(numbers[3])}};
+#endif
 }
 #endif
 

@@ -79,7 +79,7 @@ struct Elimination {
   // d - A(here, there) D(there)^-1 A(there, here)
   template <int SIDE, class Inverse>
   INLINE void take(Columns& d, const Cell& c, const Columns& back, const Inverse& inverse) const {
-#ifdef QUADS
+#ifndef GPU
     Quad rows[4];
     memcpy(rows, d.of, sizeof rows);
     for (int q = 0; q < 4; ++q) {
@@ -159,7 +159,7 @@ TASK invert(Range range, In u, In v, In w, InPrivate<48, Real_coupling_low> coup
           fetch(here.coupling.place(next, block_of(side)), 4 * sizeof(here.coupling.four(c, 0)));
       here.whole(c, 0);
     };
-    return tile_function([](const SweptCell&) {}, one);
+    return tile_function(one);
   });
 #endif
 }

@@ -118,7 +118,8 @@ struct Parity {
 constexpr int NO_COLUMN = -99;
 
 #ifndef GPU
-// What is done in a tile: with the first cell of the next row before that of a row, and with a cell and that behind it in the next row
+// What is done in a tile. before = row(c, next) comes before a row, with its first cell and that of the next row, then
+// before = cell(c, next, before) with each of its cells and that beside it in the next row: what a cell leaves stays in registers.
 template <class R, class C>
 struct TileFunction {
   R row;
@@ -126,6 +127,15 @@ struct TileFunction {
 };
 template <class R, class C>
 FN TileFunction<R, C> tile_function(R row, C cell) { return {row, cell}; }
+// The same of cells that leave nothing: cell(c, next)
+template <class C>
+FN auto tile_function(C cell) {
+  const auto row = [](const SweptCell&, const SweptCell&) { return Alone(); };
+  return tile_function(row, [=](const SweptCell& c, const SweptCell& next, Alone) __attribute__((always_inline)) {
+    cell(c, next);
+    return Alone();
+  });
+}
 
 #ifdef SHUFFLED  // debug mode: other orders that are allowed
 FN Index shuffled(Index n, Index count) { return count - 1 - n; }
@@ -218,7 +228,9 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
     for (int number = all.columns - 1; number >= 0; --number) {
       const TileColumn<D> column(all, number);
       const int x = column.x(step);
-      if (x >= 0 && x < all.nx) one.cell(column.cell(x), column.cell(x));
+      if (x < 0 || x >= all.nx) continue;
+      const SweptCell c = column.cell(x);
+      one.cell(c, c, one.row(c, c));
     }
   }
 }
@@ -231,8 +243,8 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
     for (int y = 0; y < all.ny; ++y) {
       const bool up = y + 1 == all.ny, end = up && z + 1 == all.nz;
       const TileColumn<D> column(all, at(y, all.ny), at(z, all.nz)), next(all, at(up ? end ? y : 0 : y + 1, all.ny), at(up && !end ? z + 1 : z, all.nz));
-      one.row(next.cell(0));
-      for (int x = 0; x < all.nx; ++x) one.cell(column.cell(at(x, all.nx)), next.cell(at(x, all.nx)));
+      auto before = one.row(column.cell(at(0, all.nx)), next.cell(0));
+      for (int x = 0; x < all.nx; ++x) before = one.cell(column.cell(at(x, all.nx)), next.cell(at(x, all.nx)), before);
     }
   }
 }
@@ -271,7 +283,7 @@ FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
   const auto one = [=](const SweptCell& c, const SweptCell&) __attribute__((always_inline)) { f(c); };
-  sweep_ahead(r, s, way, [=](const SweptCell&) __attribute__((always_inline)) { return tile_function([](const SweptCell&) {}, one); });
+  sweep_ahead(r, s, way, [=](const SweptCell&) __attribute__((always_inline)) { return tile_function(one); });
 }
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {

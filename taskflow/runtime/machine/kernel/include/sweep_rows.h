@@ -268,21 +268,34 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
 #else
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& whole) {
-  sweep_ahead(r, s, way, [=](const SweptCell& cell) __attribute__((always_inline)) {
-    const auto t = whole.tile(cell).of_row(0);
 #if defined(SINGLE) || defined(WHOLE)
-    constexpr bool tiled = false;
+  constexpr bool tiled = false;
 #else
-    constexpr bool tiled = true;
+  constexpr bool tiled = true;
 #endif
-    const auto row = [=](const SweptCell& next) __attribute__((always_inline)) {
+  constexpr int low = D::way < 0;
+  sweep_ahead(r, s, way, [=](const SweptCell& cell) __attribute__((always_inline)) {
+    const auto t = whole.tile(cell);
+    const auto row = [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
       if (tiled) t.fetch_values(next);
+      return t.values((c.sides & ~c.outside) >> low & 1 ? c + beyond(r, low) : Index(c));
     };
-    const auto one = [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
-      for (int row = 0; row < ROWS && !tiled; ++row) t.fetch(next, row);  // of tiles that lies in the order of the sweep
-      for (int side = 1 - (D::way < 0); side < 6; side += 2)
+    const auto one = [=](const SweptCell& c, const SweptCell& next, const auto& before) __attribute__((always_inline)) {
+      if (!tiled) t.fetch(next);  // of tiles that lies in the order of the sweep
+      for (int side = 1 - low; side < 6; side += 2)
         if (next.outside >> side & 1) t.fetch_side(next, side);
-      sweep_row<D>(r, t, c, 0, together());
+      auto sums = t.begin(c);
+      if (c.outside) {
+#pragma GCC unroll 6
+        for (int side = 0; side < 6; ++side)
+          if (c.outside >> side & 1) sums -= t.brought(c, side, t.values(c + beyond(r, side)));
+      }
+      const unsigned inside = c.sides & ~c.outside;
+      if (inside >> low & 1) sums -= t.brought(c, low, before);
+#pragma GCC unroll 2
+      for (int side = 2 + low; side < 6; side += 2)
+        if (inside >> side & 1) sums -= t.brought(c, side, t.values(c + beyond(r, side)));
+      return t.end(c, sums);
     };
     return tile_function(row, one);
   });

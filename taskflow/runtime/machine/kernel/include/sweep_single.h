@@ -43,7 +43,8 @@ FN void sweep_ahead(const Range& r, const Sweep& s, D, F f) {
       delay(j + 7 * k);
       for (int m = 0; m < cells; ++m) {
         const int i = begin + spread(s) * int(shuffled(m, cells));
-        one.cell(single_cell<D>(r, s, i, j, k), single_cell<D>(r, s, i + spread(s), j, k));
+        const SweptCell c = single_cell<D>(r, s, i, j, k), next = single_cell<D>(r, s, i + spread(s), j, k);
+        one.cell(c, next, one.row(c, next));
       }
     }
   });
