@@ -74,7 +74,7 @@ class Linear(Table):
         "tiles",
     )
     precision: Precision = entry(
-        "in which factors are stored, vectors of `gmres`, and powers of its polynomial worked out", "single"
+        "in which factors are stored, and vectors of `gmres` worked out and stored", "single"
     )
 
     @classmethod

@@ -90,6 +90,11 @@ class Gmres:
             yield Repeat(partial(self._again, system), cycles - 1, until=self._enough, lag=False, further=True)
 
     @property
+    def deep(self) -> bool:
+        """Whether there are vectors behind the first ones."""
+        return self.vectors > FIRST
+
+    @property
     def _small(self) -> LeastSquares:
         return LeastSquares(self.vectors)
 
@@ -105,18 +110,18 @@ class Gmres:
         """x = x + M^-1 (sum of the first y_n v_n) + P (sum of the others), of the y for which what is left is shortest;
         z is the last part of that.
         """
-        s, more = system.single(f), self.vectors > FIRST
+        s = system.single(f)
         vectors, vector = self._vectors(f, system), (fields(s, AFTER), warm(s, system, AFTER))
         begun = fields(f, RIGHT), warm(f, system, RIGHT)
         yield krylov.first_vector(*begun, *vectors, *vector, over=system.cells, scale=f.scalar("scale"))
         yield self._more(system, 0)
-        if more:
+        if self.deep:
             yield Repeat(partial(self._further, system), 1, until=self._enough, lag=False, further=True)
         yield derive(self._shares, ("few", *COEFFICIENTS["share"], *COEFFICIENTS["share_p"]))
-        if more:
+        if self.deep:
             yield Repeat(partial(self._terms, system), 1, until=_few, lag=False, further=True)
         yield from self._combined(system, "share", "few", f)
-        if more:
+        if self.deep:
             yield Repeat(lambda f: added(f, system, AFTER, REST), 1, until=_few, lag=False, further=True)
         yield from system.precondition(f)
         yield from added(f, system, UPDATE, BEFORE)

@@ -21,6 +21,7 @@ VALUES, WARM = 4 * PART, MOST
 SHARES = Scalar["sum", MOST]
 SUMS = ScalarArray("sum", 10, exact=True, reduced=False)
 SQUARE = ScalarArray("sum", 1, exact=True, reduced=False)
+ANY = Read.any
 READ_ROWS, WRITTEN_ROWS, CHANGED_ROWS = (way.private.rows for way in (Read, Write, ReadWrite))
 VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
 WRITTEN = Components(p=Write, u=Write, v=Write, w=Write)
@@ -49,11 +50,11 @@ def square(
 
 @task(kernel=TEXT)
 def first_vector(
-    right: Components(p_r=Read.any, u_r=Read.any, v_r=Read.any, w_r=Read.any), T_r: Read.any | None,
-    vectors: WRITTEN_ROWS * VALUES, later_set: WRITTEN_ROWS * VALUES | None, warm_set: WRITTEN_ROWS * WARM | None, vector: WRITTEN,
+    right: Components(p_r=ANY, u_r=ANY, v_r=ANY, w_r=ANY), T_r: ANY | None, vectors: WRITTEN_ROWS * VALUES,
+    later_set: WRITTEN_ROWS * VALUES | None, warm_set: WRITTEN_ROWS * WARM | None, vector: WRITTEN,
     T_set: Write | None, *, scale: Scalar,
 ) -> None:  # fmt: skip
-    """vector = scale right; it is the first of the vectors, and there are no others."""
+    """vector = scale right, in whatever precision that is: the first of the vectors, of which there are no others."""
 
 
 @task(kernel=TEXT)

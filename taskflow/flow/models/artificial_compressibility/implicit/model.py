@@ -21,7 +21,7 @@ from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import FIRST, FORTY, Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import FORTY, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
@@ -64,7 +64,7 @@ class ImplicitCompressibility(ImplicitScalars):
     def fields(self) -> dict[str, Location]:
         """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *(self.real.fields(self.state) if self.real else [])]
-        if isinstance(self.solver, Gmres) and self.solver.vectors > FIRST:
+        if isinstance(self.solver, Gmres) and self.solver.deep:
             names += [*REST, *(["T_rest"] if self.heat else [])]
         names += eddies.fields(self.turbulence)
         if self.carried:
@@ -90,9 +90,8 @@ class ImplicitCompressibility(ImplicitScalars):
 
     @property
     def rounds(self) -> bool:
-        """Whether vectors that need not be exact are in single precision, where all else is in double."""
-        deep = isinstance(self.solver, Gmres) and self.solver.vectors > FIRST
-        return deep and self.double and self.precision == "single"
+        """Whether the vectors of GMRES are in single precision, where all else is in double."""
+        return isinstance(self.solver, Gmres) and self.double and self.precision == "single"
 
     @property
     def marched(self) -> str:

@@ -1,8 +1,8 @@
-"""Vectors that need not be exact, in single precision where all else is in double: powers of 1 - w A M^-1, see `gmres`.
+"""The vectors of GMRES, in single precision where all else is in double: they span a space, and need not be exact.
 
-What the solution takes of them is multiplied by A in double precision, so that what is left of the equations is known.
-Beside the vectors the flow, metrics, what faces sweep, b and nu_t are in single precision, too: a product then moves
-half of the bytes.
+What the solution takes of powers of 1 - w A M^-1 is multiplied by A in double precision, and so is the solution before
+a restart. Beside the vectors the flow, metrics, what faces sweep, b and nu_t are in single precision, too: a product
+then moves half of the bytes.
 """
 
 from __future__ import annotations
