@@ -65,3 +65,19 @@ def test_the_derivative_of_the_residual(scheme, uniform, planar, local, moves, w
         desired -= lift.get(name, 0.0) * reference.at(volumes) * made.values("T_d")
         difference = np.abs(made.values(result) - desired).max()
         assert difference < 1e-6 * np.abs(desired).max(), name
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-15])
+def test_the_derivative_is_finite_in_single_precision_where_the_flow_is_uniform(noise, device):
+    """Limiters divide by the squares of differences, which are next to nothing there."""
+    made = hand("f4", device, uniform=True)
+    made.fill((*DIRECTION, "T_d", *OUT, "T_out"), seed=11)
+    made.scalars["slowness"] = 0.3
+    for name in (*STATE, "T"):
+        made.fields[name] *= noise
+    made.run(derivative(
+        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), "sides", None, None, None, None, over=made.box,
+        slowness="slowness", rate=None, numbers=numbers("limited", uniform=True, planar=False),
+    ))  # fmt: skip
+    for name in (*OUT, "T_out"):
+        assert np.isfinite(made.values(name)).all(), name

@@ -43,7 +43,7 @@ FN real least_zero(real a) { return a > 0 ? a : real(0); }
 // Van Albada's limiter of two differences (G. D. van Albada, B. van Leer, W. W. Roberts 1982, Astron. Astrophys. 108, 76): 0 at extrema
 FN real smoothness(real behind, real ahead) {
   const real tiny = real(1e-30);
-  return least_zero(fused(2 * behind, ahead, tiny) * reciprocal(fused(behind, behind, fused(ahead, ahead, tiny))));
+  return least_zero(quotient(fused(2 * behind, ahead, tiny), fused(behind, behind, fused(ahead, ahead, tiny))));
 }
 
 // From a to d in a row, the face between b and c: kappa = 1/3, limited

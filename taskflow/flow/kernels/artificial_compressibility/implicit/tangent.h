@@ -32,7 +32,11 @@ FN Dual reciprocal(Dual a) {
   const ::real inverse = ::reciprocal(a.value);
   return {inverse, -(inverse * inverse) * a.slope};
 }
-FN Dual operator/(Dual a, Dual b) { return a * reciprocal(b); }
+// Without the square of 1 / b, which overflows where b is next to nothing
+FN Dual quotient(Dual a, Dual b) {
+  const ::real inverse = ::reciprocal(b.value), value = a.value * inverse;
+  return {value, (a.slope - value * b.slope) * inverse};
+}
 FN Dual root_above(Dual a) {
   const ::real root = ::root_above(a.value);
   return {root, ::real(0.5) * a.slope * ::reciprocal(root)};

@@ -45,6 +45,9 @@ FN double root_above(double a) { return __builtin_sqrt(a); }
 FN double reciprocal(double a) { return 1 / a; }
 #endif
 
+template <class Real>
+FN Real quotient(Real a, Real b) { return a * reciprocal(b); }
+
 // The root of any finite number, 0 where that is below LEAST
 FN float root(float a) { return a < LEAST ? 0.0f : root_above(a); }
 FN double root(double a) { return a < LEAST_64 ? 0.0 : root_above(a); }
