@@ -140,9 +140,6 @@ class Boundary(Table):
         resting = kind_of(values) == "wall" and not present(values, "velocity")
         return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
 
-    def written(self) -> Any:
-        return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
-
 
 def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems with what the table of a wall says of heat."""

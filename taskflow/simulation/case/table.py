@@ -139,9 +139,10 @@ class Table(BaseModel):
         """The table with the defaults that depend on the other `tables` of a sound case, and on its `fields`."""
         return self
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> Any:
         """As the case file has it, defaults included; what is not given and has no default is left out."""
-        return {name: written(value) for name, value in self if value is not None}
+        values = {name: written(value) for name, value in self if value is not None}
+        return values[self.brief] if self.brief and values.keys() == {self.brief} else values
 
     @classmethod
     def _said(cls, key: str, about: str) -> str | None:

@@ -134,9 +134,6 @@ class ChartSide(Table, FormulaVector):
         far = kind_of(values) == "far-field" and not present(values, "pressure")
         return {**values, "pressure": 0.0} if far else values
 
-    def written(self) -> Any:
-        return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
-
     @property
     def vector(self) -> VectorExpression:
         return self.velocity or AT_REST
