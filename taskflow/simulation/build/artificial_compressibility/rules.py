@@ -13,7 +13,7 @@ from taskflow.errors import BadInput, named
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import centres
-from taskflow.simulation.build.artificial_compressibility.magnitudes import numbers_can_be_computed
+from taskflow.simulation.build.artificial_compressibility.checks import numbers_can_be_computed
 from taskflow.simulation.build.artificial_compressibility.tables import ChartTime, CompressibilityMethod
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides

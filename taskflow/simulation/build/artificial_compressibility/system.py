@@ -19,10 +19,14 @@ from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.runtime.regions import Field, triple
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
-from taskflow.simulation.build.artificial_compressibility.checks import cautions, initial_fields_fit, sides_fit
+from taskflow.simulation.build.artificial_compressibility.checks import (
+    cautions,
+    initial_fields_fit,
+    numbers_on,
+    sides_fit,
+)
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.build.artificial_compressibility.magnitudes import numbers_on
 from taskflow.simulation.build.artificial_compressibility.references import dual_time
 from taskflow.simulation.build.artificial_compressibility.residuals import (
     CompressibilityMeasures,
