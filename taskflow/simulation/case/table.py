@@ -89,6 +89,7 @@ class Table(BaseModel):
     rules: ClassVar[tuple[Rule, ...]] = ()
     refused: ClassVar[Mapping[str, str]] = {}  # keys of other tables of this name, each with its remedy
     brief: ClassVar[str | None] = None  # the key whose value alone may stand for the table
+    least: ClassVar[Problem | None] = None  # where no key is given
     alternatives: ClassVar[tuple[tuple[tuple[str, ...], Problem | None], ...]] = ()
     """Keys of which one may be given, each with the problem where none is, if that is one."""
 
@@ -114,6 +115,8 @@ class Table(BaseModel):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         """Combinations of keys that exclude or need each other, whatever their values: here the `alternatives`."""
+        if cls.least and not values:
+            yield cls.least
         for keys, needed in cls.alternatives:
             yield from exclusive(values, *keys, needed=needed)
 

@@ -85,11 +85,6 @@ class ChartDomain(Domain):
         sizes = [chart.sizes.thickness[2 if self.planar else 3] for chart in self.grid.charts]
         return min(least for least, _ in sizes), max(largest for _, largest in sizes)
 
-    @property
-    def closeness(self) -> float:
-        """Nothing: no step measures a rate."""
-        return 0.0
-
     def described(self) -> Iterator[str]:
         grid = self.grid
         seams = f"{len(grid.seams)} seam{'s' * (len(grid.seams) != 1)}"
