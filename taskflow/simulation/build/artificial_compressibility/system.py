@@ -94,9 +94,7 @@ class CompressibilitySystem(System):
     def domain(self) -> ChartDomain:
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(
-            case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.tiled, case.own.whole
-        )
+        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.ordering)
 
     @property
     def grid(self) -> MultiBlockGrid:

@@ -213,14 +213,9 @@ class CompressibilityMethod(Method):
         return (Every(steps=1), OUTER_PATIENCE) if self.march == "implicit" else (every, PATIENCE)
 
     @property
-    def tiled(self) -> bool:
-        """Whether charts may be cut between tiles alone."""
-        return self.march == "implicit" and (self.linear or Linear()).ordering == "tiles"
-
-    @property
-    def whole(self) -> bool:
-        """Whether no chart may be cut."""
-        return self.march == "implicit" and (self.linear or Linear()).ordering == "hyperplanes"
+    def ordering(self) -> str:
+        """Which neighbours factors know, as `Linear` has it; "" without factors."""
+        return (self.linear or Linear()).ordering if self.march == "implicit" else ""
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

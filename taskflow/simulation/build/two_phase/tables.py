@@ -33,7 +33,6 @@ from taskflow.simulation.timing.schedule import Every
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
 OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
-METHODS = ("levelset", "vof")
 SCHEMES = ("koren", "weno5", "quick", "central")
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 TWO = "give two numbers {}, of phase 1 and of phase 2"
@@ -53,10 +52,9 @@ def _initial(value: object) -> Profile | None:
 
 
 def _method(value: object) -> str:
-    if value == "vof":
-        raise BadInput('volume of fluid is not available in this version; give "levelset"')
-    if value not in METHODS:
-        raise BadInput('give "levelset"')
+    if value != "levelset":
+        why = "volume of fluid is not available in this version; " if value == "vof" else ""
+        raise BadInput(f'{why}give "levelset"')
     return "levelset"
 
 

@@ -151,9 +151,9 @@ class ChartSides(Table):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        """A type alone stands for a table with this type."""
-        named = {name: {"type": side} for name, side in values.items() if isinstance(side, str) and side in OPTIONS}
-        return {**values, **named}
+        """A type alone stands for a table with this type; of other texts `conflicts` says what is wrong with them."""
+        kept = {name: side for name, side in values.items() if not isinstance(side, str) or side in OPTIONS}
+        return {name: {"type": side} if isinstance(side, str) else side for name, side in kept.items()}
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -163,12 +163,6 @@ class ChartSides(Table):
                 yield wrong(name, side, f"{remedy}, or a map with the seam")
             elif isinstance(side, str) and side not in OPTIONS:
                 yield wrong(name, side, unchosen(side, [*OPTIONS]))
-
-    @classmethod
-    def _collected(cls, error: Any) -> Iterator[Problem]:
-        for problem in super()._collected(error):
-            if problem.message != "give a table" or not (problem.value or "").startswith('"'):  # those of `conflicts`
-                yield problem
 
     @property
     def sides(self) -> dict[str, ChartSide]:
