@@ -62,8 +62,7 @@ def numbers_can_be_computed(charts: MultiBlockGrid, tables: Mapping[str, Any], m
 
 
 def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid, numbers: Magnitudes) -> None:
-    """Raises BadInput where a formula of an initial field is not finite on some chart, or too large for the equations.
-    """
+    """Raises BadInput where a formula of an initial field is not finite on a chart, or too large for the equations."""
     uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
     for number, chart in enumerate(grid.charts, start=1):
 

@@ -61,8 +61,7 @@ def scales(case: Case, model: ArtificialCompressibility) -> Scales:
 
 
 def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The tables of a case like this one, as in its file, with both as numbers; those of other equations as they are.
-    """
+    """The tables of a case like this one, as in its file, with both as numbers; of other equations as they are."""
     begun, method = tables.get("initial", {}), tables.get("method", {})
     if method.get("type") != case.own.type:
         return tables

@@ -189,9 +189,7 @@ def reference_speed(
 def free_convection(
     charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
-    """root(|expansion| |gravity| dT L), dT the range of the temperatures that are given and L the grid's extent along
-    gravity.
-    """
+    """root(|expansion| |gravity| dT L), dT the range of given temperatures, L the extent of the grid along gravity."""
     pull = np.array(body.gravity)
     if heat is None or not pull.any():
         return 0.0
@@ -202,9 +200,7 @@ def free_convection(
 
 
 def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat) -> float:
-    """The range of the temperatures that are given, the reference among them. Raises BadInput where a formula is not
-    finite.
-    """
+    """The range of the given temperatures, the reference among them. Raises BadInput where a formula is not finite."""
     values = [heat.reference]
     for side in boundaries.sides.values():
         values += [number for number in (side.temperature, side.outside_temperature) if number is not None]

@@ -195,9 +195,7 @@ def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator
 
 @np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large
 def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 0.0) -> str | None:
-    """Say how fast a wall moves out of its plane at a time; None where it does not. Raises BadInput where its velocity
-    is not finite.
-    """
+    """Say how fast a wall moves out of its plane at a time, where it does. Raises BadInput where that is not finite."""
     fastest, outwards = 0.0, 0.0
     for patch in charts.sides[name]:
         (x, y, z), areas = faces(charts, patch)
