@@ -15,21 +15,15 @@ from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import Grouped
 from taskflow.simulation.case.problems import Problem, numbered, unknown_fields, wrong
 from taskflow.simulation.case.table import NonNegative, Table, Truth, entry, optional, reads
-from taskflow.simulation.formulas.values import text, whole
+from taskflow.simulation.formulas.values import checked, saying, text, whole
 from taskflow.simulation.timing.schedule import Every
 
 MOST = 2**24  # numbers of one field, which one process has in memory to write them
 KEY = ("statistics", "fields")
 
 
-def _order(value: object) -> int:
-    try:
-        order = whole(value)
-    except BadInput:
-        order = 0
-    if order not in (1, 2):
-        raise BadInput("give 1 for means alone, or 2 for variances and covariances as well")
-    return order
+ORDERS = "give 1 for means alone, or 2 for variances and covariances as well"
+_order = saying(checked(whole, lambda order: order <= 2, ORDERS), ORDERS)
 
 
 class StatisticsTable(Table):
