@@ -10,11 +10,10 @@ import numpy as np
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput, named
 from taskflow.simulation.formulas.expression import COORDINATES, Expression, NamedFunction, field_values
-from taskflow.simulation.formulas.profile_table import TableFile
+from taskflow.simulation.formulas.profile_table import BESIDE, TableFile
 from taskflow.simulation.formulas.values import number, saying, three
 
 CSV = ".csv"
-BESIDE = 1e-9  # of its extent a table may end before a time: times are rounded
 
 
 @dataclass(frozen=True)
