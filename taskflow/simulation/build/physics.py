@@ -19,7 +19,8 @@ from taskflow.output.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
 from taskflow.simulation.build.expressions import forces
 from taskflow.simulation.build.timed import constant, largest
-from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, Heat, PassiveScalar, SourceTable
+from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, Heat, PassiveScalar
+from taskflow.simulation.case.scalars import Sources
 from taskflow.simulation.case.timed import Value, changes, placed
 from taskflow.simulation.conditions.inflow import largest_on_wall
 
@@ -127,9 +128,7 @@ def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flo
     return replace(_quantity(case, scalar.name, scalar, grid), faces=faces)
 
 
-def _sources(
-    case: Case, name: str, sources: tuple[SourceTable, ...], grid: flow.StaggeredGrid
-) -> Iterator[flow.Source]:  # fmt: skip
+def _sources(case: Case, name: str, sources: Sources, grid: flow.StaggeredGrid) -> Iterator[flow.Source]:
     for n, source in enumerate(sources, start=1):
         rate, timed = largest(source.rate, case), release_rate(name, n) if changes(source.rate) else None
         if source.box is not None:

@@ -43,13 +43,6 @@ TABLES: Mapping[str, str] = {
 LEAST = 1e-5  # residual in single precision
 
 
-def refused(tables: Mapping[str, Any]) -> Iterator[Problem]:
-    """Problems with tables that a case on charts cannot have."""
-    for name, remedy in TABLES.items():
-        if (value := tables.get(name)) not in (None, (), []):
-            yield wrong(name, value, remedy)
-
-
 def _intervals_are_steps(
     time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures,
     probes: Probes, planes: ChartPlanes,

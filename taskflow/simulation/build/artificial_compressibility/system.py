@@ -33,7 +33,7 @@ from taskflow.simulation.build.artificial_compressibility.residuals import (
     InnerCriterion,
     ResidualCriterion,
 )
-from taskflow.simulation.build.artificial_compressibility.rules import TABLES, refused
+from taskflow.simulation.build.artificial_compressibility.rules import TABLES
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
@@ -48,7 +48,7 @@ from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar
 from taskflow.simulation.case.charts.probes import ChartPlane
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.method import METHOD
-from taskflow.simulation.case.problems import Problem
+from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.initial import initial_profiles
 from taskflow.simulation.timing.schedule import Clock
@@ -71,7 +71,9 @@ class CompressibilitySystem(System):
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        return refused(tables)
+        for name, remedy in TABLES.items():
+            if (value := tables.get(name)) not in (None, (), []):
+                yield wrong(name, value, remedy)
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
