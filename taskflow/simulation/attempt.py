@@ -221,9 +221,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         return Outcome([status.progress for status in statuses], came, failure, timelines)
 
     def complete(self, outcome: Outcome) -> dict[str, Any]:
-        """Complete what blocks that have ended have written; the report. Raises what went wrong, and where the run was
-        stopped.
-        """
+        """Complete what blocks that have ended wrote; the report. Raises what went wrong, and where it was stopped."""
         self.group.close()
         report, keep = self.finish(outcome), self.policy.keep
         if isinstance(outcome.came, Exception):

@@ -179,9 +179,7 @@ class Beginning:
     cautioned: bool = False
 
     def fill(self, shard: Shard) -> None:
-        """Write the initial fields, where the run begins with them, and the constant ones, while the kernels of the run
-        are compiled.
-        """
+        """Write initial fields, where the run begins with them, and constant ones, while its kernels are compiled."""
         with ThreadPoolExecutor(1, "taskflow-prepare") as pool:
             prepared = pool.submit(shard.prepare, self.spec.programs)
             if self.resumed is None:

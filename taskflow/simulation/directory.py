@@ -248,7 +248,8 @@ def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None 
 
 
 def _solid(sim: SimulationSetup) -> Mask | None:
-    return sim.bodies.mask if sim.case.obstacles else None
+    """The mask of solid cells, by box; None without bodies, and where some move."""
+    return sim.bodies.solids.mask if sim.case.obstacles and not sim.bodies.moving else None
 
 
 def _about(sim: SimulationSetup) -> dict[str, Any]:

@@ -88,14 +88,9 @@ class FlowJob(Beginning):
         return Drive(RunLoop(self, shard, control)).advance(control, self.pause)
 
 
-@dataclass(frozen=True)
-class AdvanceJob:
+def go_on(shard: Shard, control: Control, pause: Pause) -> Timeline | None:
     """Go on with a run that pauses, to another pause or its end; what was profiled. Raises as `FlowJob` does."""
-
-    pause: Pause
-
-    def __call__(self, shard: Shard, control: Control) -> Timeline | None:
-        return Drive.of(control).advance(control, self.pause)
+    return Drive.of(control).advance(control, pause)
 
 
 def end_run(shard: Shard, control: Control) -> Timeline | None:

@@ -42,9 +42,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Needs):
-    """A case on this machine: what was chosen where the case says auto, what blocks need at the place of each, and what
-    a step costs.
-    """
+    """A case on this machine: what was chosen for auto, what blocks need at their places, and what a step costs."""
 
     @cached_property
     def threads(self) -> int:

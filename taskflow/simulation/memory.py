@@ -147,9 +147,7 @@ class Needs:
         return then
 
     def _direct(self, one: int, other: int) -> bool:
-        """Whether two blocks should see each other's memory: on GPUs of one host that they share with no other block
-        of their process.
-        """
+        """Whether two blocks should see each other's memory: each alone on a GPU of its process, on one host."""
         return self.placed[one].host == self.placed[other].host and self._alone[one] and self._alone[other]
 
     @cached_property

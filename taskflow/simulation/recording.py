@@ -217,9 +217,7 @@ class Records:
 
 
 class PictureRecording:
-    """The part of one block in all pictures. Nobody waits for a picture: where too many are not drawn yet, it is left
-    out.
-    """
+    """The part of one block in all pictures. Nobody waits for one: where too many are not drawn yet, it is left out."""
 
     def __init__(
         self, directory: Path, pictures: Sequence[Picture], shard: Shard, guard: Guard,

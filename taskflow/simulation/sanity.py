@@ -17,8 +17,7 @@ from taskflow.errors import RunFailed
 from taskflow.flow.stability import Stability
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.machine import Shard
-from taskflow.simulation.build.domain import Domain
-from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.scales import Scale
 from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.case import SCHEMES
 from taskflow.simulation.conditions.inflow import FINEST
@@ -37,11 +36,11 @@ LEFT = 0.1  # share of the divergence that solves of a fixed number of iteration
 class Sanity:
     """The judgement on one block; all blocks come to the same."""
 
-    def __init__(self, scales: Scales, domain: Domain, shard: Shard, diagnosis: Diagnosis) -> None:
-        self._scales, self._domain, self._shard, self._diagnosis = scales, domain, shard, diagnosis
+    def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis) -> None:
+        self._spec, self._scales, self._shard, self._diagnosis = spec, spec.scales, shard, diagnosis
         self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
-        self._nearest = domain.closeness
+        self._nearest = spec.domain.closeness
 
     def begin(self, speed: float) -> None:
         """The present state, which has this largest speed, is sane, however large it is. All blocks have to call it."""
@@ -62,7 +61,7 @@ class Sanity:
 
     def moves(self, tick: Tick) -> None:
         """Raises RunFailed where the velocity is insane. All blocks have to call it."""
-        if not _sane(self._diagnosis.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):
+        if not _sane(self._spec.model.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):
             raise self.failure(tick)
 
     def carries(self, tick: Tick) -> None:
@@ -98,7 +97,7 @@ class Sanity:
         block, n = np.unravel_index(int(np.argmax(np.nan_to_num(excess, posinf=np.inf))), excess.shape)
         i, j, k, value = extremes[block, n]
         location = self._shard.partition.fields[roles[n]].location
-        where = self._domain.place(location, (int(i), int(j), int(k)), int(block))
+        where = self._spec.domain.place(location, (int(i), int(j), int(k)), int(block))
         most = f" (the case explains {limits[n] / SANE:.3g})" if limits[n] > 0 and math.isfinite(value) else ""
         return RunFailed(
             f"the run diverged: at step {tick.step}, time {tick.time:g}, {what}{roles[n]} is {value:.4g}{most}"
@@ -142,10 +141,6 @@ class Diagnosis:
         self._spec, self._residual = spec, 0.0
         stability = spec.stability
         self.watch = StepWatch(stability) if stability is not None and not stability.certain else None
-
-    def rate(self, scalars: Mapping[str, float]) -> float:
-        """The rate at which the present velocity crosses cells, as far as steps measure it."""
-        return self._spec.model.rate(scalars)
 
     def note(self, numbers: Mapping[str, Any]) -> None:
         """Note what a sane state was like, from its line in the log."""
@@ -227,7 +222,7 @@ class Doubts:
     def __init__(self, spec: BlockSpec, shard: Shard, *, cautioned: bool) -> None:
         self._model, self._shard, self._cautioned = spec.model, shard, cautioned
         self._diagnosis = Diagnosis(spec)
-        self.sanity = Sanity(spec.scales, spec.domain, shard, self._diagnosis)
+        self.sanity = Sanity(spec, shard, self._diagnosis)
         self._waves = WaveWatch()
         fixed, bodies = spec.clock.limit.fixed, spec.particles is not None and spec.particles.carrying.bodies
         self._passing = fixed if bodies and not cautioned else None  # steps in which particles may pass several faces

@@ -41,9 +41,7 @@ Told = Callable[[int, Mapping[str, Any], Run], None]
 
 @dataclass(frozen=True)
 class Study:
-    """A study of parameters: the runs of a sweep in the order of the product of `parameters`, the last of which changes
-    fastest.
-    """
+    """A study: the runs of a sweep in the order of the product of `parameters`, the last of which changes fastest."""
 
     directory: Path
     parameters: Mapping[str, Sequence[Any]]

@@ -54,13 +54,13 @@ def test_a_step_and_what_a_checkpoint_holds():
     assert set(sim.carried) == {"p", "u", "v", "w"}
     text = " ".join(" ".join(line) for line in sim.system.described())
     assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 280 products, til" in text
-    assert sim.domain.tiled
+    assert sim.domain.ordering == "tiles"
     assert sim.domain.tile == sim.model.tile == (8, 8, 8)
     jacobi = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
-    assert not jacobi.domain.tiled
+    assert jacobi.domain.ordering == "jacobi"
     blocks = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
     assert "blocks, on which bits depend" in " ".join(" ".join(line) for line in blocks.system.described())
-    assert not blocks.domain.tiled
+    assert blocks.domain.ordering == "blocks"
     whole = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "hyperplanes"}), (1, 1, 3))
     with pytest.raises(BadInput, match=r'method.linear.ordering = "hyperplanes": .* give "tiles", or machine.blocks'):
         _ = whole.partition

@@ -214,7 +214,7 @@ def test_energy_that_nothing_gives(case, grows, tmp_path):
 
 def test_energy_is_judged_by_the_least():
     domain = SimulationSetup(cavity(), (1, 1, 1)).domain
-    sanity = Sanity(SimpleNamespace(driven=False), domain, None, lambda _: "do this")
+    sanity = Sanity(SimpleNamespace(scales=SimpleNamespace(driven=False), domain=domain), None, lambda _: "do this")
     result = [sanity.grows(Tick(n, 0.1 * n), energy) for n, energy in enumerate((1.0, 0.5, 0.504, 0.506, 0.9))]
     assert [words is not None for words in result] == [False, False, False, True, False]
     assert "at step 3, time 0.3, the kinetic energy has grown from 0.5 to 0.506" in str(result[3])

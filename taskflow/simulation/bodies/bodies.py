@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -127,11 +127,6 @@ class Bodies:
             between = math.ceil(chosen.spacings(before, time))
             for box in (*chosen.reach(before), *chosen.reach(time)):
                 yield box.grow(between) & self.grid.box
-
-    @property
-    def mask(self) -> Callable[[Box], np.ndarray] | None:
-        """The mask of solid cells, by box; None without bodies, and where some move."""
-        return self.solids.mask if self.case.obstacles and not self.moving else None
 
     def masks(self, roles: tuple[str, ...]) -> Masks | None:
         """The masks that fill the fields of these roles; None where some bodies move."""

@@ -120,8 +120,7 @@ class Moving:
 
     @cached_property
     def _moving(self) -> list[tuple[RigidMotion, np.ndarray]]:
-        """The motions, each with the corners of the box around its shape at rest; where this is endless, of the domain.
-        """
+        """The motions, each with the corners of the box around its shape at rest; of an endless one, of the domain."""
         moving = []
         low, length = np.array(self.grid.origin), np.array(self.grid.lengths)
         for shape, motion in zip(self.shapes, self.motions, strict=True):

@@ -112,8 +112,7 @@ class Surroundings:
 
 
 def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | None:
-    """The first cell whose centre is in a shape, and that of another one in it or beside it; None where there is none.
-    """
+    """The first cell whose centre is in a shape, and that of another one in it or beside it; None without one."""
     near = solids.boxes[one - 1].grow(1) & solids.boxes[other - 1].grow(1) & solids.grid.box
     if not near:
         return None

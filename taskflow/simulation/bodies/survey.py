@@ -40,9 +40,7 @@ class Survey:
 
 
 def survey(bodies: Bodies) -> Survey:
-    """Look at all cells. Raises BadInput where a body has no cell, none is left for the fluid, or one covers an opening
-    of the domain.
-    """
+    """Look at all cells. Raises BadInput where a body has no cell, the fluid has none, or one covers an opening."""
     solids, grid = bodies.solids, bodies.grid
     _check_places(bodies)
     count = np.zeros(len(solids.shapes) + 1, np.int64)

@@ -43,9 +43,11 @@ class Domain(ABC):
         """The cells in their index space: one box, or that of each chart."""
 
     @property
-    @abstractmethod
     def closeness(self) -> float:
-        """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed."""
+        """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed: 0 where no
+        step measures a rate.
+        """
+        return 0.0
 
     @property
     def chart_vertices(self) -> list[np.ndarray]:

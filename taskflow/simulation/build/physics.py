@@ -19,7 +19,8 @@ from taskflow.output.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
 from taskflow.simulation.build.expressions import forces
 from taskflow.simulation.build.timed import constant, largest
-from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
+from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, Heat, PassiveScalar
+from taskflow.simulation.case.scalars import Sources
 from taskflow.simulation.case.timed import Value, changes, placed
 from taskflow.simulation.conditions.inflow import largest_on_wall
 
@@ -41,7 +42,7 @@ def physics(case: Case, grid: flow.StaggeredGrid, obstacles: Obstacles | None, *
         "staggered": grid,
         "fluid": flow.Fluid(case.fluid.viscosity, (a + x, b + y, c + z), advection, implicit(case)),
         "boundaries": {face: _boundary(case, grid, face) for face in case.boundaries.sides},
-        "heat": _temperature(case, grid),
+        "heat": _quantity(case, "T", case.heat, grid) if case.heat else None,
         "buoyancy": _buoyancy(case),
         "scheme": SCHEMES[case.time.scheme],
         "driving": _driving(case),
@@ -106,18 +107,11 @@ def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.Boundary:
     return flow.Wall(moves, temperature, flux, *transfer, roughness, in_time, fields)
 
 
-def _temperature(case: Case, grid: flow.StaggeredGrid) -> flow.Quantity | None:
-    heat = case.heat
-    if heat is None:
-        return None
-    sources = tuple(_sources(case, "T", heat.sources, grid))
-    transport = flow.Transport(heat.diffusivity, heat.source, _implicit_of(case, heat.scheme))
-    return flow.Quantity("T", transport, heat.scheme != "central", sources)
-
-
-def _implicit_of(case: Case, scheme: str) -> Implicit:
-    """That of a quantity with such differences: those that keep bounds are explicit."""
-    return implicit(case) if scheme == "central" else EXPLICIT
+def _quantity(case: Case, name: str, table: Heat | PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
+    """The temperature, or a scalar that nothing is said of yet on faces. Differences that keep bounds are explicit."""
+    bounded, sources = table.scheme != "central", tuple(_sources(case, name, table.sources, grid))
+    transport = flow.Transport(table.diffusivity, table.source, EXPLICIT if bounded else implicit(case))
+    return flow.Quantity(name, transport, bounded, sources)
 
 
 def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
@@ -131,14 +125,10 @@ def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flo
             else:
                 kind, value = (flow.Flux, side.flux) if side.value is None else (flow.Fixed, side.value)
                 faces[face] = kind(largest(value, case), changes(value))
-    sources = tuple(_sources(case, scalar.name, scalar.sources, grid))
-    transport = flow.Transport(scalar.diffusivity, scalar.source, _implicit_of(case, scalar.scheme))
-    return flow.Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
+    return replace(_quantity(case, scalar.name, scalar, grid), faces=faces)
 
 
-def _sources(
-    case: Case, name: str, sources: tuple[SourceTable, ...], grid: flow.StaggeredGrid
-) -> Iterator[flow.Source]:  # fmt: skip
+def _sources(case: Case, name: str, sources: Sources, grid: flow.StaggeredGrid) -> Iterator[flow.Source]:
     for n, source in enumerate(sources, start=1):
         rate, timed = largest(source.rate, case), release_rate(name, n) if changes(source.rate) else None
         if source.box is not None:

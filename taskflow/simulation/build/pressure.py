@@ -146,9 +146,7 @@ def sweeps(case: Case, chosen: Choice | None = None) -> int | None:
 
 
 def described(case: Case, chosen: Choice | None = None) -> str:
-    """The solver in words, that of a projection unless another one is `chosen`; with the reason for it where the case
-    leaves it open.
-    """
+    """The solver in words, of a projection unless another one is `chosen`; with the reason where the case says auto."""
     table, chosen = case.pressure, chosen or choice(case)
     kinds = {
         "fft": "FFT",

@@ -111,8 +111,7 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def step(self) -> Program:
-        """The program of a step: that of the model, with particles where there are some, and bodies that kernels place.
-        """
+        """The program of a step: that of the model, with particles, if there are any, and bodies that kernels place."""
         step = self.particles.carrying if self.particles else self.model.step
         moving = self.system.moving
         return PlacedStep(moving.placement, step) if moving and moving.placement else step
@@ -178,9 +177,7 @@ class SolvedCase(CaseOnBlocks):
 
 
 def transport(case: Case, system: System, partition: Partition) -> ParticleTransport:
-    """All particles of a case, on the blocks of a partition. Raises BadInput where they have more slots than can be
-    counted.
-    """
+    """All particles of a case, on the blocks of a partition. Raises BadInput where they have too many slots."""
     model, metadata = system.model, system.metadata
     assert isinstance(model, FlowModel), "other models refuse the table"
     extent, series = Extent.of(model.staggered, model.boundaries), []

@@ -184,9 +184,7 @@ class System(SystemType, ABC):
         """The initial fields by name, as functions of x, y and z."""
 
     def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The tables of a case, as in its file, with the numbers of the equations that follow from [initial]: here none
-        do.
-        """
+        """The tables of a case, as in its file, with the numbers that follow from [initial] in equations: here none."""
         return tables
 
     @property

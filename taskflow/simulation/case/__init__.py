@@ -7,14 +7,13 @@ from taskflow.simulation.case.boundaries import FACES, Boundaries, Boundary
 from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.control import SCHEMES, Output, Time
 from taskflow.simulation.case.grid import GridTable
-from taskflow.simulation.case.obstacles import Obstacle
 from taskflow.simulation.case.physics import MODELS, FluidTable, Heat
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import Probe, SurfaceTable
-from taskflow.simulation.case.scalars import PassiveScalar, SourceTable
+from taskflow.simulation.case.scalars import PassiveScalar
 from taskflow.simulation.case.statistics import SpectrumTable
 
 __all__ = [
-    "FACES", "MODELS", "SCHEMES", "Boundaries", "Boundary", "Case", "FluidTable", "GridTable", "Heat", "Obstacle",
-    "Output", "PassiveScalar", "PressureTable", "Probe", "SourceTable", "SpectrumTable", "SurfaceTable", "Time",
+    "FACES", "MODELS", "SCHEMES", "Boundaries", "Boundary", "Case", "FluidTable", "GridTable", "Heat", "Output",
+    "PassiveScalar", "PressureTable", "Probe", "SpectrumTable", "SurfaceTable", "Time",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from taskflow.simulation.case.timed import Value, Values, of_time, three_values
 from taskflow.simulation.case.timed import value as read
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.profile_table import ProfileTable
-from taskflow.simulation.formulas.values import unchosen, word_or
+from taskflow.simulation.formulas.values import checked, saying, text, unchosen, word_or
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
@@ -55,10 +55,8 @@ class LogLawTable(Table):
             yield missing(other, "give the speed, and the height above ground where it is")
 
 
-def _pair(value: object) -> str:
-    if not isinstance(value, str) or value != "periodic":
-        raise BadInput('a pair of sides can only be "periodic"; give each side a type of its own')
-    return "periodic"
+PAIR = 'a pair of sides can only be "periodic"; give each side a type of its own'
+_pair = saying(checked(text, lambda pair: pair == "periodic", PAIR), PAIR)
 
 
 def _phase(value: object) -> Value:
@@ -139,9 +137,6 @@ class Boundary(Table):
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         resting = kind_of(values) == "wall" and not present(values, "velocity")
         return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
-
-    def written(self) -> Any:
-        return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
 
 
 def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, optional, reads
-from taskflow.simulation.formulas.values import checked, positive, text
+from taskflow.simulation.formulas.values import checked, positive, saying, text
 from taskflow.simulation.timing.schedule import Every
 
 LEAST_ERROR = 1e-15
@@ -48,10 +48,7 @@ def _steady(value: Any) -> Any:
     """A number alone is a rate."""
     if value is None or isinstance(value, Mapping | Steady):
         return value
-    try:
-        return {"rate": positive(value)}
-    except BadInput:
-        raise BadInput("give a number > 0, a rate, or a table with rate, over and every") from None
+    return {"rate": saying(positive, "give a number > 0, a rate, or a table with rate, over and every")(value)}
 
 
 def _direction(value: object) -> tuple[str, ...] | None:

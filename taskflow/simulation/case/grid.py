@@ -105,14 +105,11 @@ class Spacing(Table):
 class Stretching(Table):
     """Directions along which cells are not all of one width."""
 
+    least = missing("z", "give x, y or z, and how cells are spaced along it")
+
     x: Spacing | None = optional(ALONG, otherwise=EQUAL)
     y: Spacing | None = optional(ALONG, otherwise=EQUAL)
     z: Spacing | None = optional(ALONG, otherwise=EQUAL)
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if not values:
-            yield missing("z", "give x, y or z, and how cells are spaced along it")
 
 
 ON_CHARTS = 'body-fitted cells need [method] with type = "artificial-compressibility"; give that, or leave it out'

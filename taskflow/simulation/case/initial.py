@@ -19,7 +19,7 @@ from taskflow.simulation.case.problems import Key, Problem, exclusive, present, 
 from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, optional, reads
 from taskflow.simulation.formulas.expression import Expression, NamedFunction, field_values
 from taskflow.simulation.formulas.noise import FLAT, SPECTRA, WaveLattice
-from taskflow.simulation.formulas.values import number, three
+from taskflow.simulation.formulas.values import number, saying, three
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 
@@ -93,10 +93,7 @@ def profile(value: Any) -> Profile:
         return Expression(value)
     if callable(value):
         return Function(value)
-    try:
-        return Expression(number(value))
-    except BadInput:
-        raise BadInput("give a finite number or an expression in x, y, z") from None
+    return Expression(saying(number, "give a finite number or an expression in x, y, z")(value))
 
 
 def start(value: Any) -> Profile | Given:
@@ -130,10 +127,7 @@ def number_or_expression(value: Any) -> NumberOrExpression:
         return value
     if isinstance(value, str):
         return Expression(value, timed=True)
-    try:
-        return number(value)
-    except BadInput:
-        raise BadInput("give a finite number or an expression in x, y, z and t") from None
+    return float(saying(number, "give a finite number or an expression in x, y, z and t")(value))
 
 
 def vector_expression(value: Any) -> VectorExpression:

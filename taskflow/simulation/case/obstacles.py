@@ -44,14 +44,15 @@ _displacement = three(of_time, "three numbers or expressions of t")
 class BodyTurn(Table):
     """The angle of a body that turns about one axis."""
 
+    least = missing("z", "give x, y or z, the angle about it in radians")
+
     x: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
     y: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
     z: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if not values:
-            yield missing("z", "give x, y or z, the angle about it in radians")
+        yield from super().conflicts(values)
         for key in present(values, "x", "y", "z")[1:]:
             yield wrong(key, values[key], "turns about more than one axis are not available in this version; give one")
 

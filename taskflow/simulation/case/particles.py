@@ -14,21 +14,11 @@ from taskflow.runtime.regions import triple
 from taskflow.simulation.case.control import FieldNames, Interval, Time
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
-from taskflow.simulation.case.probes import (
-    OFTEN,
-    TAKEN,
-    GroupName,
-    Isosurfaces,
-    Planes,
-    PointList,
-    Probes,
-    Surfaces,
-    group_entry,
-)
+from taskflow.simulation.case.probes import OFTEN, TAKEN, Grouped, Isosurfaces, Planes, PointList, Probes, Surfaces
 from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.statistics import Spectra
-from taskflow.simulation.case.table import Natural, NonNegative, Positive, Table, Whole, WholeVector, entry, optional
+from taskflow.simulation.case.table import Natural, NonNegative, Positive, Whole, WholeVector, entry, optional
 from taskflow.simulation.timing.schedule import MEETS
 
 MOST = 2**30  # of one table: slots are counted in 32 bits
@@ -37,10 +27,9 @@ VELOCITY = ("u", "v", "w")
 OF_THE_GROUP = ("particle", *(f"velocity_{axis}" for axis in "xyz"))  # other names in a group of particles
 
 
-class ParticlesTable(Table):
+class ParticlesTable(Grouped):
     """Particles that are released at points or in a box, once or over and over again."""
 
-    name: GroupName = group_entry()
     points: PointList = optional(
         "a list of points, three numbers each, where one begins at each", otherwise="this or `box` is required"
     )

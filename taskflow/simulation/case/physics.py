@@ -54,14 +54,11 @@ class Heat(Table):
 class BulkVelocity(Table):
     """The mean velocity over the domain along some directions, which a uniform force keeps."""
 
+    least = missing("x", "give x, y or z, the mean velocity along it")
+
     x: Number | None = optional(ALONG)
     y: Number | None = optional(ALONG)
     z: Number | None = optional(ALONG)
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if not values:
-            yield missing("x", "give x, y or z, the mean velocity along it")
 
     @property
     def means(self) -> tuple[float | None, float | None, float | None]:

@@ -46,9 +46,10 @@ FACES_AT = "a plane through the whole domain, along one of them; the nearest fac
 PLACE = "where the plane is, along one of them; the nearest layer of cells is recorded"
 
 
-def group_entry() -> Any:
-    """The key for the name of a group."""
-    return entry(
+class Grouped(Table):
+    """Something with a group of its own in the store."""
+
+    name: GroupName = entry(
         "of its group in the store: letters, digits, hyphens and underscores",
         remedy="give the name of its group in the store",
     )
@@ -64,12 +65,11 @@ class Line(Table):
     )
 
 
-class Probe(Table):
+class Probe(Grouped):
     """Values at points, or along a line."""
 
     alternatives = ((("points", "line"), missing("points", "give a list of points, or a line")),)
 
-    name: GroupName = group_entry()
     points: PointList = optional(
         f"a list of points, three numbers each; at most {MOST_POINTS:,}", otherwise="this or `line` is required"
     )
@@ -86,10 +86,9 @@ class Probe(Table):
         return tuple(triple(low * (1 - share) + high * share for low, high in ends) for share in shares)
 
 
-class Across(Table):
+class Across(Grouped):
     """Something across one direction."""
 
-    name: GroupName = group_entry()
     x: Number | None = optional(PLACE)
     y: Number | None = optional(PLACE)
     z: Number | None = optional(PLACE)
@@ -137,10 +136,9 @@ class SurfaceTable(Across):
     every: Interval = entry(OFTEN, Every(steps=10))
 
 
-class IsosurfaceTable(Table):
+class IsosurfaceTable(Grouped):
     """The surface on which a quantity has a value."""
 
-    name: GroupName = group_entry()
     field: Text = entry(
         "`T` or the name of a scalar; of two phases `f` or `phi`", remedy="give the field, T or the name of a scalar"
     )

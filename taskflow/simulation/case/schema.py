@@ -38,11 +38,7 @@ INTERVAL = {
     ],
 }
 WRITTEN: dict[type, JsonSchemaValue] = {  # what a file has for values of our own types
-    Expression: FORMULA,
-    Function: FORMULA,
-    Given: FORMULA,
-    TimeFunction: FORMULA,
-    TimeTable: FORMULA,
+    **dict.fromkeys((Expression, Function, Given, TimeFunction, TimeTable), FORMULA),
     GivenState: {"type": "string"},
     Every: INTERVAL,
     ProfileTable: {"type": "string", "description": "a CSV file, beside the case"},

@@ -12,24 +12,18 @@ from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.obstacles import Obstacles
-from taskflow.simulation.case.probes import GroupName, group_entry
+from taskflow.simulation.case.probes import Grouped
 from taskflow.simulation.case.problems import Problem, numbered, unknown_fields, wrong
 from taskflow.simulation.case.table import NonNegative, Table, Truth, entry, optional, reads
-from taskflow.simulation.formulas.values import text, whole
+from taskflow.simulation.formulas.values import checked, saying, text, whole
 from taskflow.simulation.timing.schedule import Every
 
 MOST = 2**24  # numbers of one field, which one process has in memory to write them
 KEY = ("statistics", "fields")
 
 
-def _order(value: object) -> int:
-    try:
-        order = whole(value)
-    except BadInput:
-        order = 0
-    if order not in (1, 2):
-        raise BadInput("give 1 for means alone, or 2 for variances and covariances as well")
-    return order
+ORDERS = "give 1 for means alone, or 2 for variances and covariances as well"
+_order = saying(checked(whole, lambda order: order <= 2, ORDERS), ORDERS)
 
 
 class StatisticsTable(Table):
@@ -71,10 +65,9 @@ def _pairs(value: object) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-class SpectrumTable(Table):
+class SpectrumTable(Grouped):
     """Spectra of some fields along one direction, or over shells of wavenumber."""
 
-    name: GroupName = group_entry()
     along: Literal["x", "y", "z", "all"] = entry(
         "a periodic direction of uniform cells; `all`, where all are: over shells of wavenumber",
         remedy='give the direction, x, y or z, or "all"',

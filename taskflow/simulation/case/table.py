@@ -89,6 +89,7 @@ class Table(BaseModel):
     rules: ClassVar[tuple[Rule, ...]] = ()
     refused: ClassVar[Mapping[str, str]] = {}  # keys of other tables of this name, each with its remedy
     brief: ClassVar[str | None] = None  # the key whose value alone may stand for the table
+    least: ClassVar[Problem | None] = None  # where no key is given
     alternatives: ClassVar[tuple[tuple[tuple[str, ...], Problem | None], ...]] = ()
     """Keys of which one may be given, each with the problem where none is, if that is one."""
 
@@ -114,6 +115,8 @@ class Table(BaseModel):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         """Combinations of keys that exclude or need each other, whatever their values: here the `alternatives`."""
+        if cls.least and not values:
+            yield cls.least
         for keys, needed in cls.alternatives:
             yield from exclusive(values, *keys, needed=needed)
 
@@ -139,9 +142,10 @@ class Table(BaseModel):
         """The table with the defaults that depend on the other `tables` of a sound case, and on its `fields`."""
         return self
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> Any:
         """As the case file has it, defaults included; what is not given and has no default is left out."""
-        return {name: written(value) for name, value in self if value is not None}
+        values = {name: written(value) for name, value in self if value is not None}
+        return values[self.brief] if self.brief and values.keys() == {self.brief} else values
 
     @classmethod
     def _said(cls, key: str, about: str) -> str | None:

@@ -10,11 +10,10 @@ import numpy as np
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput, named
 from taskflow.simulation.formulas.expression import COORDINATES, Expression, NamedFunction, field_values
-from taskflow.simulation.formulas.profile_table import TableFile
-from taskflow.simulation.formulas.values import number, three
+from taskflow.simulation.formulas.profile_table import BESIDE, TableFile
+from taskflow.simulation.formulas.values import number, saying, three
 
 CSV = ".csv"
-BESIDE = 1e-9  # of its extent a table may end before a time: times are rounded
 
 
 @dataclass(frozen=True)
@@ -113,10 +112,7 @@ def value(raw: Any) -> Value:
         return TimeTable.load(raw) if raw.endswith(CSV) else Expression(raw, timed=True)
     if callable(raw):
         return TimeFunction(raw)
-    try:
-        return number(raw)
-    except BadInput:
-        raise BadInput("give a finite number, an expression, or the name of a table (.csv)") from None
+    return float(saying(number, "give a finite number, an expression, or the name of a table (.csv)")(raw))
 
 
 def of_time(raw: Any) -> Value:

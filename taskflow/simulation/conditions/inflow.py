@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, log1p, log2
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.timed import TimeFunction, Value, placed
+from taskflow.simulation.case.timed import Timed, TimeFunction, Value, placed
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.profile_table import Column
 
@@ -32,15 +32,6 @@ FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound
 ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing leaves
 KEYS = {"T": "temperature", "f": "phase"}
 SAMPLES = 9  # moments at which what enters is tried
-
-
-class InflowProfile(Protocol):
-    """A quantity on a side as a function of place and time; without `varies` it is the same at all times."""
-
-    @property
-    def varies(self) -> bool: ...
-
-    def __call__(self, x: Any, y: Any, z: Any, t: float) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -258,3 +249,7 @@ class LogProfile:
         height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
         speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
         return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))
+
+
+InflowProfile = Timed | Column | EvenFunction | LogProfile
+"""A quantity on a side as a function of place and time; without `varies` it is the same at all times."""

@@ -88,8 +88,7 @@ class InitialFields:
 
 
 def pieces(shard: Shard, cells: int) -> Iterator[Box]:
-    """The cells of a block, some planes at a time, of about so many cells: a host may have less memory than its GPUs.
-    """
+    """The cells of a block, some planes of about so many at a time: a host may have less memory than its GPUs."""
     for part in shard.partition.cells_of(shard.block):
         yield from solids.pieces(part, cells=cells)
 

@@ -221,9 +221,7 @@ def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
 
 
 def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of the records in each group of the store, and the expressions in it, but for how often they are
-    written.
-    """
+    """The settings of records in each group of the store, and the expressions in it, but for how often they come."""
     groups: dict[str, Any] = {SNAPSHOTS: {}}
     if table := case.get("statistics"):
         groups[STATISTICS] = _settings(table, "write"), _recorded(case, table)

@@ -164,9 +164,7 @@ def names_in(source: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def compiled(source: float | str, variables: tuple[str, ...], arithmetic: Arithmetic = ARRAYS) -> Formula:
-    """The function of some variables that `source` describes; it takes the values of the names. `BadInput` if it is not
-    such a formula.
-    """
+    """The function of the values of variables, by name, that `source` describes. `BadInput` if it is no formula."""
     if not isinstance(source, str):
         return _constant(arithmetic.number(source))
     return _Reader(_text(source), variables, arithmetic).read(syntax(source), 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,22 +14,37 @@ from taskflow.flow.operators.formula import Formula
 from taskflow.simulation.formulas.expression import (
     CONSTANTS,
     COORDINATES,
+    ELEMENTARY,
     FUNCTIONS,
     TIME,
+    Arithmetic,
     Array,
     compiled,
     field_values,
     names_in,
-    syntax,
 )
 
-# What C++ calls functions and operators: those of its library, and those of formula.h
-WORDS = {name: f"MATH({name})" for name in FUNCTIONS} | {"abs": "MATH(fabs)", "minimum": "least", "maximum": "most"}
-SIGNS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.USub: "-", ast.UAdd: "+",
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+# Operators and functions in C++, with brackets around all that is one operation: those of its library and of formula.h
+COMPARED = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+OPERATIONS: dict[type[ast.AST], str] = {
+    ast.Add: "({} + {})", ast.Sub: "({} - {})", ast.Mult: "({} * {})", ast.Div: "({} / {})",
+    ast.USub: "(-{})", ast.UAdd: "(+{})", **{kind: f"double({{}} {sign} {{}})" for kind, sign in COMPARED.items()},
 }  # fmt: skip
-POWERS: dict[Any, str] = {2: "square", 3: "cube"}
+CALLS = {name: f"MATH({name})({{}})" for name in ELEMENTARY} | {
+    "abs": "MATH(fabs)({})", "minimum": "least({}, {})", "maximum": "most({}, {})", "where": "({} != 0 ? {} : {})",
+}  # fmt: skip
+POWERS = {float.hex(2.0): "square", float.hex(3.0): "cube"}
+
+
+def _power(base: str, exponent: str) -> str:
+    return f"{POWERS[exponent]}({base})" if exponent in POWERS else f"MATH(pow)({base}, {exponent})"
+
+
+TEXTS = Arithmetic(
+    float.hex,  # exactly
+    {ast.Pow: _power, **{kind: form.format for kind, form in OPERATIONS.items()}},
+    {name: form.format for name, form in CALLS.items()},
+)
 OWN = frozenset((*COORDINATES, TIME, *CONSTANTS, *FUNCTIONS))
 """The names that mean something in every expression, whatever fields there are."""
 
@@ -64,7 +78,8 @@ class FieldExpression:
     @property
     def formula(self) -> Formula:
         """The formula as kernels compute it: the same function, in double precision."""
-        return Formula(_written(syntax(self.source)), self.names)
+        names = {name: f"value_{name}" for name in self._variables}
+        return Formula(compiled(self.source, self._variables, TEXTS)(names), self.names)
 
     def __call__(self, x: Any, y: Any, z: Any, t: float, values: Mapping[str, Any]) -> Array:
         """Values in float64 where the fields have these `values`, in the shape to which x, y and z broadcast.
@@ -75,34 +90,3 @@ class FieldExpression:
         with np.errstate(all="ignore"):
             computed = compiled(self.source, self._variables)(names)
         return field_values(computed, (x, y, z), f"the expression {self.source!r}")
-
-
-def _written(node: ast.expr) -> str:
-    """A sound syntax tree in C++, as a double, with brackets around everything that is one operation."""
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return _number(float(value))
-        case ast.Name(id=name):
-            return _number(CONSTANTS[name]) if name in CONSTANTS else f"value_{name}"
-        case ast.UnaryOp(op=op, operand=operand):
-            return f"({SIGNS[type(op)]}{_written(operand)})"
-        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=power)) if power in POWERS:
-            return f"{POWERS[power]}({_written(left)})"
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            return f"MATH(pow)({_written(left)}, {_written(right)})"
-        case ast.BinOp(left=left, op=op, right=right):
-            return f"({_written(left)} {SIGNS[type(op)]} {_written(right)})"
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            pairs = zip(pairwise([left, *others]), ops, strict=True)
-            holds = (f"({_written(one)} {SIGNS[type(op)]} {_written(other)})" for (one, other), op in pairs)
-            return f"double({' & '.join(holds)})"
-        case ast.Call(func=ast.Name(id="where"), args=[condition, then, otherwise]):
-            return f"({_written(condition)} != 0 ? {_written(then)} : {_written(otherwise)})"
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return f"{WORDS[name]}({', '.join(map(_written, arguments))})"
-    raise TypeError(f"{ast.dump(node)} has no place in a formula")
-
-
-def _number(value: float) -> str:
-    """A number of double precision, exactly."""
-    return value.hex()

@@ -212,9 +212,7 @@ def _not_finite(name: str, part: Expression, time: float) -> BadInput:
 
 
 def steepest(at: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """The ends of that part of an interval, as short as it can be told, in which a function changes most: halved again
-    and again.
-    """
+    """The ends of that part of an interval, as short as can be told, in which a function changes most: by halving."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:

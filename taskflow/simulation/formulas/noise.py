@@ -40,12 +40,6 @@ class WaveLattice:
         """n along x, y and z."""
         return triple(map(self._along, range(3)))
 
-    @property
-    def everywhere(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """n along x, y and z as arrays that broadcast to [nz, ny, nx]."""
-        x, y, z = self.numbers
-        return x[None, None, :], y[None, :, None], z[:, None, None]
-
     def _along(self, axis: int) -> np.ndarray:
         if axis not in self.dimensions:
             return np.zeros(1, int)
@@ -171,7 +165,7 @@ class RandomVelocity:
 
     def drawn(self) -> WaveSum:
         lattice, periodic = self.lattice, self.grid.periodic
-        n = lattice.everywhere
+        n = np.ix_(*lattice.numbers[::-1])[::-1]  # arrays that broadcast to [nz, ny, nx]
         k = [number * lattice.unit(axis) for axis, number in enumerate(n)]
         like_it, alone = self._copies(n)
         amplitudes = self._directions(lattice, k, alone)

@@ -16,7 +16,7 @@ from taskflow.simulation.formulas.values import number
 
 POSITIONS = ("x", "y", "z")
 QUANTITIES = ("u", "v", "w", "T")
-BESIDE = 1e-9  # of its extent a table may end before a value: positions are rounded
+BESIDE = 1e-9  # of its extent a table may end before a value: positions and times are rounded
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,18 @@ def checked(kind: Callable[[object], Any], fits: Callable[[Any], bool], remedy: 
     return read
 
 
+def saying(kind: Callable[[object], Any], remedy: str) -> Callable[[object], Any]:
+    """Reads a value of a `kind`; `remedy` says what to give, whatever is wrong with another one."""
+
+    def read(value: object) -> Any:
+        try:
+            return kind(value)
+        except BadInput:
+            raise BadInput(remedy) from None
+
+    return read
+
+
 def share(meaning: str) -> Callable[[object], float]:
     """The reading of a number > 0 and < 1, which `meaning` says what it is of."""
     return checked(positive, lambda value: value < 1, f"give a number < 1, {meaning}")

@@ -142,14 +142,9 @@ def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str
     return values[0] if names == ("",) else dict(zip(names, values, strict=True))
 
 
-@dataclass(frozen=True)
-class SetJob:
+def set_values(shard: Shard, control: Control, values: Mapping[str, Value]) -> None:
     """Give numbers that change in time other values, by key; the next steps have them, and so have checkpoints."""
-
-    values: Mapping[str, Value]
-
-    def __call__(self, shard: Shard, control: Control) -> None:
-        Drive.of(control).taken(control).timed.instead.update(self.values)
+    Drive.of(control).taken(control).timed.instead.update(values)
 
 
 def settings(key: str, new: Any, case: Case, known: Mapping[str, Value], now: float) -> dict[str, Value]:

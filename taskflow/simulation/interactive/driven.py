@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +22,7 @@ from taskflow.runtime.machine import Job
 from taskflow.simulation.attempt import Attempt, Outcome, Recovery, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.remedies import as_keys, how_to_resume
-from taskflow.simulation.drive import AdvanceJob, end_run
+from taskflow.simulation.drive import end_run, go_on
 from taskflow.simulation.formulas.values import number, positive, whole
 from taskflow.simulation.notebook import shown_progress
 from taskflow.simulation.run import Run, begun, stoppable
@@ -180,11 +181,11 @@ class DrivenRun:
         target, self._halted, self._reason = Pause(step, end, seconds).begun(), False, ""
         with self._call(call):
             while not (self._over or self._halted or target.reached(self._tick) or target.late):
-                self._done(self._do(AdvanceJob(self._callbacks.pause(target))))
+                self._done(self._do(partial(go_on, pause=self._callbacks.pause(target))))
                 for callback in [] if self._over else self._callbacks.due(self._tick):
                     self._call_back(callback)
                 if self._tick.finished and not self._over:
-                    self._done(self._do(AdvanceJob(Pause())))
+                    self._done(self._do(partial(go_on, pause=Pause())))
 
     def _do(self, job: Job) -> Outcome:
         """Let the blocks do a job. A second Ctrl-C ends the run at once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
 from taskflow.simulation.drive import Drive, write_checkpoint
-from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, SetJob, answer, settings
+from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer, set_values, settings
 from taskflow.simulation.interactive.driven import Callback, DrivenRun
 from taskflow.simulation.notebook import as_html
 from taskflow.simulation.run import Run
@@ -192,7 +193,7 @@ class Simulation(DrivenRun):
             instead = "give an expression of t in the case, or begin another run from this one by initial.source"
             raise BadInput(f"set({key!r}, ...): not available on charts in this version; {instead}")
         values = settings(key, value, self.case, self._attempt.sim.system.timed.keys, self.time)
-        self._ask("set(...)", lambda blocks: blocks.do(SetJob(values)))
+        self._ask("set(...)", lambda blocks: blocks.do(partial(set_values, values=values)))
 
     def record(self, name: str, array: Any) -> None:
         """Record an array, or a number, of the present time in the store: in a group of this name, which

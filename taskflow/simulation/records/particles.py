@@ -209,9 +209,7 @@ class Clouds(dict[str, Cloud]):
         return self._carrying.scalars(tick.dt, tick.ratio) if self._carrying else {}
 
     def settle(self, tick: Tick) -> None:
-        """After that step, hand over those that have left, and have those that are released. All blocks have to call
-        it.
-        """
+        """After that step, hand over those that have left, and have those that are released. All blocks call it."""
         for cloud in self.values():
             cloud.settle()
         self.release(tick.time)

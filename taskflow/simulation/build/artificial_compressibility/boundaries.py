@@ -4,7 +4,7 @@ not between two sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
@@ -22,10 +22,6 @@ from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.charts.sides import ChartSide
 from taskflow.simulation.case.motion import GridMotion
 
-KINDS: Mapping[str, Kind] = {
-    "wall": "wall", "slip": "slip", "symmetry": "slip", "inflow": "inflow", "outflow": "outflow",
-    "far-field": "far-field",
-}  # fmt: skip
 FLAT = 1e-6  # of the size of a side: how far from a plane, a rectangle or a circle its vertices may lie
 
 
@@ -121,7 +117,8 @@ def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: f
         transfer=table.heat_transfer or 0.0,
         outside=table.outside_temperature or 0.0,
     )
-    return Side(name, KINDS[table.type], tuple(map(patch_of, patches)), condition, table.varies)
+    kind: Kind = "slip" if table.type == "symmetry" else table.type
+    return Side(name, kind, tuple(map(patch_of, patches)), condition, table.varies)
 
 
 def velocities(

@@ -1,5 +1,6 @@
-"""Checks of a case before a run begins: formulas of initial fields, sides and forces are tried at some moments; doubts
-of sides that nearly coincide, and of steps of pseudo-time that are too long.
+"""Checks of a case on charts: numbers so large or so small that the equations cannot be computed with them; before a
+run formulas of initial fields, sides and forces, at some moments; doubts of sides that nearly coincide, and of steps of
+pseudo-time that are too long.
 """
 
 from __future__ import annotations
@@ -16,19 +17,52 @@ from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.stability import longest
 from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import Part, centres, in_parts
 from taskflow.simulation.build.artificial_compressibility.boundaries import Moment, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.case import Case
-from taskflow.simulation.case.charts.sides import out_of_plane, unbalanced
-from taskflow.simulation.case.magnitudes import Magnitudes
+from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
+from taskflow.simulation.case import Boundary, Case
+from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar, ScalarSide
+from taskflow.simulation.case.charts.sides import ChartSide, out_of_plane, unbalanced
+from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.magnitudes import CHECKED, REMEDY, Checks, Magnitudes, largest_diffusivity, lost_numbers
+from taskflow.simulation.case.problems import Problem
+from taskflow.simulation.case.scalars import ScalarFace
 from taskflow.simulation.conditions.inflow import moments
 from taskflow.simulation.formulas.expression import Expression
 
+ON_CHARTS: Checks = {
+    **CHECKED,
+    ChartSide: CHECKED[Boundary],
+    ChartForcing: {"gravity": Magnitudes.plain, "force": Magnitudes.plain},
+    ChartScalar: {"diffusivity": Magnitudes.diffuses, "initial": Magnitudes.carried},
+    ScalarSide: CHECKED[ScalarFace],
+    CompressibilityMethod: {"reference_speed": Magnitudes.spacing, "compressibility": Magnitudes.divisor},
+}
+"""How the numbers of each table are checked, by key; speeds and lengths of reference divide by their squares."""
+
+
+def numbers_on(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Magnitudes:
+    """The checks of numbers in the thinnest cells of a grid, for the tables of a case."""
+    thinnest = min(chart.sizes.thickness[2 if planar(charts) else 3][0] for chart in charts.charts)
+    return Magnitudes((thinnest,) * 3, largest_diffusivity(tables), machine.precision)
+
+
+def numbers_can_be_computed(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Iterator[Problem]:
+    """Yield a problem for volumes of cells, and for each number, whose powers or products are lost."""
+    numbers = numbers_on(charts, tables, machine)
+    least = min(chart.sizes.least for chart in charts.charts)
+    largest = max(chart.sizes.largest for chart in charts.charts)
+    for volume in (least, largest):
+        if lost := numbers.divisor(volume):
+            yield Problem(("grid",), f"a cell has the volume {volume:.3g}; {lost}; {REMEDY}")
+            return
+    yield from lost_numbers(numbers, tables, ON_CHARTS)
+
 
 def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid, numbers: Magnitudes) -> None:
-    """Raises BadInput where a formula of an initial field is not finite on some chart, or too large for the equations.
-    """
+    """Raises BadInput where a formula of an initial field is not finite on a chart, or too large for the equations."""
     uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
     for number, chart in enumerate(grid.charts, start=1):
 

@@ -34,19 +34,19 @@ LISTED = 8  # charts and blocks that are listed; of more the first
 class ChartDomain(Domain):
     """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
 
-    `cuts` are charts that are cut beforehand, by their numbers from 0; if `tiled`, all are cut between tiles alone; if
-    `whole`, none may be. `steady`: time counts steps of pseudo-time. With a `motion` the grid begins where it puts it.
+    `cuts` are charts that are cut beforehand, by their numbers from 0. `steady`: time counts steps of pseudo-time. With
+    a `motion` the grid begins where it puts it. With the `ordering` "tiles" charts are cut between tiles alone, with
+    "hyperplanes" not at all.
     """
 
     table: ChartGrid
     cuts: tuple[tuple[int, Triple], ...] = ()
     steady: bool = True
     motion: GridMotion | None = None
-    tiled: bool = False
-    whole: bool = False
+    ordering: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("table", "cuts", "steady", "motion", "tiled", "whole")}
+        return {name: getattr(self, name) for name in ("table", "cuts", "steady", "motion", "ordering")}
 
     @property
     def grid(self) -> MultiBlockGrid:
@@ -85,11 +85,6 @@ class ChartDomain(Domain):
         sizes = [chart.sizes.thickness[2 if self.planar else 3] for chart in self.grid.charts]
         return min(least for least, _ in sizes), max(largest for _, largest in sizes)
 
-    @property
-    def closeness(self) -> float:
-        """Nothing: no step measures a rate."""
-        return 0.0
-
     def described(self) -> Iterator[str]:
         grid = self.grid
         seams = f"{len(grid.seams)} seam{'s' * (len(grid.seams) != 1)}"
@@ -123,8 +118,9 @@ class ChartDomain(Domain):
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
         mapped = atlas(self.grid, ghost)
         region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
-        pieces = divided(mapped, blocks[2], dict(self.cuts), self.tile if self.tiled else ONE)
-        if self.whole and (cut := {piece for block in pieces for piece in block}.difference(mapped.charts)):
+        pieces = divided(mapped, blocks[2], dict(self.cuts), self.tile if self.ordering == "tiles" else ONE)
+        cut = {piece for block in pieces for piece in block}.difference(mapped.charts)
+        if cut and self.ordering == "hyperplanes":
             number = 1 + min(self.chart_of(piece) for piece in cut)
             raise BadInput(
                 f'method.linear.ordering = "hyperplanes": it goes through whole charts, and chart {number} is cut into'

@@ -61,8 +61,7 @@ def scales(case: Case, model: ArtificialCompressibility) -> Scales:
 
 
 def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The tables of a case like this one, as in its file, with both as numbers; those of other equations as they are.
-    """
+    """The tables of a case like this one, as in its file, with both as numbers; of other equations as they are."""
     begun, method = tables.get("initial", {}), tables.get("method", {})
     if method.get("type") != case.own.type:
         return tables
@@ -74,18 +73,17 @@ def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Map
 
 def dual_time(case: Case, domain: ChartDomain, speed: float) -> DualTime:
     """The steps of real time of a case with a reference speed."""
-    planar = domain.planar
     inner = case.own.inner or Inner()
     return DualTime(
         inner.tolerance, inner.iterations or ITERATIONS[case.own.march == "implicit"],
-        length=reference_length(domain, planar=planar),
-        rounding=ROUNDING[case.machine.precision], rest=speed * steepest(domain, planar=planar),
+        length=reference_length(domain),
+        rounding=ROUNDING[case.machine.precision], rest=speed * steepest(domain),
     )  # fmt: skip
 
 
-def reference_length(domain: ChartDomain, *, planar: bool) -> float:
+def reference_length(domain: ChartDomain) -> float:
     """The largest extent of the smallest side: of a body, an inlet or a step; without sides that of the grid."""
-    axes = slice(0, 2 if planar else 3)
+    axes = slice(0, 2 if domain.planar else 3)
     sizes = [float(np.subtract(*reversed(domain.around(name)))[axes].max()) for name in domain.grid.sides]
     if not (sizes := [size for size in sizes if size > 0]):
         corners = np.concatenate([chart.vertices.reshape(3, -1) for chart in domain.grid.charts], axis=1)
@@ -93,12 +91,12 @@ def reference_length(domain: ChartDomain, *, planar: bool) -> float:
     return min(sizes)
 
 
-def steepest(domain: ChartDomain, *, planar: bool) -> float:
+def steepest(domain: ChartDomain) -> float:
     """The largest sum over directions of |S| / V, S the mean of both faces."""
 
     def largest(corners: np.ndarray, _: Part) -> float:
         total = 0.0
-        for axis in range(2 if planar else 3):
+        for axis in range(2 if domain.planar else 3):
             size = np.sqrt((face_areas(corners, axis) ** 2).sum(axis=0))
             low, high = (np.delete(size, end, axis=2 - axis) for end in (-1, 0))
             total = total + (low + high) / 2

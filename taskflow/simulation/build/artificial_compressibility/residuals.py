@@ -236,8 +236,7 @@ class InnerWatch(StateWatch):
         return {"missed": self._missed}
 
     def look(self, before: Tick, now: Tick) -> str | None:
-        """Note whether the step that led here has reached its tolerance. Raises RunFailed where five in a row have not.
-        """
+        """Note whether the step that led here reached its tolerance. Raises RunFailed where five in a row did not."""
         model, scalars = self._criterion.model, self._shard.scalars
         real, self.concern = model.real, None
         assert real is not None

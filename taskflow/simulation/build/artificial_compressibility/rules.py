@@ -13,7 +13,7 @@ from taskflow.errors import BadInput, named
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import centres
-from taskflow.simulation.build.artificial_compressibility.magnitudes import numbers_can_be_computed
+from taskflow.simulation.build.artificial_compressibility.checks import numbers_can_be_computed
 from taskflow.simulation.build.artificial_compressibility.tables import ChartTime, CompressibilityMethod
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides
@@ -41,13 +41,6 @@ TABLES: Mapping[str, str] = {
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
 LEAST = 1e-5  # residual in single precision
-
-
-def refused(tables: Mapping[str, Any]) -> Iterator[Problem]:
-    """Problems with tables that a case on charts cannot have."""
-    for name, remedy in TABLES.items():
-        if (value := tables.get(name)) not in (None, (), []):
-            yield wrong(name, value, remedy)
 
 
 def _intervals_are_steps(
@@ -189,9 +182,7 @@ def reference_speed(
 def free_convection(
     charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
-    """root(|expansion| |gravity| dT L), dT the range of the temperatures that are given and L the grid's extent along
-    gravity.
-    """
+    """root(|expansion| |gravity| dT L), dT the range of given temperatures, L the extent of the grid along gravity."""
     pull = np.array(body.gravity)
     if heat is None or not pull.any():
         return 0.0
@@ -202,9 +193,7 @@ def free_convection(
 
 
 def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat) -> float:
-    """The range of the temperatures that are given, the reference among them. Raises BadInput where a formula is not
-    finite.
-    """
+    """The range of the given temperatures, the reference among them. Raises BadInput where a formula is not finite."""
     values = [heat.reference]
     for side in boundaries.sides.values():
         values += [number for number in (side.temperature, side.outside_temperature) if number is not None]

@@ -19,17 +19,21 @@ from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.runtime.regions import Field, triple
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
-from taskflow.simulation.build.artificial_compressibility.checks import cautions, initial_fields_fit, sides_fit
+from taskflow.simulation.build.artificial_compressibility.checks import (
+    cautions,
+    initial_fields_fit,
+    numbers_on,
+    sides_fit,
+)
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.build.artificial_compressibility.magnitudes import numbers_on
 from taskflow.simulation.build.artificial_compressibility.references import dual_time
 from taskflow.simulation.build.artificial_compressibility.residuals import (
     CompressibilityMeasures,
     InnerCriterion,
     ResidualCriterion,
 )
-from taskflow.simulation.build.artificial_compressibility.rules import TABLES, refused
+from taskflow.simulation.build.artificial_compressibility.rules import TABLES
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
@@ -44,7 +48,7 @@ from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar
 from taskflow.simulation.case.charts.probes import ChartPlane
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.method import METHOD
-from taskflow.simulation.case.problems import Problem
+from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.initial import initial_profiles
 from taskflow.simulation.timing.schedule import Clock
@@ -67,7 +71,9 @@ class CompressibilitySystem(System):
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        return refused(tables)
+        for name, remedy in TABLES.items():
+            if (value := tables.get(name)) not in (None, (), []):
+                yield wrong(name, value, remedy)
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,9 +96,7 @@ class CompressibilitySystem(System):
     def domain(self) -> ChartDomain:
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(
-            case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.tiled, case.own.whole
-        )
+        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.ordering)
 
     @property
     def grid(self) -> MultiBlockGrid:

@@ -28,7 +28,7 @@ from taskflow.simulation.case.table import (
     optional,
     reads,
 )
-from taskflow.simulation.formulas.values import positive, share, word_or
+from taskflow.simulation.formulas.values import positive, saying, share, word_or
 from taskflow.simulation.timing.schedule import Every
 
 NAME = "artificial-compressibility"
@@ -122,25 +122,20 @@ class Damping(Table):
     fourth: NonNegative = entry("their coefficient", 1 / 64)
 
 
-def _table_or(table: type[Table], kind: Callable[[object], Any], remedy: str) -> Callable[[object], Any]:
+def _table_or(table: type[Table], kind: Callable[[object], Any]) -> Callable[[object], Any]:
     def read(value: object) -> Any:
         if isinstance(value, Mapping):
             return table(**value)
-        if isinstance(value, table):
-            return value
-        try:
-            return kind(value)
-        except BadInput:
-            raise BadInput(remedy) from None
+        return value if isinstance(value, table) else kind(value)
 
     return read
 
 
+SQUARED = 'give a number > 0, a velocity squared, "auto", or { local = true }'
+RAMP = "give a number > 0, or of implicit marching a table, as { start = 5.0 }"
 _number_or_auto = word_or("auto", positive, 'give a number > 0, or "auto"')
-_compressibility = _table_or(
-    LocalCompressibility, _number_or_auto, 'give a number > 0, a velocity squared, "auto", or { local = true }'
-)
-_cfl = _table_or(CflRamp, positive, "give a number > 0, or of implicit marching a table, as { start = 5.0 }")
+_compressibility = _table_or(LocalCompressibility, word_or("auto", positive, SQUARED))
+_cfl = _table_or(CflRamp, saying(positive, RAMP))
 
 
 class CompressibilityMethod(Method):
@@ -213,14 +208,9 @@ class CompressibilityMethod(Method):
         return (Every(steps=1), OUTER_PATIENCE) if self.march == "implicit" else (every, PATIENCE)
 
     @property
-    def tiled(self) -> bool:
-        """Whether charts may be cut between tiles alone."""
-        return self.march == "implicit" and (self.linear or Linear()).ordering == "tiles"
-
-    @property
-    def whole(self) -> bool:
-        """Whether no chart may be cut."""
-        return self.march == "implicit" and (self.linear or Linear()).ordering == "hyperplanes"
+    def ordering(self) -> str:
+        """Which neighbours factors know, as `Linear` has it; "" without factors."""
+        return (self.linear or Linear()).ordering if self.march == "implicit" else ""
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

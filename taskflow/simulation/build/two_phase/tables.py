@@ -22,7 +22,7 @@ from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.particles import Particles
 from taskflow.simulation.case.physics import FluidTable, Forcing
 from taskflow.simulation.case.pressure import PressureTable
-from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, group_entry
+from taskflow.simulation.case.probes import OFTEN, TAKEN, Grouped, Isosurfaces, Planes, Probes
 from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import Spectra
@@ -33,7 +33,6 @@ from taskflow.simulation.timing.schedule import Every
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
 OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
-METHODS = ("levelset", "vof")
 SCHEMES = ("koren", "weno5", "quick", "central")
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 TWO = "give two numbers {}, of phase 1 and of phase 2"
@@ -53,10 +52,9 @@ def _initial(value: object) -> Profile | None:
 
 
 def _method(value: object) -> str:
-    if value == "vof":
-        raise BadInput('volume of fluid is not available in this version; give "levelset"')
-    if value not in METHODS:
-        raise BadInput('give "levelset"')
+    if value != "levelset":
+        why = "volume of fluid is not available in this version; " if value == "vof" else ""
+        raise BadInput(f'{why}give "levelset"')
     return "levelset"
 
 
@@ -139,10 +137,9 @@ class TwoPhaseTable(Table):
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
 
 
-class PhaseTable(Table):
+class PhaseTable(Grouped):
     """Integrals over one phase."""
 
-    name: GroupName = group_entry()
     phase: Literal[1, 2] = entry("1 or 2", remedy="give the phase, 1 or 2")
     box: Corners | None = optional("its lowest and its highest corner; whole cells", otherwise="the domain")
     every: Interval = entry(OFTEN, Every(steps=10))

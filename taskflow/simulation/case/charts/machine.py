@@ -13,7 +13,7 @@ from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.machine import MOST_BLOCKS, Blocks, Machine
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import entry, reads
-from taskflow.simulation.formulas.values import three, whole
+from taskflow.simulation.formulas.values import saying, three, whole
 
 COUNT = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_BLOCKS}, {"const": "auto"}]}
 CUTS = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer", "minimum": 1}}}
@@ -24,11 +24,8 @@ def _row(value: object) -> Any:
     """So many blocks, in a row as the runtime numbers them."""
     if value == "auto" or (isinstance(value, tuple) and value[:2] == (1, 1)):
         return value
-    try:
-        count = whole(value)
-    except BadInput:
-        counted = "on charts blocks are counted, as pieces of several charts make one"
-        raise BadInput(f'{counted}: give a whole number, or "auto"') from None
+    counted = "on charts blocks are counted, as pieces of several charts make one"
+    count = saying(whole, f'{counted}: give a whole number, or "auto"')(value)
     if count > MOST_BLOCKS:
         raise BadInput(f"give at most {MOST_BLOCKS}")
     return 1, 1, count

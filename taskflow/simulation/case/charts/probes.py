@@ -17,9 +17,9 @@ from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.case.probes import TAKEN, GroupName, Probes, group_entry
+from taskflow.simulation.case.probes import TAKEN, Grouped, Probes
 from taskflow.simulation.case.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
-from taskflow.simulation.case.table import Table, Text, Whole, entry, optional
+from taskflow.simulation.case.table import Text, Whole, entry, optional
 
 Places = tuple[tuple[float, float, float], ...]
 
@@ -28,14 +28,13 @@ INDICES = ("i", "j", "k")
 ACROSS = "beside `chart`, one of them: the number, from 1, of the layer of cells across this direction of the chart"
 
 
-class ChartPlane(Table):
+class ChartPlane(Grouped):
     """The cells beside a side of the grid, or a layer of cells of a chart."""
 
     refused: ClassVar[Mapping[str, str]] = dict.fromkeys(
         AXES, "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
     )
 
-    name: GroupName = group_entry()
     side: Text | None = optional("a side of the grid by its name: the cells beside it, of all charts that have some")
     chart: Whole | None = optional("in place of `side`: a chart by its number from 1, of which a layer is recorded")
     i: Whole | None = optional(ACROSS)

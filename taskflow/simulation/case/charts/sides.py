@@ -134,9 +134,6 @@ class ChartSide(Table, FormulaVector):
         far = kind_of(values) == "far-field" and not present(values, "pressure")
         return {**values, "pressure": 0.0} if far else values
 
-    def written(self) -> Any:
-        return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
-
     @property
     def vector(self) -> VectorExpression:
         return self.velocity or AT_REST
@@ -154,9 +151,9 @@ class ChartSides(Table):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        """A type alone stands for a table with this type."""
-        named = {name: {"type": side} for name, side in values.items() if isinstance(side, str) and side in OPTIONS}
-        return {**values, **named}
+        """A type alone stands for a table with this type; of other texts `conflicts` says what is wrong with them."""
+        kept = {name: side for name, side in values.items() if not isinstance(side, str) or side in OPTIONS}
+        return {name: {"type": side} if isinstance(side, str) else side for name, side in kept.items()}
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -166,12 +163,6 @@ class ChartSides(Table):
                 yield wrong(name, side, f"{remedy}, or a map with the seam")
             elif isinstance(side, str) and side not in OPTIONS:
                 yield wrong(name, side, unchosen(side, [*OPTIONS]))
-
-    @classmethod
-    def _collected(cls, error: Any) -> Iterator[Problem]:
-        for problem in super()._collected(error):
-            if problem.message != "give a table" or not (problem.value or "").startswith('"'):  # those of `conflicts`
-                yield problem
 
     @property
     def sides(self) -> dict[str, ChartSide]:
@@ -204,9 +195,7 @@ def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator
 
 @np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large
 def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 0.0) -> str | None:
-    """Say how fast a wall moves out of its plane at a time; None where it does not. Raises BadInput where its velocity
-    is not finite.
-    """
+    """Say how fast a wall moves out of its plane at a time, where it does. Raises BadInput where that is not finite."""
     fastest, outwards = 0.0, 0.0
     for patch in charts.sides[name]:
         (x, y, z), areas = faces(charts, patch)
