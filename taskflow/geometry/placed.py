@@ -86,8 +86,7 @@ class Placed(Pointwise):
             endless = ~np.isfinite(ends).all(axis=0)
             ends[0, endless], ends[1, endless] = -math.inf, math.inf
         images = ends[None] + np.array(self.shifts)[:, None]
-        (x0, y0, z0), (x1, y1, z1) = images.min(axis=(0, 1)).tolist(), images.max(axis=(0, 1)).tolist()
-        return (x0, y0, z0), (x1, y1, z1)
+        return triple(images.min(axis=(0, 1)).tolist()), triple(images.max(axis=(0, 1)).tolist())
 
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         inside = [self.shape.contains(*self._within(shift, x, y, z)) for shift in self.shifts]

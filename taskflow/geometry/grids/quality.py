@@ -10,7 +10,7 @@ import numpy as np
 
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import MultiBlockGrid, closure
-from taskflow.geometry.grids.weld import Lattice
+from taskflow.geometry.grids.weld import Lattice, together
 from taskflow.hexahedra import cell_volumes
 from taskflow.runtime.regions import Triple, triple
 
@@ -120,23 +120,12 @@ def singular(grid: MultiBlockGrid) -> dict[int, int]:
         return {}
     first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
     used, place = np.unique(np.concatenate([first, second]), return_inverse=True)
-    label = _lowest(place[: first.size], place[first.size :], used.size)
+    label, _ = together(place[: first.size], place[first.size :], np.zeros((first.size, 3)), used.size)
     around = np.bincount(label, weights=_around(grid, lattice, used), minlength=used.size)
     bounded = np.zeros(used.size, bool)
     bounded[label[np.isin(used, _bounding(grid, lattice))]] = True
     inside = (label == np.arange(used.size)) & ~bounded
     return dict(sorted(Counter(around[inside & (around != 4)].astype(int).tolist()).items()))
-
-
-def _lowest(first: np.ndarray, second: np.ndarray, count: int) -> np.ndarray:
-    """The least of what belongs together, for `count` things of which first[n] belongs with second[n]."""
-    label = np.arange(count)
-    while True:
-        before = label.copy()
-        np.minimum.at(label, first, before[second])
-        np.minimum.at(label, second, before[first])
-        if (label == before).all():
-            return label
 
 
 def _around(grid: MultiBlockGrid, lattice: Lattice, used: np.ndarray) -> np.ndarray:
