@@ -74,9 +74,7 @@ def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
 
 def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
     """Return the snapshot of a run at a time, or its last one. Raises BadInput where there is none."""
-    ds = dataset(Path(directory) / STORE)
-    of_a_box(ds, directory)
-    return _one(ds, directory, time, "snapshot")
+    return _one(box_snapshots(directory), directory, time, "snapshot")
 
 
 def _one(records: Records, directory: str | Path, time: float | None, kind: str) -> Records:
@@ -86,10 +84,12 @@ def _one(records: Records, directory: str | Path, time: float | None, kind: str)
     return records.isel(time=-1) if time is None else at_time(records, time).isel(time=0)
 
 
-def of_a_box(ds: xr.Dataset, directory: str | Path) -> None:
-    """Raises BadInput where a dataset of snapshots is that of a run on charts, which has its fields in groups."""
+def box_snapshots(directory: str | Path) -> xr.Dataset:
+    """Return the snapshots of a run. Raises BadInput where there are none, or it is on charts: these have groups."""
+    ds = dataset(Path(directory) / STORE)
     if "x_c" not in ds:
         raise BadInput(f"{directory}: the run is on charts, of which this is not available; taskflow plot draws them")
+    return ds
 
 
 def at_time(records: Records, time: float) -> Records:
@@ -111,7 +111,11 @@ def listed(times: Iterable[float]) -> str:
 
 def edges(ds: xr.Dataset, axis: str) -> np.ndarray:
     """Return where cells begin, and the last one ends, along an axis."""
-    faces, centres = ds[f"{axis}_f"].values, ds[f"{axis}_c"].values
+    return ended(ds[f"{axis}_f"].values, ds[f"{axis}_c"].values)
+
+
+def ended(faces: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Return the faces of cells with these centres, the last one included, which periodic directions do not have."""
     return faces if len(faces) > len(centres) else np.append(faces, 2 * centres[-1] - faces[-1])
 
 

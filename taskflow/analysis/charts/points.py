@@ -25,8 +25,8 @@ def cells_around(parts: Iterable[tuple[int, np.ndarray]], points: np.ndarray) ->
 
 
 def reach(parts: Iterable[np.ndarray]) -> tuple[list[float], list[float]]:
-    """Return the least and the largest coordinates of the vertices of charts."""
-    ends = [(x.min(axis=(1, 2, 3)), x.max(axis=(1, 2, 3))) for x in parts]
+    """Return the least and the largest coordinates of places [xyz, ...], as the vertices of charts."""
+    ends = [(x.reshape(3, -1).min(axis=1), x.reshape(3, -1).max(axis=1)) for x in parts]
     return np.min([low for low, _ in ends], axis=0).tolist(), np.max([high for _, high in ends], axis=0).tolist()
 
 
@@ -41,7 +41,7 @@ class _Boxes:
         cells = list[list[int]]()
         for first in GROUP * np.argwhere(_between(*self._groups, point)):
             part = self._x[:, *(slice(n, n + GROUP + 1) for n in first)]
-            boxes = _widened(_around_cells(part, np.minimum), _around_cells(part, np.maximum))
+            boxes = _widened(around_cells(part, np.minimum), around_cells(part, np.maximum))
             cells += (first + np.argwhere(_between(*boxes, point))).tolist()
         for k, j, i in sorted(cells):
             if _within(self._x[:, k : k + 2, j : j + 2, i : i + 2], point):
@@ -60,7 +60,7 @@ def _between(low: np.ndarray, high: np.ndarray, point: np.ndarray) -> np.ndarray
     return np.asarray(((low <= at) & (at <= high)).all(axis=0))
 
 
-def _around_cells(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
+def around_cells(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
     """Return the least or largest coordinates [xyz, k, j, i] of the vertices of each cell."""
     for axis in (1, 2, 3):
         x = extreme(np.delete(x, -1, axis), np.delete(x, 0, axis))
