@@ -14,13 +14,12 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.chart_layout import SidePatch
 from taskflow.output.chart_store import CHART, PATCHES, from_json
 from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.disk import CHARTS, STORE, has_charts
 from taskflow.output.groups import checked
 from taskflow.output.metadata import FIRST, SOLID
-from taskflow.runtime.regions import Triple, triple
+from taskflow.runtime.regions import Patch, Triple, triple
 
 LISTED = 8  # times in a message
 
@@ -181,9 +180,9 @@ def charts(records: xr.DataTree) -> Iterator[tuple[int, xr.Dataset]]:
         yield int(number), chart.assign_coords(records.coords)  # of one record the time is not inherited
 
 
-def patches(records: xr.DataTree) -> dict[str, list[SidePatch]]:
+def patches(records: xr.DataTree) -> dict[str, list[Patch]]:
     """Return the patches of all sides by name. Raises Damaged where charts do not say them."""
-    sides: dict[str, list[SidePatch]] = {}
+    sides: dict[str, list[Patch]] = {}
     for number, chart in charts(records):
         try:
             own = from_json(number, str(chart.attrs[PATCHES]))

@@ -18,7 +18,7 @@ from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.points import reach, thin_along, thin_direction
 from taskflow.analysis.interface import CUTS, ENDS, TETRAHEDRA, crossed
 from taskflow.analysis.planes import CutPlane, plane_between
-from taskflow.output.chart_layout import VERTICES
+from taskflow.output.chart_layout import VERTICES, ranges
 from taskflow.output.reading import charts, patches
 
 
@@ -107,7 +107,8 @@ def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:
         for patch in some:
             across = thin[patch.chart]
             if across is not None and patch.axis != across:
-                chart = datasets[patch.chart].isel(patch.surface).isel({VERTICES[2 - across]: 0})
+                surface = ranges(VERTICES, patch.vertices)
+                chart = datasets[patch.chart].isel(surface).isel({VERTICES[2 - across]: 0})
                 lines.append((name, np.stack([chart[axis].values.ravel() for axis in plane], axis=1)))
     return lines
 

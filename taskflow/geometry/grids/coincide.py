@@ -11,9 +11,9 @@ import numpy as np
 
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import NOWHERE, SIDES, BadGrid, Chart, GridSeam, Patch, Vector, all_right, corners
+from taskflow.geometry.grids.grid import NOWHERE, BadGrid, Chart, GridSeam, Vector, all_right, corners
 from taskflow.hexahedra import area
-from taskflow.runtime.regions import Box, Turn, triple
+from taskflow.runtime.regions import SIDES, Box, Patch, Turn, triple
 
 NEAR = 1e-3  # of the shortest edge of a face: faces this close were meant to be one
 DIRECTION = np.array([0.5377, 0.6180, 0.5736])  # along which faces are sorted: no lattice has many at one place

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import NOWHERE, Chart, GridSeam, Patch, oriented, vertices
-from taskflow.runtime.regions import Box, triple
+from taskflow.geometry.grids.grid import NOWHERE, Chart, GridSeam, oriented, vertices
+from taskflow.runtime.regions import Box, Patch, triple
 
 TOLERANCE = 1e-8  # of the local edge: how far apart vertices of a seam may lie
 ROUNDING = 8.0  # times the spacing of floating-point numbers at the largest coordinate: the same, where cells are tiny
