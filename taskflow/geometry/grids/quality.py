@@ -14,6 +14,8 @@ from taskflow.geometry.grids.weld import Lattice, together
 from taskflow.hexahedra import cell_volumes
 from taskflow.runtime.regions import Triple, triple
 
+ENDS = (slice(None, -1), slice(1, None))  # of edges along a direction
+
 
 @dataclass(frozen=True, order=True)
 class Extreme:
@@ -63,14 +65,9 @@ def _extreme(chart: int, values: np.ndarray, sign: int = 1) -> Extreme:
     return Extreme(sign * float(values[place]), chart + 1, triple(int(n) + 1 for n in reversed(place)))
 
 
-def _edges(vertices: np.ndarray, axis: int) -> np.ndarray:
-    """Vectors [xyz, k, j, i] of the edges along a direction."""
-    return np.diff(vertices, axis=3 - axis)
-
-
 def _lengths(vertices: np.ndarray, axis: int) -> np.ndarray:
     """Mean length [k, j, i] of the four edges of a cell along a direction."""
-    length = np.sqrt((_edges(vertices, axis) ** 2).sum(axis=0))
+    length = np.sqrt((np.diff(vertices, axis=3 - axis) ** 2).sum(axis=0))
     for across in (2 - a for a in range(3) if a != axis):
         rows = np.moveaxis(length, across, 0)
         length = np.moveaxis((rows[:-1] + rows[1:]) / 2, 0, across)
@@ -85,19 +82,15 @@ def _aspect(vertices: np.ndarray) -> np.ndarray:
 
 def _skewness(vertices: np.ndarray) -> np.ndarray:
     cosine = np.zeros(tuple(n - 1 for n in vertices.shape[1:]))
-    units = [edges / np.sqrt((edges**2).sum(axis=0)) for edges in (_edges(vertices, axis) for axis in range(3))]
+    units = [edges / np.sqrt((edges**2).sum(axis=0)) for edges in (np.diff(vertices, axis=a) for a in (3, 2, 1))]
     for corner in range(8):
         at = [
-            unit[:, *(slice(None) if a == axis else _half(corner >> a & 1) for a in (2, 1, 0))]
+            unit[:, *(slice(None) if a == axis else ENDS[corner >> a & 1] for a in (2, 1, 0))]
             for axis, unit in enumerate(units)
         ]
         for a, b in ((0, 1), (0, 2), (1, 2)):
             cosine = np.maximum(cosine, np.abs((at[a] * at[b]).sum(axis=0)))
     return np.asarray(np.arcsin(np.minimum(cosine, 1.0)) / (np.pi / 2))
-
-
-def _half(end: int) -> slice:
-    return slice(1, None) if end else slice(None, -1)
 
 
 def _growth(vertices: np.ndarray) -> np.ndarray:
