@@ -17,7 +17,7 @@ from taskflow.output.moving import places_now
 from taskflow.output.pictures import Boxes, Numbers, PictureOrder
 from taskflow.output.reading import charts, patches, tree
 from taskflow.plots import DPI
-from taskflow.plots.contours import COMPUTED, draw_charts
+from taskflow.plots.contours import draw_charts, shown
 from taskflow.plots.look import Look
 from taskflow.plots.surfaces import Scene, draw_scene
 from taskflow.runtime.regions import Patch
@@ -74,9 +74,7 @@ class ChartDrawing:
 
 def _values(record: xr.DataTree, name: str) -> list[np.ndarray]:
     """The values of a field, or of one that follows from others, in the cells of each chart."""
-    _, first = next(charts(record))
-    shown = record if name in first else COMPUTED[name](record)
-    return [chart[name].values for _, chart in charts(shown)]
+    return [chart[name].values for _, chart in charts(shown(record, name))]
 
 
 def _walls(record: xr.DataTree) -> Iterator[Any]:

@@ -17,9 +17,9 @@ def cells_around(parts: Iterable[tuple[int, np.ndarray]], points: np.ndarray) ->
     """
     cells: list[Cell | None] = [None] * len(points)
     for number, x in parts:
-        chart = _Boxes(x)
+        groups = _widened(_around_groups(x, np.minimum), _around_groups(x, np.maximum))
         for n, point in enumerate(points):
-            if cells[n] is None and (place := chart.cell(point)):
+            if cells[n] is None and (place := _cell(x, groups, point)):
                 cells[n] = (number, *place)
     return cells
 
@@ -30,23 +30,17 @@ def reach(parts: Iterable[np.ndarray]) -> tuple[list[float], list[float]]:
     return np.min([low for low, _ in ends], axis=0).tolist(), np.max([high for _, high in ends], axis=0).tolist()
 
 
-class _Boxes:
-    """The cells of a chart, with boxes around groups of them, so that few are looked at."""
-
-    def __init__(self, x: np.ndarray) -> None:
-        self._x, self._groups = x, _widened(_around_groups(x, np.minimum), _around_groups(x, np.maximum))
-
-    def cell(self, point: np.ndarray) -> tuple[int, int, int] | None:
-        """Return k, j, i of the first cell with a point in it."""
-        cells = list[list[int]]()
-        for first in GROUP * np.argwhere(_between(*self._groups, point)):
-            part = self._x[:, *(slice(n, n + GROUP + 1) for n in first)]
-            boxes = _widened(around_cells(part, np.minimum), around_cells(part, np.maximum))
-            cells += (first + np.argwhere(_between(*boxes, point))).tolist()
-        for k, j, i in sorted(cells):
-            if _within(self._x[:, k : k + 2, j : j + 2, i : i + 2], point):
-                return k, j, i
-        return None
+def _cell(x: np.ndarray, groups: tuple[np.ndarray, np.ndarray], point: np.ndarray) -> tuple[int, int, int] | None:
+    """Return k, j, i of the first cell with a point in it; few are looked at, as there are boxes around `groups`."""
+    cells = list[list[int]]()
+    for first in GROUP * np.argwhere(_between(*groups, point)):
+        part = x[:, *(slice(n, n + GROUP + 1) for n in first)]
+        boxes = _widened(around_cells(part, np.minimum), around_cells(part, np.maximum))
+        cells += (first + np.argwhere(_between(*boxes, point))).tolist()
+    for k, j, i in sorted(cells):
+        if _within(x[:, k : k + 2, j : j + 2, i : i + 2], point):
+            return k, j, i
+    return None
 
 
 def _widened(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
