@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from taskflow.output.vtk import collect, write_polydata
 
 LAYERS = 16  # of cells that are in memory at once
 CORNERS = np.array([[n & 1, n >> 1 & 1, n >> 2] for n in range(8)])  # x, y, z of the corners of a box
+ENDS = (slice(None, -1), slice(1, None))  # of the corners of boxes along a direction
 TETRAHEDRA = np.array([[0, a, b, 7] for a, b in ((1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6))])
 POINT_DATA = ("u", "v", "w", "p", "kappa")
 
@@ -168,11 +170,8 @@ Piece = tuple[np.ndarray, np.ndarray]
 
 def _cut(q: np.ndarray, others: Sequence[np.ndarray], value: float, places: Sequence[np.ndarray], first: int) -> Piece:
     """The triangles between layers of points [z, y, x], the lowest of which has the number `first`."""
-    (layers, rows, columns), above = q.shape, q > value
-    count = np.zeros((layers - 1, rows - 1, columns - 1), np.int8)
-    for x, y, z in CORNERS:
-        count += above[z : layers - 1 + z, y : rows - 1 + y, x : columns - 1 + x]
-    k, j, i = np.nonzero((count > 0) & (count < 8))
+    (_, rows, columns), above = q.shape, q > value
+    k, j, i = np.nonzero(crossed(above))
     corners = [(k + z, j + y, i + x) for x, y, z in CORNERS]
     height = np.stack([q[corner] for corner in corners], axis=1) - value  # [boxes, 8]
     known = np.stack(
@@ -197,6 +196,12 @@ def _cut(q: np.ndarray, others: Sequence[np.ndarray], value: float, places: Sequ
                 numbers.append(np.take_along_axis(ids, order, axis=1))
                 values.append(np.take_along_axis(at, order[..., None], axis=1))
     return np.concatenate(numbers), np.concatenate(values)
+
+
+def crossed(above: np.ndarray) -> np.ndarray:
+    """Return which boxes [z, y, x] between points have corners on both sides."""
+    count = np.sum([above[place] for place in product(ENDS, repeat=3)], axis=0, dtype=np.int8)
+    return np.asarray((count > 0) & (count < 8))
 
 
 def _between(known: np.ndarray, height: np.ndarray, a: int, b: int) -> np.ndarray:

@@ -16,9 +16,8 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import STORE
 from taskflow.output.metadata import SOLID
-from taskflow.output.reading import dataset, extent, in_centres, of_a_box, periodic
+from taskflow.output.reading import box_snapshots, extent, in_centres, periodic
 
 VELOCITY = {"x": "u", "y": "v", "z": "w"}  # as every system of equations of a flow calls its velocity
 SPEED = "speed"
@@ -104,8 +103,7 @@ def on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
 
 def choices(directory: str | Path) -> dict[str, Any]:
     """Return what can be shown of a run: names of `fields`, `times` of snapshots, and the axis to cut across first."""
-    ds = dataset(Path(directory) / STORE)
-    of_a_box(ds, directory)
+    ds = box_snapshots(directory)
     return {"fields": shown_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
 
 
@@ -115,8 +113,7 @@ def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -
 
     Raises BadInput where something asked for is not there.
     """
-    ds = dataset(Path(directory) / STORE)
-    of_a_box(ds, directory)
+    ds = box_snapshots(directory)
     count = ds.sizes["time"]
     if not -count <= snapshot < count:
         raise BadInput(f"snapshot {snapshot}: the run has {count}")

@@ -46,15 +46,15 @@ def info(file: GridFile, neutral_map: Map = None) -> None:
     """Tell about a grid: charts, seams, sides, the worst of its cells."""
     from taskflow.cli.grid_files import tell_grid
 
-    tell_grid(file, neutral_map)
+    tell_grid(file, neutral_map, f"{file}")
 
 
 @grid.command()
 def check(file: GridFile, neutral_map: Map = None) -> None:
     """Validate a grid. All that is wrong is told at once."""
-    from taskflow.cli.grid_files import check_grid
+    from taskflow.cli.grid_files import tell_grid
 
-    check_grid(file, neutral_map)
+    tell_grid(file, neutral_map, f"{file}: the grid is valid")
 
 
 @grid.command()

@@ -66,15 +66,10 @@ def load(path: Path, neutral_map: Path | None) -> MultiBlockGrid:
     return read_grid(path, neutral_map or map_beside(path))
 
 
-def tell_grid(path: Path, neutral_map: Path | None) -> None:
-    """Print what a grid has."""
-    say(str(path), _described(load(path, neutral_map), neutral_map or map_beside(path)))
-
-
-def check_grid(path: Path, neutral_map: Path | None) -> None:
-    """Print that a grid is valid. Raises BadInput with all that is wrong."""
+def tell_grid(path: Path, neutral_map: Path | None, heading: str) -> None:
+    """Print what a grid has, under a heading. Raises BadInput with all that is wrong."""
     grid = load(path, neutral_map)
-    say(f"{path}: the grid is valid", _described(grid, neutral_map or map_beside(path)))
+    say(heading, _described(grid, neutral_map or map_beside(path)))
 
 
 def _described(grid: MultiBlockGrid, neutral_map: Path | None) -> Iterator[tuple[str, str]]:

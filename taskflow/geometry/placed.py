@@ -40,15 +40,16 @@ class Pose:
 
     def directions(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors [..., xyz] of the body at rest, as they point now."""
-        return np.stack(self._turned(*np.moveaxis(vectors, -1, 0)), axis=-1)
+        return np.stack(self._turned([*np.moveaxis(vectors, -1, 0)], self.angle), axis=-1)
 
     def moved(self, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
         """The coordinates, numbers or arrays, where points of the body at rest are now."""
-        away = self._turned(*(coordinate - centre for coordinate, centre in zip((x, y, z), self.centre, strict=True)))
+        at = [coordinate - centre for coordinate, centre in zip((x, y, z), self.centre, strict=True)]
+        away = self._turned(at, self.angle)
         return triple(component + middle for component, middle in zip(away, self.middle, strict=True))
 
-    def _turned(self, *vector: Any) -> list[Any]:
-        at, (a, b), cos, sin = list(vector), self.across, math.cos(self.angle), math.sin(self.angle)
+    def _turned(self, at: list[Any], angle: float) -> list[Any]:
+        (a, b), cos, sin = self.across, math.cos(angle), math.sin(angle)
         at[a], at[b] = cos * at[a] - sin * at[b], sin * at[a] + cos * at[b]
         return at
 
@@ -57,9 +58,7 @@ class Pose:
         if not self.angle:
             return x - self.displacement[0], y - self.displacement[1], z - self.displacement[2]
         at = [coordinate - middle for coordinate, middle in zip((x, y, z), self.middle, strict=True)]
-        (a, b), cos, sin = self.across, math.cos(self.angle), math.sin(self.angle)
-        at[a], at[b] = cos * at[a] + sin * at[b], cos * at[b] - sin * at[a]
-        return triple(away + c for away, c in zip(at, self.centre, strict=True))
+        return triple(away + c for away, c in zip(self._turned(at, -self.angle), self.centre, strict=True))
 
     @property
     def across(self) -> tuple[int, int]:
@@ -86,8 +85,7 @@ class Placed(Pointwise):
             endless = ~np.isfinite(ends).all(axis=0)
             ends[0, endless], ends[1, endless] = -math.inf, math.inf
         images = ends[None] + np.array(self.shifts)[:, None]
-        (x0, y0, z0), (x1, y1, z1) = images.min(axis=(0, 1)).tolist(), images.max(axis=(0, 1)).tolist()
-        return (x0, y0, z0), (x1, y1, z1)
+        return triple(images.min(axis=(0, 1)).tolist()), triple(images.max(axis=(0, 1)).tolist())
 
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         inside = [self.shape.contains(*self._within(shift, x, y, z)) for shift in self.shifts]

@@ -10,9 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
+from taskflow.runtime.regions import triple
+
 Vector = tuple[float, float, float]
 Steps = float | np.ndarray
-EVERYWHERE = (-math.inf, math.inf)
 HALVINGS = 50
 
 
@@ -104,7 +105,7 @@ class Sphere(Pointwise):
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
-        return _box(tuple((c - self.radius, c + self.radius) for c in self.centre))
+        return triple(c - self.radius for c in self.centre), triple(c + self.radius for c in self.centre)
 
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         dx, dy, dz = (at - c for at, c in zip((x, y, z), self.centre, strict=True))
@@ -127,7 +128,8 @@ class Cylinder(Pointwise):
     @property
     def bounds(self) -> tuple[Vector, Vector]:
         reach = [self.length / 2 if axis == self.axis else self.radius for axis in range(3)]
-        return _box(tuple((c - r, c + r) for c, r in zip(self.centre, reach, strict=True)))
+        ends = [(c - r, c + r) for c, r in zip(self.centre, reach, strict=True)]
+        return triple(low for low, _ in ends), triple(high for _, high in ends)
 
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         away = [at - c for at, c in zip((x, y, z), self.centre, strict=True)]
@@ -148,7 +150,7 @@ class ImplicitShape(Pointwise):
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
-        return _box((EVERYWHERE,) * 3)
+        return (-math.inf,) * 3, (math.inf,) * 3
 
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         return np.asarray(self.function(x, y, z)) < 0
@@ -188,8 +190,3 @@ def _within(beyond: list[np.ndarray]) -> np.ndarray:
     for along in beyond[1:]:
         nearest = np.maximum(nearest, along)
     return -(outside + np.minimum(nearest, 0.0))
-
-
-def _box(intervals: tuple[tuple[float, float], ...]) -> tuple[Vector, Vector]:
-    (x0, x1), (y0, y1), (z0, z1) = intervals
-    return (x0, y0, z0), (x1, y1, z1)

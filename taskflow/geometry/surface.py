@@ -16,6 +16,7 @@ from taskflow.errors import BadInput
 from taskflow.files import fits
 from taskflow.geometry.libraries import library, unreadable, user_file
 from taskflow.geometry.shapes import Shape, Steps, Vector
+from taskflow.runtime.regions import triple
 
 MEMORY = {".stl": 14, ".obj": 30}  # times its size takes a file while it is read: measured 9 to 13, and 17 to 30
 FARTHEST = 1e100  # where a corner of a triangle may be: products of three such numbers are finite
@@ -36,8 +37,7 @@ class ClosedSurface(Shape):
     @cached_property
     def bounds(self) -> tuple[Vector, Vector]:
         points = self.triangles.reshape(-1, 3)
-        (x0, y0, z0), (x1, y1, z1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
-        return (x0, y0, z0), (x1, y1, z1)
+        return triple(points.min(axis=0).tolist()), triple(points.max(axis=0).tolist())
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         turns = np.zeros((z.size + 1, y.size, x.size), np.int32)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _NAMES = {
-    "chart_layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of", "shares"),
+    "chart_layout": ("ChartsLayout", "Piece", "pieces_of", "shares"),
     "chart_store": ("ChartsBlockStore", "create_charts", "reshard_charts"),
     "checkpoint": ("Checkpoint", "Checkpoints", "newest"),
     "comparing": ("RunComparison", "sum_of_group", "sum_of_times"),
@@ -38,7 +38,7 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = ["dataset", "export_netcdf", "export_vtk"]  # for users; the rest is for other rooms
 
 if TYPE_CHECKING:
-    from taskflow.output.chart_layout import ChartsLayout, Piece, SidePatch, pieces_of, shares
+    from taskflow.output.chart_layout import ChartsLayout, Piece, pieces_of, shares
     from taskflow.output.chart_store import ChartsBlockStore, create_charts, reshard_charts
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.comparing import RunComparison, sum_of_group, sum_of_times

@@ -11,11 +11,10 @@ import numpy as np
 from taskflow.output.disk import CHARTS
 from taskflow.output.layout import ArrayLayout, RecordsLayout
 from taskflow.output.moving import POSE
-from taskflow.runtime.regions import Box, Triple, complete, triple
+from taskflow.runtime.regions import Box, Patch, Triple, complete, triple
 
 CELLS = ("k", "j", "i")  # dimensions of what is in cells, and of what is at vertices
 VERTICES = ("k_vertex", "j_vertex", "i_vertex")
-SIDES = ("i_min", "i_max", "j_min", "j_max", "k_min", "k_max")  # of a chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,43 +25,8 @@ class Piece:
     cells: Box
 
 
-@dataclass(frozen=True, slots=True)
-class SidePatch:
-    """A rectangle of faces on a side of a chart, "i_min" to "k_max": those of the layer of cells beside it, counted
-    from the first cell of the chart.
-    """
-
-    chart: int
-    side: str
-    cells: Box
-
-    @property
-    def axis(self) -> int:
-        """The direction across it: 0, 1, 2 for i, j, k."""
-        return SIDES.index(self.side) // 2
-
-    @property
-    def end(self) -> int:
-        """0 at the low end of that direction, 1 at the high one."""
-        return SIDES.index(self.side) % 2
-
-    @property
-    def place(self) -> dict[str, slice]:
-        """The ranges of these cells along the dimensions of fields."""
-        return _ranges(CELLS, self.cells)
-
-    @property
-    def corners(self) -> dict[str, slice]:
-        """The ranges of the vertices of these cells along the dimensions of vertices."""
-        return _ranges(VERTICES, self.cells.expand((0, 0, 0), (1, 1, 1)))
-
-    @property
-    def surface(self) -> dict[str, slice]:
-        """The ranges of the vertices of the faces."""
-        return _ranges(VERTICES, self.cells.expand((0, 0, 0), (1, 1, 1)).layer(self.axis, self.end, 0, 1))
-
-
-def _ranges(dims: tuple[str, str, str], box: Box) -> dict[str, slice]:
+def ranges(dims: tuple[str, str, str], box: Box) -> dict[str, slice]:
+    """Return the ranges of a box of cells, or of vertices, along their dimensions: `CELLS`, or `VERTICES`."""
     return {dim: slice(lo, hi) for dim, lo, hi in zip(dims, box.lo[::-1], box.hi[::-1], strict=True)}
 
 
@@ -79,7 +43,7 @@ class ChartsLayout(RecordsLayout):
 
     vertices: tuple[np.ndarray, ...]
     pieces: tuple[tuple[Piece, ...], ...]
-    sides: Mapping[str, tuple[SidePatch, ...]] = field(default_factory=dict)
+    sides: Mapping[str, tuple[Patch, ...]] = field(default_factory=dict)
     first: tuple[tuple[int, Triple], ...] = ()
 
     @property
@@ -113,7 +77,7 @@ class ChartsLayout(RecordsLayout):
                 arrays[f"{CHARTS}/{number}/{name}"] = ArrayLayout(name, CELLS, triple(cells[::-1]), shard)
         return arrays
 
-    def patches(self, chart: int) -> dict[str, list[SidePatch]]:
+    def patches(self, chart: int) -> dict[str, list[Patch]]:
         """The patches on a chart of each side that it has, by name."""
         own = {name: [patch for patch in patches if patch.chart == chart] for name, patches in self.sides.items()}
         return {name: patches for name, patches in own.items() if patches}

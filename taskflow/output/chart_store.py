@@ -14,7 +14,7 @@ import numpy as np
 import zarr
 
 from taskflow.hexahedra import centres
-from taskflow.output.chart_layout import CELLS, VERTICES, ChartsLayout, Piece, SidePatch
+from taskflow.output.chart_layout import CELLS, VERTICES, ChartsLayout, Piece
 from taskflow.output.disk import CHARTS
 from taskflow.output.groups import add_array, consolidate
 from taskflow.output.layout import CHUNK_BYTES
@@ -23,7 +23,7 @@ from taskflow.output.moving import PLACES, REST
 from taskflow.output.packing import PACKING
 from taskflow.output.shards import Fetch, ShardWriter, check_whole, cut_anew
 from taskflow.output.store import Store, add_records
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Patch
 
 CHART = "chart"  # an attribute of a part of a chart: the number of that one in the whole
 PATCHES = "sides"  # an attribute of a chart: its patches by name of the side, as JSON
@@ -78,7 +78,7 @@ def _add_places(
         add_array(chart, name, shape, ("time", *dims), about, **options)
 
 
-def as_json(sides: Mapping[str, Iterable[SidePatch]]) -> str:
+def as_json(sides: Mapping[str, Iterable[Patch]]) -> str:
     """Return patches by name of the side as text: their side of the chart, the first cell, and that behind the last."""
     return json.dumps(
         {
@@ -89,11 +89,11 @@ def as_json(sides: Mapping[str, Iterable[SidePatch]]) -> str:
     )
 
 
-def from_json(chart: int, text: str) -> dict[str, list[SidePatch]]:
+def from_json(chart: int, text: str) -> dict[str, list[Patch]]:
     """Return the patches of a chart from that text. Raises ValueError, TypeError, KeyError where it is none."""
 
-    def patch(about: Mapping[str, Any]) -> SidePatch:
-        return SidePatch(chart, about["side"], Box(tuple(about["lo"]), tuple(about["hi"])))
+    def patch(about: Mapping[str, Any]) -> Patch:
+        return Patch(chart, about["side"], Box(tuple(about["lo"]), tuple(about["hi"])))
 
     return {name: [patch(about) for about in patches] for name, patches in json.loads(text).items()}
 

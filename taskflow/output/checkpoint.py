@@ -58,9 +58,9 @@ class Checkpoints:
         draft, name = self._draft(step), f"block-{block:05}"
         with on_disk(f"checkpoint of step {step} in {self.path}"):
             draft.mkdir(parents=True, exist_ok=True)
-            file = _File()
-            write_synced(draft / f"{name}.bin", file.parts(values))
-            part = {"file": {"name": f"{name}.bin", **file.about}, **({"state": plain(state)} if state else {})}
+            about = {"name": f"{name}.bin", "bytes": 0, "crc32c": f"{0:08x}", "pieces": []}
+            write_synced(draft / f"{name}.bin", _parts(values, about))
+            part = {"file": about, **({"state": plain(state)} if state else {})}
             write_synced(draft / f"{name}.json", [json.dumps(part).encode()])
 
     def commit(self, step: int, keep: int) -> None:
@@ -117,29 +117,19 @@ def _step(path: Path) -> int:
     return int(path.name.removeprefix("step-"))
 
 
-class _File:
-    """A block's file while it is written: its size, its checksum, and what is where."""
-
-    def __init__(self) -> None:
-        self._crc, self._size = 0, 0
-        self._pieces: list[dict[str, Any]] = []
-
-    def parts(self, values: Iterable[Values]) -> Iterator[memoryview]:
-        """Yield the bytes to write, array after array."""
-        for role, box, array in values:
-            data = np.ascontiguousarray(array)
-            if array.dtype.str not in DTYPES:
-                raise ValueError(f"{role}: values of type {array.dtype} in a checkpoint, not of {sorted(DTYPES)}")
-            piece = {"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": self._size}
-            piece |= {"values": array.shape[2]} if array.ndim == 4 else {}
-            self._pieces.append(piece)
-            self._crc, self._size = crc32c(data, self._crc), self._size + data.nbytes
-            yield data.data
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """The entry of this file in the manifest."""
-        return {"bytes": self._size, "crc32c": f"{self._crc:08x}", "pieces": self._pieces}
+def _parts(values: Iterable[Values], about: dict[str, Any]) -> Iterator[memoryview]:
+    """Yield the bytes of a block's file, array after array; its entry in the manifest gets size, checksum, pieces."""
+    crc = 0
+    for role, box, array in values:
+        data = np.ascontiguousarray(array)
+        if array.dtype.str not in DTYPES:
+            raise ValueError(f"{role}: values of type {array.dtype} in a checkpoint, not of {sorted(DTYPES)}")
+        piece = {"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": about["bytes"]}
+        piece |= {"values": array.shape[2]} if array.ndim == 4 else {}
+        about["pieces"].append(piece)
+        crc = crc32c(data, crc)
+        about |= {"bytes": about["bytes"] + data.nbytes, "crc32c": f"{crc:08x}"}
+        yield data.data
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ SHUFFLE = {"noshuffle": Blosc.NOSHUFFLE, "shuffle": Blosc.SHUFFLE, "bitshuffle":
 AHEAD = 4  # chunks of a shard that are packed before they can be written
 OVERHEAD = 16  # bytes, by which packed values may be longer than they were: BLOSC_MAX_OVERHEAD
 
+Buffers = deque[np.ndarray]  # memory for what is packed, free to be used again
 Packed = bytes | memoryview
 Sealed = tuple[Packed, ...]  # a chunk and its checksum; nothing where there is no chunk
 
@@ -46,23 +47,13 @@ def codecs(packing: BloscCodec | None = None) -> list[BloscCodec | Crc32cCodec]:
     return [*([packing] if packing else []), Crc32cCodec()]
 
 
-class Buffers:
-    """Memory for what is packed, to be used again and again."""
-
-    def __init__(self) -> None:
-        self._free = deque[np.ndarray]()
-
-    def take(self, nbytes: int) -> np.ndarray:
-        """Return memory in which so many bytes of values fit when they are packed."""
-        try:
-            buffer = self._free.pop()
-        except IndexError:
-            buffer = np.empty(0, np.uint8)
-        return buffer if buffer.size >= nbytes + OVERHEAD else np.empty(nbytes + OVERHEAD, np.uint8)
-
-    def give(self, buffer: np.ndarray) -> None:
-        """Take memory back whose content nobody needs any more."""
-        self._free.append(buffer)
+def taken(free: Buffers, nbytes: int) -> np.ndarray:
+    """Return memory in which so many bytes of values fit when they are packed."""
+    try:
+        buffer = free.pop()
+    except IndexError:
+        buffer = np.empty(0, np.uint8)
+    return buffer if buffer.size >= nbytes + OVERHEAD else np.empty(nbytes + OVERHEAD, np.uint8)
 
 
 def pack(codec: Blosc, values: np.ndarray, buffer: np.ndarray) -> Packed:
@@ -172,10 +163,10 @@ def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], bu
     def first() -> Iterator[Sealed]:
         buffer, packed = waiting.popleft()
         yield packed.result()
-        buffers.give(buffer)
+        buffers.append(buffer)
 
     for chunk in chunks:
-        buffer = buffers.take(packing.nbytes)
+        buffer = taken(buffers, packing.nbytes)
         waiting.append((buffer, packers.submit(packing, chunk, buffer)))
         if len(waiting) > AHEAD:
             yield from first()

@@ -14,13 +14,12 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.chart_layout import SidePatch
 from taskflow.output.chart_store import CHART, PATCHES, from_json
 from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.disk import CHARTS, STORE, has_charts
 from taskflow.output.groups import checked
 from taskflow.output.metadata import FIRST, SOLID
-from taskflow.runtime.regions import Triple, triple
+from taskflow.runtime.regions import Patch, Triple, triple
 
 LISTED = 8  # times in a message
 
@@ -74,9 +73,7 @@ def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
 
 def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
     """Return the snapshot of a run at a time, or its last one. Raises BadInput where there is none."""
-    ds = dataset(Path(directory) / STORE)
-    of_a_box(ds, directory)
-    return _one(ds, directory, time, "snapshot")
+    return _one(box_snapshots(directory), directory, time, "snapshot")
 
 
 def _one(records: Records, directory: str | Path, time: float | None, kind: str) -> Records:
@@ -86,10 +83,12 @@ def _one(records: Records, directory: str | Path, time: float | None, kind: str)
     return records.isel(time=-1) if time is None else at_time(records, time).isel(time=0)
 
 
-def of_a_box(ds: xr.Dataset, directory: str | Path) -> None:
-    """Raises BadInput where a dataset of snapshots is that of a run on charts, which has its fields in groups."""
+def box_snapshots(directory: str | Path) -> xr.Dataset:
+    """Return the snapshots of a run. Raises BadInput where there are none, or it is on charts: these have groups."""
+    ds = dataset(Path(directory) / STORE)
     if "x_c" not in ds:
         raise BadInput(f"{directory}: the run is on charts, of which this is not available; taskflow plot draws them")
+    return ds
 
 
 def at_time(records: Records, time: float) -> Records:
@@ -111,7 +110,11 @@ def listed(times: Iterable[float]) -> str:
 
 def edges(ds: xr.Dataset, axis: str) -> np.ndarray:
     """Return where cells begin, and the last one ends, along an axis."""
-    faces, centres = ds[f"{axis}_f"].values, ds[f"{axis}_c"].values
+    return ended(ds[f"{axis}_f"].values, ds[f"{axis}_c"].values)
+
+
+def ended(faces: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Return the faces of cells with these centres, the last one included, which periodic directions do not have."""
     return faces if len(faces) > len(centres) else np.append(faces, 2 * centres[-1] - faces[-1])
 
 
@@ -177,9 +180,9 @@ def charts(records: xr.DataTree) -> Iterator[tuple[int, xr.Dataset]]:
         yield int(number), chart.assign_coords(records.coords)  # of one record the time is not inherited
 
 
-def patches(records: xr.DataTree) -> dict[str, list[SidePatch]]:
+def patches(records: xr.DataTree) -> dict[str, list[Patch]]:
     """Return the patches of all sides by name. Raises Damaged where charts do not say them."""
-    sides: dict[str, list[SidePatch]] = {}
+    sides: dict[str, list[Patch]] = {}
     for number, chart in charts(records):
         try:
             own = from_json(number, str(chart.attrs[PATCHES]))

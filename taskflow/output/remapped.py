@@ -21,7 +21,7 @@ import xarray as xr
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.output.layout import StoreLayout
-from taskflow.output.reading import edges, periodic
+from taskflow.output.reading import edges, ended, periodic
 from taskflow.output.saved import SavedState, described
 
 NODES = 4  # through which a polynomial goes
@@ -152,7 +152,7 @@ class RemappedField:
         cells = pair <= {*fields.coords} & {*fields.dims}
         for name in pair if cells else ():
             self._nodes(name)
-        ends = _ends(self.layout, axis)
+        ends = ended(self.layout.coordinate(f"{axis}_f"), self.layout.coordinate(f"{axis}_c"))
         wraps = periodic(fields, axis) if cells else self.layout.periodic["xyz".index(axis)]
         whole = edges(fields, axis) if cells else nodes
         period = (whole[-1] - whole[0] if cells else ends[-1] - ends[0]) if wraps else None
@@ -185,9 +185,3 @@ class RemappedField:
                 f"{self.state.where} reaches from {axis} = {low:g} to {high:g}, the domain from {ends[0]:g} to"
                 f" {ends[-1]:g}; give grid.origin and grid.lengths of a domain inside of it"
             )
-
-
-def _ends(layout: StoreLayout, axis: str) -> np.ndarray:
-    """Where the cells of a layout begin, and the last one ends."""
-    faces, centres = layout.coordinate(f"{axis}_f"), layout.coordinate(f"{axis}_c")
-    return faces if faces.size > centres.size else np.append(faces, 2 * centres[-1] - faces[-1])

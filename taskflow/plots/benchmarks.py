@@ -75,7 +75,7 @@ def _shared(row: Row) -> bool:
     return str(row["shape"]).startswith("strong")
 
 
-def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path) -> Path:
+def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path, name: str = "scaling") -> Path:
     """Draw panels beside each other, in two rows where there are more than three. Returns the file written."""
     lines = 2 if len(panels) > 3 else 1
     columns = -(-len(panels) // lines)
@@ -85,8 +85,9 @@ def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path) -> Path
         axes = figure.add_subplot(lines, columns, number)
         draw(axes, part)
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small", ncols=2)
-    return save(figure, Path(out).parent, "scaling", out)
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(fontsize="small", ncols=2)
+    return save(figure, Path(out).parent, name, out)
 
 
 def _along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
@@ -203,21 +204,19 @@ def plot_sizes(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
 
     Returns the file written. Raises BadInput where the format is not known.
     """
-    panels = [(SPEED, 1e6, "$10^6$ cells x steps per second")]
+    panels = [(partial(_size, SPEED, 1e6, "$10^6$ cells x steps per second"), rows)]
     if rows[0]["cells_per_dollar"] is not None:
-        panels.append(("cells_per_dollar", 1e12, "cells x steps per dollar [$10^{12}$]"))
-    figure = Figure(figsize=(5.6 * len(panels), 4.6), layout="constrained")
-    figure.suptitle(heading, fontsize="medium")
-    for number, (name, unit, words) in enumerate(panels, 1):
-        axes = figure.add_subplot(1, len(panels), number)
-        values = [row[name] * row["blocks"] if name == SPEED else row[name] for row in rows]
-        axes.plot([prod(row["cells"]) for row in rows], [value / unit for value in values], marker="o")
-        axes.set_xscale("log")
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("cells")
-        axes.set_ylabel(words)
-        axes.grid(alpha=0.3)
-    return save(figure, Path(out).parent, "sizes", out)
+        panels.append((partial(_size, "cells_per_dollar", 1e12, "cells x steps per dollar [$10^{12}$]"), rows))
+    return _draw_panels(panels, heading, out, "sizes")
+
+
+def _size(name: str, unit: float, words: str, axes: Axes, rows: Sequence[Row]) -> None:
+    values = [row[name] * row["blocks"] if name == SPEED else row[name] for row in rows]
+    axes.plot([prod(row["cells"]) for row in rows], [value / unit for value in values], marker="o")
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("cells")
+    axes.set_ylabel(words)
 
 
 def plot_solvers(rows: Sequence[Row], heading: str, out: str | Path) -> Path:

@@ -11,15 +11,16 @@ import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.plane_meshes import corners_of, flat_mesh, means, numbered
-from taskflow.output.chart_layout import CELLS, SidePatch
+from taskflow.output.chart_layout import CELLS, VERTICES, ranges
 from taskflow.output.disk import CHARTS
 from taskflow.output.moving import places_now
 from taskflow.output.pictures import Boxes, Numbers, PictureOrder
 from taskflow.output.reading import charts, patches, tree
 from taskflow.plots import DPI
-from taskflow.plots.contours import COMPUTED, draw_charts
+from taskflow.plots.contours import draw_charts, shown
 from taskflow.plots.look import Look
 from taskflow.plots.surfaces import Scene, draw_scene
+from taskflow.runtime.regions import Patch
 
 
 class ChartDrawing:
@@ -73,9 +74,7 @@ class ChartDrawing:
 
 def _values(record: xr.DataTree, name: str) -> list[np.ndarray]:
     """The values of a field, or of one that follows from others, in the cells of each chart."""
-    _, first = next(charts(record))
-    shown = record if name in first else COMPUTED[name](record)
-    return [chart[name].values for _, chart in charts(shown)]
+    return [chart[name].values for _, chart in charts(shown(record, name))]
 
 
 def _walls(record: xr.DataTree) -> Iterator[Any]:
@@ -90,9 +89,9 @@ def _walls(record: xr.DataTree) -> Iterator[Any]:
                 yield pyvista.PolyData(points, faces)
 
 
-def _faces(chart: xr.Dataset, patch: SidePatch) -> tuple[np.ndarray, np.ndarray]:
+def _faces(chart: xr.Dataset, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
     """The vertices [n, xyz] of a patch, and its faces as pyvista has them, which go round as seen from outside."""
-    x = np.stack([chart[axis].isel(patch.surface).values for axis in "xyz"])
+    x = np.stack([chart[axis].isel(ranges(VERTICES, patch.vertices)).values for axis in "xyz"])
     order = (0, 3 - patch.axis, 3 - (patch.axis + 1) % 3, 3 - (patch.axis + 2) % 3)  # as areas have it
     x = x.transpose(order)[:, 0]
     number = np.arange(x[0].size).reshape(x.shape[1:])

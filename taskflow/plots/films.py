@@ -17,11 +17,12 @@ from matplotlib.figure import Figure
 
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.plane_meshes import cut_plane, flat_mesh
+from taskflow.analysis.charts.points import reach
 from taskflow.analysis.planes import SPEED, fluid_on_plane, plane_of, shown_fields
 from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.moving import POSE
-from taskflow.output.reading import charts, dataset, of_a_box, tree
+from taskflow.output.reading import box_snapshots, charts, tree
 from taskflow.plots import DPI
 from taskflow.plots import snapshots as pictures
 from taskflow.plots.contours import Window, default_field, draw_charts, shown
@@ -50,8 +51,7 @@ def animate_run(
     Without `field`: the speed. `plane`, `out` and `interface` are as for `plot_run`. Of many snapshots every n-th is
     drawn, `fps` of them in a second. Raises BadInput where something asked for is not there.
     """
-    ds = dataset(Path(directory) / STORE)
-    of_a_box(ds, directory)
+    ds = box_snapshots(directory)
     known = shown_fields(ds)
     chosen = _chosen(directory, ds.sizes["time"])
     if field is not None and field not in known:
@@ -154,15 +154,12 @@ def _range(snapshots: Sequence[xr.DataTree], name: str, look: Look) -> tuple[flo
 
 def _around(snapshots: Sequence[xr.DataTree], plane: str | None) -> Window:
     """The window around the grid of all snapshots, along the axes of the picture."""
-    flat, ends = flat_mesh(snapshots[0]) if plane is None else None, []
+    flat = flat_mesh(snapshots[0]) if plane is None else None
     cut = cut_plane(snapshots[0], plane)
     axes = flat.plane if flat else f"{cut.across}{cut.up}"
-    for record in snapshots:
-        for _, chart in charts(record):
-            x = vertices_of(chart)[["xyz".index(axis) for axis in axes]].reshape(2, -1)
-            ends.append([x.min(axis=1), x.max(axis=1)])
-    (left, bottom), (right, top) = np.min(ends, axis=(0, 1)), np.max(ends, axis=(0, 1))
-    return float(left), float(right), float(bottom), float(top)
+    ends = reach(vertices_of(chart) for record in snapshots for _, chart in charts(record))
+    (left, bottom), (right, top) = ([end["xyz".index(axis)] for axis in axes] for end in ends)
+    return left, right, bottom, top
 
 
 def _pixels(figure: Figure) -> np.ndarray:

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from taskflow.analysis.planes import CutPlane
 from taskflow.errors import BadInput
@@ -44,25 +42,16 @@ class BoxDrawing:
         if order.axis is None:
             from taskflow.plots.surfaces import draw_scene, scene_of_box
 
-            draw_scene(order, scene_of_box(order, grid, whole), look, path)
-        else:
-            draw_slice(order, grid, whole, look, path)
-
-
-def draw_slice(
-    order: PictureOrder, grid: xr.Dataset, fields: Mapping[str, np.ndarray], look: Look, path: Path
-) -> None:
-    """Draw the layer of a field into a file."""
-    assert order.axis is not None, "a slice is across an axis"
-    axis, layer = "xyz"[order.axis], order.boxes[0][0][2 - order.axis]
-    plane = CutPlane(axis, float(grid[f"{axis}_c"].values[layer]))
-    role, words = next(iter(order.fields.items()))
-    values = fields[role].squeeze(2 - order.axis).astype("f8")
-    known = np.where(solid_on(grid, plane), np.nan, values)
-    figure, (axes,) = panels_of(grid, plane, look)
-    draw_image(axes, grid, plane, values, colours_of(role, known, words, look.drawable(known)))
-    look.trim(figure)
-    figure.savefig(path, dpi=DPI)
+            return draw_scene(order, scene_of_box(order, grid, whole), look, path)
+        axis, layer = "xyz"[order.axis], order.boxes[0][0][2 - order.axis]
+        plane = CutPlane(axis, float(grid[f"{axis}_c"].values[layer]))
+        role, words = next(iter(order.fields.items()))
+        values = whole[role].squeeze(2 - order.axis).astype("f8")
+        known = np.where(solid_on(grid, plane), np.nan, values)
+        figure, (axes,) = panels_of(grid, plane, look)
+        draw_image(axes, grid, plane, values, colours_of(role, known, words, look.drawable(known)))
+        look.trim(figure)
+        return figure.savefig(path, dpi=DPI)
 
 
 def _drawing(store: Path) -> BoxDrawing | ChartDrawing:

@@ -7,7 +7,7 @@ import numpy as np
 
 from taskflow.geometry.grids import MultiBlockGrid, shape
 from taskflow.geometry.grids.atlas import atlas
-from taskflow.output import ChartsBlockStore, ChartsLayout, FieldMetadata, Piece, SidePatch, create_charts, pieces_of
+from taskflow.output import ChartsBlockStore, ChartsLayout, FieldMetadata, Piece, create_charts, pieces_of
 from taskflow.runtime.regions.pieces import divided
 
 METADATA = {
@@ -30,11 +30,7 @@ def grid_of(name: str) -> MultiBlockGrid:
 def layout_of(grid: MultiBlockGrid, blocks: int = 1, cuts=None, **rest) -> ChartsLayout:
     """A layout whose blocks have the pieces that the runtime deals out."""
     region = atlas(grid)
-    sides = {
-        name: tuple(SidePatch(patch.chart, patch.side, patch.cells) for patch in patches)
-        for name, patches in grid.sides.items()
-    }
-    about = {"fields": METADATA, "precision": "double", "sides": sides, **rest}
+    about = {"fields": METADATA, "precision": "double", "sides": grid.sides, **rest}
     pieces = pieces_of(region.charts, divided(region, blocks, cuts))
     return ChartsLayout(vertices=tuple(chart.vertices for chart in grid.charts), pieces=pieces, **about)
 

@@ -21,7 +21,7 @@ from taskflow.output import (
 )
 from taskflow.output.damage import Damaged, check_file
 from taskflow.output.disk import replacing
-from taskflow.output.packing import Buffers, pack
+from taskflow.output.packing import Buffers, pack, taken
 from taskflow.output.store import Store
 from taskflow.plots.charts import plot_series
 from taskflow.plots.snapshots import plot_run
@@ -209,4 +209,4 @@ def test_the_bytes_of_a_chunk_do_not_depend_on_the_room(monkeypatch):
     values = np.random.default_rng(0).standard_normal(72).astype("f4")
     result = [bytes(pack(codec, values, np.empty(size, np.uint8))) for size in (values.nbytes + 16, 10 * values.nbytes)]
     assert result[0] == result[1] == codec.encode(values)
-    assert Buffers().take(values.nbytes).size == values.nbytes + 16
+    assert taken(Buffers(), values.nbytes).size == values.nbytes + 16

@@ -18,7 +18,7 @@ from numcodecs import Blosc
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, TimeSeries, create, create_time_series, dataset, write_time_series
-from taskflow.output.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack
+from taskflow.output.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack, taken
 from taskflow.runtime.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
 
@@ -156,7 +156,7 @@ def test_blosc_packs_what_numcodecs_packs(monkeypatch, codec, hidden):
         monkeypatch.setattr("taskflow.output.packing._compressor", lambda: None)
     noise = np.random.default_rng(0).integers(0, 2**32, 50_000, "u4")
     for values in (np.zeros((30, 40), "f4"), noise, np.linspace(0, 1, 20_000)):
-        packed = pack(codec, values, Buffers().take(values.nbytes))
+        packed = pack(codec, values, taken(Buffers(), values.nbytes))
         np.testing.assert_array_equal(np.frombuffer(codec.decode(packed), values.dtype), values.ravel())
         assert bytes(packed) == codec.encode(values)
 
@@ -167,10 +167,10 @@ def test_blosc_is_called_directly():
 
 def test_room_is_used_again():
     rooms = Buffers()
-    rooms.give(small := rooms.take(10))
-    assert rooms.take(5) is small
-    rooms.give(small)
-    assert rooms.take(1000).size >= 1000
+    rooms.append(small := taken(rooms, 10))
+    assert taken(rooms, 5) is small
+    rooms.append(small)
+    assert taken(rooms, 1000).size >= 1000
 
 
 @pytest.mark.parametrize("block", [Box((0, 0, 0), (8, 6, 4)), Box((0, 0, 2), (8, 6, 10)), Box((0, 0, 5), (8, 3, 10))])

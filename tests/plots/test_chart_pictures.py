@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.output.chart_layout import SIDES, VERTICES, SidePatch
+from taskflow.output.chart_layout import VERTICES
 from taskflow.plots.chart_pictures import _faces
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import SIDES, Box, Patch
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -14,7 +14,7 @@ def test_faces_go_round_as_seen_from_outside(side):
     """The normal of each face of a box, by the right hand, points out of it, and has the area of a cell's face."""
     k, j, i = np.meshgrid(range(5), range(4), range(3), indexing="ij")
     chart = xr.Dataset({axis: (VERTICES, x.astype(float)) for axis, x in zip("xyz", (i, j, k), strict=True)})
-    patch = SidePatch(0, side, Box.of((2, 3, 4)).layer(SIDES.index(side) // 2, SIDES.index(side) % 2, 1, 0))
+    patch = Patch(0, side, Box.of((2, 3, 4)).layer(SIDES.index(side) // 2, SIDES.index(side) % 2, 1, 0))
     points, faces = _faces(chart, patch)
     a, b, c, d = (points[faces[:, n]] for n in range(1, 5))
     out = np.zeros(3)

@@ -20,7 +20,7 @@ import xarray as xr
 
 from taskflow.analysis.charts.derived import CENTRES, KJI, differences, fields_of
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.points import thin_along
+from taskflow.analysis.charts.points import around_cells, reach, thin_along
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.hexahedra import cell_volumes
@@ -61,9 +61,7 @@ class ChartsSource:
         """Raises BadInput where places [xyz, ...] are beyond its reach, or farther from the nearest centre than the
         diagonal of the cell there, but for a direction of one cell.
         """
-        for n, axis in enumerate("xyz"):
-            low, high = _reach(self._vertices, n)
-            first, last = _reach(places, n)
+        for axis, low, high, first, last in zip("xyz", *reach(self._vertices), *reach(places), strict=True):
             slack = SLACK * (high - low)
             if axis != self._thin and (first < low - slack or last > high + slack):
                 raise BadInput(
@@ -155,8 +153,7 @@ class ChartsSource:
     @cached_property
     def _extents(self) -> np.ndarray:
         """How far cells [cell, xyz] reach along each direction."""
-        corners = [[x[:, a, b, c] for a, b, c in product(ENDS, repeat=3)] for x in self._vertices]
-        extents = [reduce(np.maximum, some) - reduce(np.minimum, some) for some in corners]
+        extents = [around_cells(x, np.maximum) - around_cells(x, np.minimum) for x in self._vertices]
         return np.concatenate([part.reshape(3, -1).T for part in extents])
 
     @cached_property
@@ -200,8 +197,3 @@ def _split(values: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[np.nda
     """Return the parts of an array, one behind the other, of these shapes."""
     parts = np.split(values, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-
-
-def _reach(places: Sequence[np.ndarray], n: int) -> tuple[float, float]:
-    """Return the least and the largest coordinate n."""
-    return min(float(x[n].min()) for x in places), max(float(x[n].max()) for x in places)

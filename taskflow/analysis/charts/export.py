@@ -11,6 +11,7 @@ import xarray as xr
 from taskflow.analysis.charts.derived import fields_of
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.sides import VELOCITY, WHICH, on_patch
+from taskflow.output.chart_layout import VERTICES, ranges
 from taskflow.output.disk import on_disk
 from taskflow.output.reading import charts, patches
 from taskflow.output.vtk import collect, write_blocks, write_structured
@@ -48,7 +49,7 @@ def _record(record: xr.DataTree, target: Path, name: str) -> None:
     for order, (side, some) in enumerate(patches(record).items()):
         for number, patch in enumerate(some):
             file = f"{name}/side_{order}_{number}.vts"
-            points = [*vertices_of(datasets[patch.chart].isel(patch.surface))]
+            points = [*vertices_of(datasets[patch.chart].isel(ranges(VERTICES, patch.vertices)))]
             shape, values = [max(1, n - 1) for n in points[0].shape], on_patch(record, side, patch)
             on_faces: dict[str, Values] = {str(f): values[f].values.reshape(shape) for f in values.data_vars}
             if "p_face" in on_faces:

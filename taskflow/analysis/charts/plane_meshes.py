@@ -15,13 +15,11 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.points import thin_along, thin_direction
-from taskflow.analysis.interface import CUTS, TETRAHEDRA
+from taskflow.analysis.charts.points import reach, thin_along, thin_direction
+from taskflow.analysis.interface import CUTS, ENDS, TETRAHEDRA, crossed
 from taskflow.analysis.planes import CutPlane, plane_between
-from taskflow.output.chart_layout import VERTICES
+from taskflow.output.chart_layout import VERTICES, ranges
 from taskflow.output.reading import charts, patches
-
-ENDS = (slice(None, -1), slice(1, None))  # of the vertices of cells along a direction
 
 
 def numbered(parts: Sequence[np.ndarray], marked: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -109,7 +107,8 @@ def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:
         for patch in some:
             across = thin[patch.chart]
             if across is not None and patch.axis != across:
-                chart = datasets[patch.chart].isel(patch.surface).isel({VERTICES[2 - across]: 0})
+                surface = ranges(VERTICES, patch.vertices)
+                chart = datasets[patch.chart].isel(surface).isel({VERTICES[2 - across]: 0})
                 lines.append((name, np.stack([chart[axis].values.ravel() for axis in plane], axis=1)))
     return lines
 
@@ -121,9 +120,8 @@ def cut_plane(records: xr.DataTree, text: str | None) -> CutPlane:
     """Return the plane that "y" (the middle) or "y=0.3" names; by default across the shortest extent of the grid.
     Raises BadInput where the text is neither, or outside of the grid.
     """
-    parts = [vertices_of(chart).reshape(3, -1) for _, chart in charts(records)]
-    low, high = np.min([x.min(axis=1) for x in parts], axis=0), np.max([x.max(axis=1) for x in parts], axis=0)
-    extents = {axis: (float(low[n]), float(high[n])) for n, axis in enumerate("xyz")}
+    ends = zip(*reach(vertices_of(chart) for _, chart in charts(records)), strict=True)
+    extents = dict(zip("xyz", ends, strict=True))
     if text is None:
         text = min(SHORTEST, key=lambda axis: extents[axis][1] - extents[axis][0])
     return plane_between(text, extents.__getitem__)
@@ -133,11 +131,11 @@ def cut_mesh(records: xr.DataTree, plane: CutPlane) -> PlaneMesh:
     """Return the cut through a grid."""
     normal, parts = "xyz".index(plane.normal), [vertices_of(chart) for _, chart in charts(records)]
     sign = 1 if any((x[normal] > plane.position).any() for x in parts) else -1  # the upper end has cells below it
-    crossed = [_crossed(sign * (x[normal] - plane.position) > 0) for x in parts]
-    marked = [_around(cells) for cells in crossed]
+    cut = [crossed(sign * (x[normal] - plane.position) > 0) for x in parts]
+    marked = [_around(cells) for cells in cut]
     nodes, numbers = numbered(parts, marked)
     corners = [corners_of(number) for number in numbers]
-    cells = np.concatenate([at[:, cut.ravel()] for at, cut in zip(corners, crossed, strict=True)], axis=1)
+    cells = np.concatenate([at[:, some.ravel()] for at, some in zip(corners, cut, strict=True)], axis=1)
     ends, triangles = _triangles(cells, sign * (nodes[:, normal] - plane.position))
     distance = nodes[ends, normal] - plane.position
     apart = distance[:, 0] - distance[:, 1]
@@ -145,12 +143,6 @@ def cut_mesh(records: xr.DataTree, plane: CutPlane) -> PlaneMesh:
     along = ["xyz".index(plane.across), "xyz".index(plane.up)]
     points = (1 - share)[:, None] * nodes[ends[:, 0]][:, along] + share[:, None] * nodes[ends[:, 1]][:, along]
     return PlaneMesh(plane.across + plane.up, points, triangles, tuple(corners), ends=ends, share=share)
-
-
-def _crossed(above: np.ndarray) -> np.ndarray:
-    """Return which cells have vertices on both sides."""
-    count = np.sum([above[place] for place in product(ENDS, repeat=3)], axis=0)
-    return np.asarray((count > 0) & (count < 8))
 
 
 def _around(cells: np.ndarray) -> np.ndarray:

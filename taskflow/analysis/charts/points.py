@@ -17,36 +17,30 @@ def cells_around(parts: Iterable[tuple[int, np.ndarray]], points: np.ndarray) ->
     """
     cells: list[Cell | None] = [None] * len(points)
     for number, x in parts:
-        chart = _Boxes(x)
+        groups = _widened(_around_groups(x, np.minimum), _around_groups(x, np.maximum))
         for n, point in enumerate(points):
-            if cells[n] is None and (place := chart.cell(point)):
+            if cells[n] is None and (place := _cell(x, groups, point)):
                 cells[n] = (number, *place)
     return cells
 
 
 def reach(parts: Iterable[np.ndarray]) -> tuple[list[float], list[float]]:
-    """Return the least and the largest coordinates of the vertices of charts."""
-    ends = [(x.min(axis=(1, 2, 3)), x.max(axis=(1, 2, 3))) for x in parts]
+    """Return the least and the largest coordinates of places [xyz, ...], as the vertices of charts."""
+    ends = [(x.reshape(3, -1).min(axis=1), x.reshape(3, -1).max(axis=1)) for x in parts]
     return np.min([low for low, _ in ends], axis=0).tolist(), np.max([high for _, high in ends], axis=0).tolist()
 
 
-class _Boxes:
-    """The cells of a chart, with boxes around groups of them, so that few are looked at."""
-
-    def __init__(self, x: np.ndarray) -> None:
-        self._x, self._groups = x, _widened(_around_groups(x, np.minimum), _around_groups(x, np.maximum))
-
-    def cell(self, point: np.ndarray) -> tuple[int, int, int] | None:
-        """Return k, j, i of the first cell with a point in it."""
-        cells = list[list[int]]()
-        for first in GROUP * np.argwhere(_between(*self._groups, point)):
-            part = self._x[:, *(slice(n, n + GROUP + 1) for n in first)]
-            boxes = _widened(_around_cells(part, np.minimum), _around_cells(part, np.maximum))
-            cells += (first + np.argwhere(_between(*boxes, point))).tolist()
-        for k, j, i in sorted(cells):
-            if _within(self._x[:, k : k + 2, j : j + 2, i : i + 2], point):
-                return k, j, i
-        return None
+def _cell(x: np.ndarray, groups: tuple[np.ndarray, np.ndarray], point: np.ndarray) -> tuple[int, int, int] | None:
+    """Return k, j, i of the first cell with a point in it; few are looked at, as there are boxes around `groups`."""
+    cells = list[list[int]]()
+    for first in GROUP * np.argwhere(_between(*groups, point)):
+        part = x[:, *(slice(n, n + GROUP + 1) for n in first)]
+        boxes = _widened(around_cells(part, np.minimum), around_cells(part, np.maximum))
+        cells += (first + np.argwhere(_between(*boxes, point))).tolist()
+    for k, j, i in sorted(cells):
+        if _within(x[:, k : k + 2, j : j + 2, i : i + 2], point):
+            return k, j, i
+    return None
 
 
 def _widened(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -60,7 +54,7 @@ def _between(low: np.ndarray, high: np.ndarray, point: np.ndarray) -> np.ndarray
     return np.asarray(((low <= at) & (at <= high)).all(axis=0))
 
 
-def _around_cells(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
+def around_cells(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
     """Return the least or largest coordinates [xyz, k, j, i] of the vertices of each cell."""
     for axis in (1, 2, 3):
         x = extreme(np.delete(x, -1, axis), np.delete(x, 0, axis))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -10,11 +10,14 @@ import xarray as xr
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.errors import BadInput
 from taskflow.hexahedra import area, cell_volumes, face_corners
-from taskflow.output.chart_layout import CELLS, SidePatch
+from taskflow.output.chart_layout import CELLS, VERTICES, ranges
 from taskflow.output.chart_store import CHART
 from taskflow.output.conditions import BOUNDARY
 from taskflow.output.metadata import UNITS
 from taskflow.output.reading import charts, patches, place_of
+
+if TYPE_CHECKING:
+    from taskflow.runtime.regions import Patch
 
 VELOCITY = ("u", "v", "w")
 WHICH = {"stress": "viscous stress", "shear": "shear stress"}
@@ -50,7 +53,7 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     return xr.concat(parts, "face").assign_attrs(records.attrs)
 
 
-def on_patch(records: xr.DataTree, name: str, patch: SidePatch) -> xr.Dataset:
+def on_patch(records: xr.DataTree, name: str, patch: Patch) -> xr.Dataset:
     """Return the values on one patch of a side, as `side` does, in the order of its cells."""
     return _on(dict(charts(records))[patch.chart], patch, _wall(records.attrs, name))
 
@@ -63,8 +66,8 @@ def _wall(attributes: Any, name: str) -> tuple[float, np.ndarray] | None:
     return float(attributes["viscosity"]), np.asarray(velocity, dtype=float)
 
 
-def _on(chart: xr.Dataset, patch: SidePatch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
-    vertices = vertices_of(chart.isel(patch.corners))
+def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
+    vertices = vertices_of(chart.isel(ranges(VERTICES, patch.cells.expand((0, 0, 0), (1, 1, 1)))))
     outward = 1 if patch.end else -1
     corners = np.stack(face_corners(vertices, patch.axis)).take(patch.end, 4 - patch.axis)
     middle, S = corners.mean(axis=0), outward * area(*corners).reshape(3, -1)
@@ -72,7 +75,7 @@ def _on(chart: xr.Dataset, patch: SidePatch, wall: tuple[float, np.ndarray] | No
     normal = S / size
 
     fields = {str(name): field for name, field in chart.data_vars.items() if set(CELLS) <= set(field.dims)}
-    values = {name: _flat(field.isel(patch.place)) for name, field in fields.items()}
+    values = {name: _flat(field.isel(ranges(CELLS, patch.cells))) for name, field in fields.items()}
     whole, first = place_of(patch.chart, chart)
     if "p" in fields and not (CHART in chart.attrs and fields["p"].sizes[CELLS[2 - patch.axis]] == 1):
         values["p_face"] = values["p"].copy(data=_extrapolated(fields["p"], patch))
@@ -98,7 +101,7 @@ def _on(chart: xr.Dataset, patch: SidePatch, wall: tuple[float, np.ndarray] | No
     return xr.Dataset(values, coords=coords)
 
 
-def _mirrored(vertices: np.ndarray, patch: SidePatch) -> np.ndarray:
+def _mirrored(vertices: np.ndarray, patch: Patch) -> np.ndarray:
     """Return the vertices of the images x_g = 2 x_0 - x_1 of a layer of cells beyond its faces."""
     axis = 3 - patch.axis
     outer, inner = vertices.take([patch.end], axis), vertices.take([1 - patch.end], axis)
@@ -119,9 +122,9 @@ def _along(vector: np.ndarray, values: xr.DataArray) -> np.ndarray:
     return by_face.reshape(3, *(1,) * (values.ndim - 1), -1)
 
 
-def _extrapolated(p: xr.DataArray, patch: SidePatch) -> np.ndarray:
+def _extrapolated(p: xr.DataArray, patch: Patch) -> np.ndarray:
     """Return 3/2 p_1 - 1/2 p_2 on the faces of a patch."""
-    place, dim = patch.place, CELLS[2 - patch.axis]
+    place, dim = ranges(CELLS, patch.cells), CELLS[2 - patch.axis]
     first = _flat(p.isel(place)).values
     if p.sizes[dim] == 1:
         return first

@@ -14,11 +14,12 @@ from taskflow.geometry.grids.channels import Bifurcation, Step, WavyChannel
 from taskflow.geometry.grids.files import CGNS, map_beside, read_grid, write_grid
 from taskflow.geometry.grids.gaps import Gap, gaps
 from taskflow.geometry.grids.ghosts import ghosted
-from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, MultiBlockGrid, Patch, closure, faces
+from taskflow.geometry.grids.grid import BadGrid, Chart, MultiBlockGrid, closure, faces
 from taskflow.geometry.grids.keys import GridShape
 from taskflow.geometry.grids.pipes import DuctBend, Pipe
 from taskflow.geometry.grids.quality import quality
 from taskflow.geometry.grids.round import Annulus, OGrid, Sector
+from taskflow.runtime.regions import SIDES, Patch
 
 __all__ = [
     "SHAPES", "BadGrid", "Chart", "GridShape", "MultiBlockGrid", "Patch", "faces", "ghosted", "quality", "read_grid",

@@ -9,20 +9,10 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.coincide import coincident
-from taskflow.geometry.grids.grid import (
-    SIDES,
-    Chart,
-    GridSeam,
-    MultiBlockGrid,
-    Patch,
-    Vector,
-    all_right,
-    corners,
-    oriented,
-)
+from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid, Vector, all_right, corners, oriented
 from taskflow.geometry.grids.weld import mismatches, welded
 from taskflow.hexahedra import area
-from taskflow.runtime.regions import ROTATIONS, Turn
+from taskflow.runtime.regions import ROTATIONS, SIDES, Patch, Turn
 
 LEAST = 4  # cells across a direction with a seam, so that two layers of ghost cells at each end are cells of others
 FLAT = 1e-14  # of the square of a face's longest edge: its area, where an edge has collapsed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskflow.geometry.grids.grid import GridSeam, MultiBlockGrid, Patch
-from taskflow.runtime.regions import Atlas, Box, Seam, Triple, Turn, triple
+from taskflow.geometry.grids.grid import GridSeam, MultiBlockGrid
+from taskflow.runtime.regions import Atlas, Box, Patch, Seam, Triple, Turn, triple
 
 GHOST = 2
 

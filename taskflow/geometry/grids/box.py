@@ -12,7 +12,7 @@ import numpy as np
 
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled, turned
-from taskflow.geometry.grids.grid import SIDES, MultiBlockGrid, Vector
+from taskflow.geometry.grids.grid import MultiBlockGrid, Vector
 from taskflow.geometry.grids.keys import (
     ANGLE,
     AXES,
@@ -28,6 +28,7 @@ from taskflow.geometry.grids.keys import (
     written,
 )
 from taskflow.geometry.grids.spacing import both_ends
+from taskflow.runtime.regions import SIDES
 
 NAMES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 DISTORTION = Kind(

@@ -11,9 +11,9 @@ import numpy as np
 
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import NOWHERE, SIDES, BadGrid, Chart, GridSeam, Patch, Vector, all_right
+from taskflow.geometry.grids.grid import NOWHERE, BadGrid, Chart, GridSeam, Vector, all_right, corners
 from taskflow.hexahedra import area
-from taskflow.runtime.regions import Box, Turn, triple
+from taskflow.runtime.regions import SIDES, Box, Patch, Turn, triple
 
 NEAR = 1e-3  # of the shortest edge of a face: faces this close were meant to be one
 DIRECTION = np.array([0.5377, 0.6180, 0.5736])  # along which faces are sorted: no lattice has many at one place
@@ -71,18 +71,10 @@ class Between:
 
 def _faces(chart: Chart, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
     """The cells [n, ijk] of a patch and the corners [n, corner, xyz] of their faces."""
-    lo, hi = patch.cells.lo, patch.cells.hi
-    k, j, i = np.meshgrid(*(np.arange(lo[a], hi[a]) for a in (2, 1, 0)), indexing="ij")
-    cell = np.stack([i.ravel(), j.ravel(), k.ravel()], axis=1)
-    first, second = patch.along
-    points = []
-    for along in AROUND:
-        corner = cell.copy()
-        corner[:, patch.axis] += patch.end
-        corner[:, first] += along[0]
-        corner[:, second] += along[1]
-        points.append(chart.vertices[:, corner[:, 2], corner[:, 1], corner[:, 0]].T)
-    return cell, np.stack(points, axis=1)
+    cell = np.indices(patch.cells.shape[::-1]).reshape(3, -1)[::-1].T + np.array(patch.cells.lo)
+    points = np.stack([corner.reshape(3, -1) for corner in corners(chart, patch)])
+    around = points if patch.axis != 1 else points[::-1]  # as `AROUND` has them
+    return cell, around.transpose(2, 0, 1).copy()
 
 
 def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> tuple[list[GridSeam], list[Patch]]:

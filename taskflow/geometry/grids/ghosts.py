@@ -6,8 +6,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from taskflow.geometry.grids.grid import SIDES, GridSeam, MultiBlockGrid, Patch, oriented, vertices
-from taskflow.runtime.regions import Box, triple
+from taskflow.geometry.grids.grid import GridSeam, MultiBlockGrid, oriented, vertices
+from taskflow.runtime.regions import SIDES, Box, Patch, triple
 
 ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways are one
 

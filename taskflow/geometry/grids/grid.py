@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.hexahedra import Part, area, cell_volumes, face_areas, in_parts, low_faces
-from taskflow.runtime.regions import Box, Triple, Turn, triple
+from taskflow.runtime.regions import Box, Patch, Triple, Turn, triple
 
 
 class BadGrid(BadInput):
@@ -87,7 +87,6 @@ def _sizes(flat: bool, corners: np.ndarray, at: Part) -> CellSizes:
 
 
 Vector = tuple[float, float, float]
-SIDES = ("i_min", "i_max", "j_min", "j_max", "k_min", "k_max")  # of a chart: by direction and end
 NOWHERE = (0.0, 0.0, 0.0)
 FARTHEST = 1e70  # coordinates: squares of areas are finite
 
@@ -116,47 +115,6 @@ class Chart:
     def at(self, vertices: Box) -> np.ndarray:
         """The vertices [xyz, k, j, i] of a box."""
         return self.vertices[:, *vertices.slices((0, 0, 0))]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Patch:
-    """A rectangle of faces on a side of a chart: those of the layer of `cells` beside it."""
-
-    chart: int
-    side: str
-    cells: Box
-
-    @classmethod
-    def whole(cls, chart: int, side: str, cells: Triple) -> Patch:
-        """All faces of a side."""
-        axis, end = divmod(SIDES.index(side), 2)
-        return cls(chart, side, Box.of(cells).layer(axis, end, 0, 1))
-
-    @property
-    def axis(self) -> int:
-        """The direction across it: 0, 1, 2 for i, j, k."""
-        return SIDES.index(self.side) // 2
-
-    @property
-    def end(self) -> int:
-        """0 at the low end of that direction, 1 at the high one."""
-        return SIDES.index(self.side) % 2
-
-    @property
-    def along(self) -> tuple[int, int]:
-        """The two directions in it."""
-        first, second = (axis for axis in range(3) if axis != self.axis)
-        return first, second
-
-    @property
-    def vertices(self) -> Box:
-        """The box of its vertices."""
-        corners = self.cells.expand((0, 0, 0), (1, 1, 1))
-        return corners.layer(self.axis, self.end, 0, 1)
-
-    def __str__(self) -> str:
-        ranges = (f"{'ijk'[a]} {self.cells.lo[a] + 1} to {self.cells.hi[a]}" for a in self.along)
-        return f"chart {self.chart + 1}, {self.side}, cells {', '.join(ranges)}"
 
 
 @dataclass(frozen=True, slots=True, order=True)

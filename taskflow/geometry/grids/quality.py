@@ -10,9 +10,11 @@ import numpy as np
 
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import MultiBlockGrid, closure
-from taskflow.geometry.grids.weld import Lattice
+from taskflow.geometry.grids.weld import Lattice, together
 from taskflow.hexahedra import cell_volumes
 from taskflow.runtime.regions import Triple, triple
+
+ENDS = (slice(None, -1), slice(1, None))  # of edges along a direction
 
 
 @dataclass(frozen=True, order=True)
@@ -63,14 +65,9 @@ def _extreme(chart: int, values: np.ndarray, sign: int = 1) -> Extreme:
     return Extreme(sign * float(values[place]), chart + 1, triple(int(n) + 1 for n in reversed(place)))
 
 
-def _edges(vertices: np.ndarray, axis: int) -> np.ndarray:
-    """Vectors [xyz, k, j, i] of the edges along a direction."""
-    return np.diff(vertices, axis=3 - axis)
-
-
 def _lengths(vertices: np.ndarray, axis: int) -> np.ndarray:
     """Mean length [k, j, i] of the four edges of a cell along a direction."""
-    length = np.sqrt((_edges(vertices, axis) ** 2).sum(axis=0))
+    length = np.sqrt((np.diff(vertices, axis=3 - axis) ** 2).sum(axis=0))
     for across in (2 - a for a in range(3) if a != axis):
         rows = np.moveaxis(length, across, 0)
         length = np.moveaxis((rows[:-1] + rows[1:]) / 2, 0, across)
@@ -85,19 +82,15 @@ def _aspect(vertices: np.ndarray) -> np.ndarray:
 
 def _skewness(vertices: np.ndarray) -> np.ndarray:
     cosine = np.zeros(tuple(n - 1 for n in vertices.shape[1:]))
-    units = [edges / np.sqrt((edges**2).sum(axis=0)) for edges in (_edges(vertices, axis) for axis in range(3))]
+    units = [edges / np.sqrt((edges**2).sum(axis=0)) for edges in (np.diff(vertices, axis=a) for a in (3, 2, 1))]
     for corner in range(8):
         at = [
-            unit[:, *(slice(None) if a == axis else _half(corner >> a & 1) for a in (2, 1, 0))]
+            unit[:, *(slice(None) if a == axis else ENDS[corner >> a & 1] for a in (2, 1, 0))]
             for axis, unit in enumerate(units)
         ]
         for a, b in ((0, 1), (0, 2), (1, 2)):
             cosine = np.maximum(cosine, np.abs((at[a] * at[b]).sum(axis=0)))
     return np.asarray(np.arcsin(np.minimum(cosine, 1.0)) / (np.pi / 2))
-
-
-def _half(end: int) -> slice:
-    return slice(1, None) if end else slice(None, -1)
 
 
 def _growth(vertices: np.ndarray) -> np.ndarray:
@@ -120,23 +113,12 @@ def singular(grid: MultiBlockGrid) -> dict[int, int]:
         return {}
     first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
     used, place = np.unique(np.concatenate([first, second]), return_inverse=True)
-    label = _lowest(place[: first.size], place[first.size :], used.size)
+    label, _ = together(place[: first.size], place[first.size :], np.zeros((first.size, 3)), used.size)
     around = np.bincount(label, weights=_around(grid, lattice, used), minlength=used.size)
     bounded = np.zeros(used.size, bool)
     bounded[label[np.isin(used, _bounding(grid, lattice))]] = True
     inside = (label == np.arange(used.size)) & ~bounded
     return dict(sorted(Counter(around[inside & (around != 4)].astype(int).tolist()).items()))
-
-
-def _lowest(first: np.ndarray, second: np.ndarray, count: int) -> np.ndarray:
-    """The least of what belongs together, for `count` things of which first[n] belongs with second[n]."""
-    label = np.arange(count)
-    while True:
-        before = label.copy()
-        np.minimum.at(label, first, before[second])
-        np.minimum.at(label, second, before[first])
-        if (label == before).all():
-            return label
 
 
 def _around(grid: MultiBlockGrid, lattice: Lattice, used: np.ndarray) -> np.ndarray:

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import NOWHERE, Chart, GridSeam, Patch, oriented, vertices
-from taskflow.runtime.regions import Box, triple
+from taskflow.geometry.grids.grid import NOWHERE, Chart, GridSeam, oriented, vertices
+from taskflow.runtime.regions import Box, Patch, triple
 
 TOLERANCE = 1e-8  # of the local edge: how far apart vertices of a seam may lie
 ROUNDING = 8.0  # times the spacing of floating-point numbers at the largest coordinate: the same, where cells are tiny
@@ -108,7 +108,7 @@ def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Ch
     rounded = [replace(seam, translation=_rounded(seam.translation, unit)) for seam in seams]
     count = [pair[0].size for pair in pairs]
     steps = np.repeat(np.array([seam.translation for seam in rounded]), count, axis=0)
-    label, away = _moved(a, b, steps, used.size)
+    label, away = together(a, b, steps, used.size)
     periodic = np.zeros((3, used.size), bool)
     for along, step in zip(periodic, steps.T, strict=True):
         along[label[a[step != 0]]] = True
@@ -140,8 +140,10 @@ def _rounded(translation: tuple[float, float, float], unit: float) -> tuple[floa
     return triple(float(np.round(t / unit) * unit) for t in translation)
 
 
-def _moved(a: np.ndarray, b: np.ndarray, steps: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The least of what belongs together, and how far [xyz] each is moved from it, where a[n] + steps[n] is b[n]."""
+def together(a: np.ndarray, b: np.ndarray, steps: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The least of what belongs together, for each of `count` things, and how far [xyz] it is moved from that, where
+    a[n] + steps[n] is b[n].
+    """
     label, away = np.arange(count), np.zeros((count, 3))
     while True:
         before = label.copy()

@@ -21,7 +21,7 @@ from taskflow.errors import BadArgument, BadInput
 from taskflow.runtime.cluster.certificate import security
 from taskflow.runtime.cluster.local import embedded, gpus
 from taskflow.runtime.cluster.slurm import Slurm, submitted
-from taskflow.runtime.host import Place, choose_device, cores_per_block, look
+from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.regions import Atlas, Pieces, Triple, divided, triple
 from taskflow.units import size
 
@@ -199,7 +199,10 @@ def ordinals(where: Sequence[Place], device: str) -> tuple[int, ...]:
 
 def threads_per_block(request: MachineRequest, where: Sequence[Place]) -> int:
     """Return the cores asked for; by default those of a host shared alike by its blocks."""
-    return cores_per_block(where) if request.threads == "auto" else request.threads
+    if request.threads != "auto":
+        return request.threads
+    blocks = Counter(place.host for place in where)
+    return max(1, min(place.cores // blocks[place.host] for place in where))
 
 
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import threading
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -92,12 +91,6 @@ def choose_device(requested: str, places: Sequence[Place]) -> str:
             if place.compiler_problem is not None:
                 raise BadInput(f"on {place.host}: {place.compiler_problem}")
     return device
-
-
-def cores_per_block(placed: Sequence[Place]) -> int:
-    """Return the cores of a block when blocks share those of their host alike; `placed` has the place of each block."""
-    blocks = Counter(place.host for place in placed)
-    return max(1, min(place.cores // blocks[place.host] for place in placed))
 
 
 def _compiler_problem() -> str | None:

@@ -21,6 +21,7 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
+from itertools import groupby
 from typing import Any
 
 from taskflow.runtime.profile.timeline import (
@@ -179,14 +180,11 @@ def exchanges(p: Replay, graph: Sequence[Vertex]) -> list[Interval]:
 
 def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:
     """The vertices [first, last) of each exchange: what moves at one moment stands together."""
-    first = 0
-    while first < len(graph):
-        last = first
-        while last < len(graph) and graph[last].type in TRANSFERS:
-            last += 1
-        if last > first:
+    last = 0
+    for moving, run in groupby(graph, lambda vertex: vertex.type in TRANSFERS):
+        first, last = last, last + len([*run])
+        if moving:
             yield first, last
-        first = max(last, first + 1)
 
 
 def _ready(p: Replay, graph: Sequence[Vertex], first: int) -> int:

@@ -1,17 +1,17 @@
 """Regions: what exists.
 
-Knows boxes of cells, atlases of several, fields, regions and their partitions into blocks. Does not know storage,
+Knows boxes of cells, patches of their sides, atlases, fields, regions and their partitions. Does not know storage,
 place or time.
 """
 
 from taskflow.runtime.regions.atlas import ROTATIONS, STRAIGHT, Atlas, Seam, Turn, seen
-from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
+from taskflow.runtime.regions.box import SIDES, Box, Patch, Triple, difference, hull, joined, periodic_images, triple
 from taskflow.runtime.regions.partition import Copy, Partition
 from taskflow.runtime.regions.pieces import Pieces, complete, cuts, divided
 from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, charted, powers_of_two, region
 
 __all__ = [
-    "ROTATIONS", "STRAIGHT", "Atlas", "Box", "Copy", "Field", "FieldSpace", "Location", "Partition",
+    "ROTATIONS", "SIDES", "STRAIGHT", "Atlas", "Box", "Copy", "Field", "FieldSpace", "Location", "Partition", "Patch",
     "Pieces", "Region", "Seam", "Triple", "Turn", "charted", "complete", "cuts", "difference", "divided", "hull",
     "joined", "periodic_images", "powers_of_two", "region", "seen", "triple",
 ]  # fmt: skip

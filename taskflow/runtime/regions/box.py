@@ -1,4 +1,4 @@
-"""Boxes of cells: the index spaces of structured grids."""
+"""Boxes of cells: the index spaces of structured grids; and patches of faces on the sides of those that are charts."""
 
 from __future__ import annotations
 
@@ -139,6 +139,50 @@ class Box:
 
     def __str__(self) -> str:
         return "x".join(f"[{a},{b})" for a, b in zip(self.lo, self.hi, strict=True))
+
+
+SIDES = ("i_min", "i_max", "j_min", "j_max", "k_min", "k_max")  # of a chart: by direction and end
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Patch:
+    """A rectangle of faces on a side of a chart: those of the layer of `cells` beside it."""
+
+    chart: int
+    side: str
+    cells: Box
+
+    @classmethod
+    def whole(cls, chart: int, side: str, cells: Triple) -> Patch:
+        """All faces of a side."""
+        axis, end = divmod(SIDES.index(side), 2)
+        return cls(chart, side, Box.of(cells).layer(axis, end, 0, 1))
+
+    @property
+    def axis(self) -> int:
+        """The direction across it: 0, 1, 2 for i, j, k."""
+        return SIDES.index(self.side) // 2
+
+    @property
+    def end(self) -> int:
+        """0 at the low end of that direction, 1 at the high one."""
+        return SIDES.index(self.side) % 2
+
+    @property
+    def along(self) -> tuple[int, int]:
+        """The two directions in it."""
+        first, second = (axis for axis in range(3) if axis != self.axis)
+        return first, second
+
+    @property
+    def vertices(self) -> Box:
+        """The box of its vertices."""
+        corners = self.cells.expand((0, 0, 0), (1, 1, 1))
+        return corners.layer(self.axis, self.end, 0, 1)
+
+    def __str__(self) -> str:
+        ranges = (f"{'ijk'[a]} {self.cells.lo[a] + 1} to {self.cells.hi[a]}" for a in self.along)
+        return f"chart {self.chart + 1}, {self.side}, cells {', '.join(ranges)}"
 
 
 def hull(boxes: Iterable[Box]) -> Box:

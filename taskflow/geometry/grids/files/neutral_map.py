@@ -12,9 +12,9 @@ from pathlib import Path
 from taskflow import files
 from taskflow.errors import BadInput, named
 from taskflow.geometry.grids.coincide import covered
-from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, GridSeam, MultiBlockGrid, Patch, all_right
+from taskflow.geometry.grids.grid import BadGrid, Chart, GridSeam, MultiBlockGrid, all_right
 from taskflow.geometry.grids.weld import translated
-from taskflow.runtime.regions import Triple, Turn, triple
+from taskflow.runtime.regions import SIDES, Patch, Triple, Turn, triple
 
 FACES = {  # by number: the side, and the directions of both ranges
     1: ("k_min", (0, 1)),

@@ -14,9 +14,9 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat, planar
 from taskflow.hexahedra import centres
-from taskflow.output import ChartsLayout, FieldMetadata, Piece, SidePatch, pieces_of, shares
+from taskflow.output import ChartsLayout, FieldMetadata, Piece, pieces_of, shares
 from taskflow.output.moving import COLUMNS, pose
-from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
+from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Patch, Region, Triple, divided, triple
 from taskflow.runtime.tasks import tile_of
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
@@ -215,7 +215,7 @@ class ChartDomain(Domain):
             time=self.time,
         )
 
-    def _patches(self, name: str, parts: Sequence[Piece]) -> tuple[SidePatch, ...]:
+    def _patches(self, name: str, parts: Sequence[Piece]) -> tuple[Patch, ...]:
         """The patches of a side on parts of charts that are charts themselves: each on the one that has most of it, as
         much as that has.
         """
@@ -225,7 +225,7 @@ class ChartDomain(Domain):
             if any(own.values()):
                 number = max(own, key=lambda n: own[n].volume)
                 cells = own[number].shift(triple(-low for low in parts[number].cells.lo))
-                patches.append(SidePatch(number, patch.side, cells))
+                patches.append(Patch(number, patch.side, cells))
         return tuple(patches)
 
     def around(self, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -14,9 +14,9 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
 from taskflow.geometry.grids.coincide import coincident, covered
 from taskflow.geometry.grids.files.cgns.nodes import GIVE, Node, tree
-from taskflow.geometry.grids.grid import FARTHEST, SIDES, Chart, GridSeam, MultiBlockGrid, Patch, all_right
+from taskflow.geometry.grids.grid import FARTHEST, Chart, GridSeam, MultiBlockGrid, all_right
 from taskflow.geometry.grids.weld import translated
-from taskflow.runtime.regions import Box, Triple, Turn, triple
+from taskflow.runtime.regions import SIDES, Box, Patch, Triple, Turn, triple
 
 FACES = {"IFaceCenter": 0, "JFaceCenter": 1, "KFaceCenter": 2}
 

@@ -10,9 +10,9 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.files.cgns.nodes import LONGEST, NEEDED, added, root
 from taskflow.geometry.grids.files.cgns.reading import COORDINATES, ONE_TO_ONE, TRANSFORM
-from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid, Patch
+from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid
 from taskflow.geometry.libraries import library
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Patch
 
 VERSION = 3.3  # of the format: what is written has been in it since then
 BASE = "Base"
