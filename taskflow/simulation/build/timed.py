@@ -47,7 +47,9 @@ class TimedNumber:
     of: Literal["begin", "end", "mean", "force"] = "end"
 
     def at(self, time: float, instead: Mapping[str, Value]) -> float:
-        """The number of a time, with other values `instead` of some by key. Raises BadInput, with the key, for none."""
+        """The number of a time, with other values `instead` of some by their keys. Raises BadInput, with the key, where
+        it is none.
+        """
         total = 0.0
         for term in self.terms:
             with named(term.key):
