@@ -119,8 +119,8 @@ class ChartDomain(Domain):
         mapped = atlas(self.grid, ghost)
         region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
         pieces = divided(mapped, blocks[2], dict(self.cuts), self.tile if self.ordering == "tiles" else ONE)
-        cut = {piece for block in pieces for piece in block}.difference(mapped.charts)
-        if cut and self.ordering == "hyperplanes":
+        whole = self.ordering == "hyperplanes"
+        if whole and (cut := {piece for block in pieces for piece in block}.difference(mapped.charts)):
             number = 1 + min(self.chart_of(piece) for piece in cut)
             raise BadInput(
                 f'method.linear.ordering = "hyperplanes": it goes through whole charts, and chart {number} is cut into'
