@@ -49,7 +49,7 @@ class RunLoop:
         self.doubts = Doubts(self.spec, shard, cautioned=job.cautioned)
         self.sanity = self.doubts.sanity
         self.warnings: list[str] = []
-        self.settling = self.spec.settled.watch(shard) if self.spec.settled else None
+        self.settling = self.spec.settled.watch(shard, self.measuring.measure) if self.spec.settled else None
         self.movement = Movement(self.spec.ways.moving, shard) if self.spec.ways else None
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}

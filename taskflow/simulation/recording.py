@@ -39,15 +39,20 @@ class StateLog:
     ) -> None:
         self._measures, self._shard, self._derived = measures, shard, derived
         self._log = RunLog(path, guard) if shard.block == 0 else None
-        self._unplanned = 0
+        self._unplanned, self._measured = 0, -1  # the step whose state is measured
+
+    def measure(self, tick: Tick) -> Mapping[str, float]:
+        """All scalars, after the present state was measured, once. All blocks have to call it."""
+        if tick.step != self._measured:
+            self._shard.run(self._measures.monitor, **(self._derived.scalars(tick.time) if self._derived else {}))
+            self._measured = tick.step
+        return self._shard.scalars
 
     def take(self, tick: Tick, wall: float, stopped: Tick | None) -> dict[str, Any]:
         """The numbers of the present state, so many seconds after the first one; a line of the log where one is due.
         `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
         """
-        moment = self._derived.scalars(tick.time) if self._derived else {}
-        self._shard.run(self._measures.monitor, **moment)
-        numbers = self._measures.line(self._shard.scalars, tick, wall)
+        numbers = self._measures.line(self.measure(tick), tick, wall)
         if self._log is not None and tick.monitor:
             self._log.write(numbers)
             self._unplanned = int(stopped is not None and not stopped.monitor)

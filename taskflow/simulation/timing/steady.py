@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +15,8 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.timing.schedule import Every, Tick
+
+Measure = Callable[[Tick], Mapping[str, float]]  # the scalars of the monitor's program, after a step
 
 
 class StateWatch(ABC):
@@ -68,8 +70,8 @@ class Settled(ABC):
         return {}
 
     @abstractmethod
-    def watch(self, shard: Shard) -> StateWatch:
-        """The judgement on a block."""
+    def watch(self, shard: Shard, measure: Measure) -> StateWatch:
+        """The judgement on a block, whose state `measure` measures as the log does."""
 
     @abstractmethod
     def described(self) -> tuple[str, str]:
@@ -97,7 +99,7 @@ class SteadyCriterion(Settled):
     def fields(self) -> dict[str, Location]:
         return self.steadiness.fields
 
-    def watch(self, shard: Shard) -> SteadyWatch:
+    def watch(self, shard: Shard, measure: Measure) -> SteadyWatch:
         return SteadyWatch(self, shard)
 
     def described(self) -> tuple[str, str]:

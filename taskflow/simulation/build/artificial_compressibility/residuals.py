@@ -20,11 +20,11 @@ from taskflow.flow.models.artificial_compressibility.real_time import DIVERGENCE
 from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.output.log import OF
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.tasks import Launch, Program, Roles
+from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.timing.schedule import Every, Tick
-from taskflow.simulation.timing.steady import Settled, StateWatch
+from taskflow.simulation.timing.steady import Measure, Settled, StateWatch
 
 MARGIN = 1.5  # of the compressibility over what it has to exceed
 MOST = 5  # steps in a row that may miss their tolerance
@@ -127,12 +127,8 @@ class ResidualCriterion(Settled):
         thinnest, thickest = self.thickness
         return (self.model.fluid.viscosity / thinnest) ** 2, (self.model.fluid.viscosity / thickest) ** 2
 
-    @property
-    def programs(self) -> tuple[Program, ...]:
-        return (self.model.monitor,)
-
-    def watch(self, shard: Shard) -> ResidualWatch:
-        return ResidualWatch(self, shard)
+    def watch(self, shard: Shard, measure: Measure) -> ResidualWatch:
+        return ResidualWatch(self, measure)
 
     def described(self) -> tuple[str, str]:
         otherwise = "ends the run" if self.accept else "is an error"
@@ -145,8 +141,8 @@ class ResidualCriterion(Settled):
 class ResidualWatch(StateWatch):
     """The judgement on one block by residuals."""
 
-    def __init__(self, criterion: ResidualCriterion, shard: Shard) -> None:
-        self._criterion, self._shard = criterion, shard
+    def __init__(self, criterion: ResidualCriterion, measure: Measure) -> None:
+        self._criterion, self._measure = criterion, measure
         self._convergence = Convergence(criterion.tolerance, criterion.accept, criterion.patience)
         self._steady = False
 
@@ -187,8 +183,7 @@ class ResidualWatch(StateWatch):
         criterion = self._criterion
         if now.step > FIRST and not now.finished and not criterion.every.due(before, now.step, now.time):
             return None
-        self._shard.run(criterion.model.monitor)
-        norms = criterion.model.norms(self._shard.scalars)
+        norms = criterion.model.norms(self._measure(now))
         self.insane = next((name for name, value in norms.items() if not math.isfinite(value)), None)
         try:
             if self.insane is not None or not self._convergence.note(now.step, norms):
@@ -207,7 +202,7 @@ class InnerCriterion(Settled):
     domain: ChartDomain
     label: ClassVar[str] = "inner"
 
-    def watch(self, shard: Shard) -> InnerWatch:
+    def watch(self, shard: Shard, measure: Measure) -> InnerWatch:
         return InnerWatch(self, shard)
 
     def described(self) -> tuple[str, str]:
