@@ -310,11 +310,13 @@ def tree(path):
 
 
 def settled(path):
-    """All files, once none has changed for half a second: what was being written is written."""
-    before, now = None, tree(path)
-    while now != before:
+    """All files, once none has changed for half a second: what was being written is written, or gone."""
+    before, now = None, None
+    while now is None or now != before:
         time.sleep(0.5)
-        before, now = now, tree(path)
+        before, now = now, None
+        with suppress(FileNotFoundError):  # a checkpoint that goes while it is read
+            now = tree(path)
     return now
 
 

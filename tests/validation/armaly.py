@@ -34,7 +34,7 @@ def measured() -> tuple[float, float]:
 
 def case(cells: int, width: float | None = WIDTH) -> tf.Case:
     """The experiment, or without a width the same in two dimensions."""
-    return step(cells, measured()[0], 20, ratio=RATIO, width=width)
+    return step(cells, measured()[0], 20, ratio=RATIO, width=width, steady=1e-5)
 
 
 def computed(directory: Path) -> xr.DataArray:

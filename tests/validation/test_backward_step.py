@@ -43,13 +43,13 @@ def assert_as_in_the_experiment(cells: int, within: float, device: Device | None
     flat, walled = (middle(armaly.case(cells, width), device) for width in (None, armaly.WIDTH))
     print(f"{cells} cells per step height: {flat}, with side walls {walled}")
     assert walled == pytest.approx(armaly.measured()[1], rel=within)
-    assert walled / flat == pytest.approx(1.021, abs=0.002)
+    assert walled / flat == pytest.approx(1.0248, abs=0.001)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_the_experiment():
-    """3.5 % too near, without side walls 5.5 %: a quarter of an hour."""
+    """3.5 % too near, without side walls 5.8 %: half an hour."""
     assert_as_in_the_experiment(16, within=0.04)
 
 
@@ -57,5 +57,5 @@ def test_the_experiment():
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_experiment_on_a_gpu():
-    """3.9 % and 6.0 %."""
+    """3.8 % and 6.2 %."""
     assert_as_in_the_experiment(32, 0.045, gpu())

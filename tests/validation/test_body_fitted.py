@@ -78,8 +78,8 @@ def test_a_grid_that_oscillates_with_its_cylinder(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_no_lift_without_incidence(tmp_path):
-    """V21, in part. Measured: -4.1e-9."""
-    keys = ("grid.cells=[384,96,1]", "time.steady=1e-8", "time.steps=200", "method.march=implicit")
+    """V21, in part. Measured: -3.9e-10; it falls as residuals do, which at 1e-8 leave -1.1e-8."""
+    keys = ("grid.cells=[384,96,1]", "time.steady=1e-9", "time.steps=200", "method.march=implicit")
     forces = real_time.Forces.of(flows.solved(tf.Case.load(EXAMPLES / "naca0012.toml", keys), tmp_path / "run"))
     assert abs(forces.coefficients[-1, 1]) <= 1e-8
 

@@ -34,7 +34,7 @@ class CflRamp(Table):
 
     start: Positive = entry("of the first outer iteration", 5.0)
     most: Positive = entry("no later one is larger", 1e6)
-    power: Positive = entry("p of `start` (R_0 / R)^p: how it grows as the residual R falls, at most doubled", 0.9)
+    power: Positive = entry("p of `start` (R_0 / R)^p: how it grows as the residual R falls, at most tripled", 0.9)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
