@@ -49,7 +49,7 @@ def assert_as_in_the_experiment(cells: int, within: float, device: Device | None
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_the_experiment():
-    """3.5 % too near, without side walls 5.8 %: half an hour."""
+    """3.5 % too near, without side walls 5.8 %: a quarter of an hour or more."""
     assert_as_in_the_experiment(16, within=0.04)
 
 

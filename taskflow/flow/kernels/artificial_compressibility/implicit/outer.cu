@@ -14,7 +14,7 @@ TASK less(Range range, InOut p_q, InOut u_q, InOut v_q, InOut w_q, In p_x, In u_
   for_cells(range, CELL(c) { p_q[c] -= p_x[c], u_q[c] -= u_x[c], v_q[c] -= v_x[c], w_q[c] -= w_x[c]; });
 }
 
-TASK add(Range range, InOut p_q, InOut u_q, InOut v_q, InOut w_q, In p_x, In u_x, In v_x, In w_x) {
+TASK add(Range range, InOut p_q, InOut u_q, InOut v_q, InOut w_q, InOf<Real_p_x> p_x, InOf<Real_u_x> u_x, InOf<Real_v_x> v_x, InOf<Real_w_x> w_x) {
   for_cells(range, CELL(c) { p_q[c] += p_x[c], u_q[c] += u_x[c], v_q[c] += v_x[c], w_q[c] += w_x[c]; });
 }
 

@@ -23,7 +23,7 @@ TASK value_same(Range range, Out q, InOf<Real_x> x) {
   for_cells(range, CELL(c) { q[c] = x[c]; });
 }
 
-TASK value_added(Range range, InOut q, In x, real by) {
+TASK value_added(Range range, InOut q, InOf<Real_x> x, real by) {
   for_cells(range, CELL(c) { q[c] += by * x[c]; });
 }
 

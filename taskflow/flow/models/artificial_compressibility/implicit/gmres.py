@@ -76,15 +76,14 @@ class Gmres:
         return f"GMRES({self.vectors}), to {left} of the residual, at most {self.products} products"
 
     def solve(self, f: Roles, system: LinearSystem) -> Program:
-        """x of A x = r. The right-hand side in the roles of `RIGHT` is afterwards less A times all of x but the last z.
-        """
+        """x of A x = r. Before a restart A x is worked out as exactly as r; the rest in the precision of vectors."""
         yield from measured(f, system, RIGHT)
         yield derive(self._begin, (*self._small.memory, "begun", "taken", "forcing", "depth"))
         yield from system.prepared(f)
         for vector in (UPDATE, BEFORE):
             yield from same(f, system, vector, RIGHT)
             yield from less(f, system, vector, RIGHT)
-        yield from self._cycle(system, f)
+        yield from self._cycle(system, RIGHT, f)
         cycles = -(-self.products // (self.vectors + (SHALLOW - 1) * max(0, self.vectors - FIRST)))
         if cycles > 1:
             yield Repeat(partial(self._again, system), cycles - 1, until=self._enough, lag=False, further=True)
@@ -99,20 +98,22 @@ class Gmres:
         return LeastSquares(self.vectors)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
-        """A cycle for what is left; z is the part of x whose product is not in that yet."""
+        """A cycle for what is left."""
+        yield from same(f, system, BEFORE, UPDATE)
         yield from system.product(f)
-        yield from less(f, system, RIGHT, AFTER)
-        yield from measured(f, system, RIGHT)
-        yield derive(self._small.begun, self._small.memory)
-        yield from self._cycle(system, f)
+        yield from same(f, system, BEFORE, AFTER)
+        yield from less(f, system, BEFORE, RIGHT)
+        yield from measured(f, system, BEFORE)
+        yield derive(self._begun_again, self._small.memory)
+        yield from self._cycle(system, BEFORE, f)
 
-    def _cycle(self, system: LinearSystem, f: Roles) -> Program:
-        """x = x + M^-1 (sum of the first y_n v_n) + P (sum of the others), of the y for which what is left is shortest;
-        z is the last part of that.
+    def _cycle(self, system: LinearSystem, left: tuple[str, ...], f: Roles) -> Program:
+        """x = x + M^-1 (sum of the first y_n v_n) + P (sum of the others), of the y for which what is `left` is
+        shortest.
         """
         s = system.single(f)
         vectors, vector = self._vectors(f, system), (fields(s, AFTER), warm(s, system, AFTER))
-        begun = fields(f, RIGHT), warm(f, system, RIGHT)
+        begun = fields(f, left), warm(f, system, left)
         yield krylov.first_vector(*begun, *vectors, *vector, over=system.cells, scale=f.scalar("scale"))
         yield self._more(system, 0)
         if self.deep:
@@ -122,9 +123,9 @@ class Gmres:
             yield Repeat(partial(self._terms, system), 1, until=_few, lag=False, further=True)
         yield from self._combined(system, "share", "few", f)
         if self.deep:
-            yield Repeat(lambda f: added(f, system, AFTER, REST), 1, until=_few, lag=False, further=True)
-        yield from system.precondition(f)
-        yield from added(f, system, UPDATE, BEFORE)
+            yield Repeat(lambda f: added(system.single(f), system, AFTER, REST), 1, until=_few, lag=False, further=True)
+        yield from system.precondition(s)
+        yield from added(f, system, UPDATE, BEFORE, s)
 
     def _further(self, system: LinearSystem, f: Roles) -> Program:
         """Vectors behind the first ones."""
@@ -139,25 +140,23 @@ class Gmres:
 
     def _combined(self, system: LinearSystem, share: str, count: str, f: Roles) -> Program:
         """new = sum of share_n v_n, of the first ones, which are so many."""
-        vectors, vector = self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
+        s = system.single(f)
+        vectors, vector = self._vectors(f, system), (fields(s, AFTER), warm(s, system, AFTER))
         of = {"share": f.scalar(share), "count": f.scalar(count)}
         yield krylov.combined(*vectors, *vector, over=system.cells, **of)
 
     def _terms(self, system: LinearSystem, f: Roles) -> Program:
         """x = x + all terms of P (sum of y_n v_n) but M^-1 rest, the last one."""
         yield from self._combined(system, "share_p", "place", f)
-        yield from same(f, system, REST, AFTER)
+        yield from same(system.single(f), system, REST, AFTER)
         term = partial(self._term, system)
         yield Repeat(term, SHALLOW - 1)
         yield Repeat(partial(_thrice, term), DEEP // SHALLOW - 1, until=_shallow, lag=False, further=True)
 
     def _term(self, system: LinearSystem, f: Roles) -> Program:
-        """x = x + M^-1 new, r = r - A M^-1 new; new = rest = B rest, of which new was a copy."""
-        yield from system.precondition(f)
-        yield from added(f, system, UPDATE, BEFORE)
-        yield from system.product(f)
-        yield from less(f, system, RIGHT, AFTER)
-        yield from damped(f, system)
+        """x = x + M^-1 new; new = rest = B rest, of which new was a copy."""
+        yield from self._operator(system, True, f)
+        yield from added(f, system, UPDATE, BEFORE, system.single(f))
 
     def _operator(self, system: LinearSystem, powers: bool, f: Roles) -> Program:
         """new = A M^-1 new, or, of `powers`, new = rest = B rest, of which new was a copy."""
@@ -208,6 +207,11 @@ class Gmres:
         size, before = length(scalars), scalars["begun"]
         forcing = self.forcing(size / before if before > 0 else 1.0)
         return self._small.begun(scalars) | {"begun": size, "taken": 0.0, "depth": 1.0, "forcing": forcing}
+
+    def _begun_again(self, scalars: Scalars) -> dict[str, float]:
+        """With A x - r, the first vector is minus that."""
+        begun = self._small.begun(scalars)
+        return begun | {"scale": -begun["scale"]}
 
     def forcing(self, fallen: float) -> float:
         """The rest of equations whose right-hand side is `fallen` times that of those before: without a

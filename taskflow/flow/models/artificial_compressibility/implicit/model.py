@@ -64,7 +64,7 @@ class ImplicitCompressibility(ImplicitScalars):
     def fields(self) -> dict[str, Location]:
         """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *(self.real.fields(self.state) if self.real else [])]
-        if isinstance(self.solver, Gmres) and self.solver.deep:
+        if isinstance(self.solver, Gmres) and self.solver.deep and not self.rounds:
             names += [*REST, *(["T_rest"] if self.heat else [])]
         names += eddies.fields(self.turbulence)
         if self.carried:

@@ -11,6 +11,7 @@ TEXT = TEXTS / "outer.cu"
 FLOW = Components(p_q=Read, u_q=Read, v_q=Read, w_q=Read)
 CHANGED = Components(p_q=ReadWrite, u_q=ReadWrite, v_q=ReadWrite, w_q=ReadWrite)
 UPDATE = Components(p_x=Read, u_x=Read, v_x=Read, w_x=Read)
+IN_ANY = Components(p_x=Read.any, u_x=Read.any, v_x=Read.any, w_x=Read.any)
 
 
 @task(kernel=TEXT)
@@ -26,14 +27,13 @@ def less(vector: CHANGED, other: UPDATE) -> None:
 
 
 @task(kernel=TEXT)
-def add(vector: CHANGED, other: UPDATE) -> None:
-    """vector = vector + other."""
+def add(vector: CHANGED, other: IN_ANY) -> None:
+    """vector = vector + other, which may be in another precision."""
 
 
 @task(kernel=TEXT)
 def same(
-    vector: Components(p_q=Write, u_q=Write, v_q=Write, w_q=Write),
-    other: Components(p_x=Read.any, u_x=Read.any, v_x=Read.any, w_x=Read.any),
+    vector: Components(p_q=Write, u_q=Write, v_q=Write, w_q=Write), other: IN_ANY
 ) -> None:  # fmt: skip
     """vector = other, which may be in another precision."""
 

@@ -80,8 +80,8 @@ def value_same(q: Write, x: ANY) -> None:
 
 
 @task(kernel=VALUE)
-def value_added(q: ReadWrite, x: Read, *, by: float) -> None:
-    """q = q + by x."""
+def value_added(q: ReadWrite, x: ANY, *, by: float) -> None:
+    """q = q + by x, which may be in another precision."""
 
 
 @task(kernel=VALUE)

@@ -1,7 +1,7 @@
 """The vectors of GMRES, in single precision where all else is in double: they span a space, and need not be exact.
 
-What the solution takes of powers of 1 - w A M^-1 is multiplied by A in double precision, and so is the solution before
-a restart. Beside the vectors the flow, metrics, what faces sweep, b and nu_t are in single precision, too: a product
+So are the terms of the solution that are powers of 1 - w A M^-1. Their sum is in double precision, and before a restart
+it is multiplied by A so. Beside the vectors the flow, metrics, what faces sweep, b and nu_t are in single precision, too: a product
 then moves half of the bytes.
 """
 

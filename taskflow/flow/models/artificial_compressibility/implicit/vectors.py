@@ -92,11 +92,13 @@ def rounded(
         yield scalar.value_same(*_warm(s, vector), *_warm(f, other), over=system.cells)
 
 
-def added(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
-    """vector = vector + other."""
-    yield outer.add(fields(f, vector), fields(f, other), over=system.cells)
+def added(
+    f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...], s: Roles | None = None
+) -> Iterator[Launch]:
+    """vector = vector + other, which may be in the fields of `s`, in whatever precision these are."""
+    yield outer.add(fields(f, vector), fields(s or f, other), over=system.cells)
     if system.warmth:
-        yield scalar.value_added(*_warm(f, vector, other), over=system.cells, by=1.0)
+        yield scalar.value_added(*_warm(f, vector), *_warm(s or f, other), over=system.cells, by=1.0)
 
 
 def less(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
