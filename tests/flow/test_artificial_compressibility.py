@@ -13,6 +13,7 @@ from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import pseudo_time
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
@@ -47,6 +48,13 @@ def hand(real, device, *, uniform: bool, cells=CELLS) -> ByHand:
     sides[:, :, -LAYERS:] = reference.OPEN
     made.fields["sides"] = sides
     return made
+
+
+def paced(made: ByHand, *place: str | None, numbers: eq.Numbers, slowness: float = 0.3) -> str:
+    """The field of the term of pseudo-time, by its kernel, with these metrics, what faces sweep, b and nu_t."""
+    made.fields["pseudo"], made.scalars["slowness"] = np.zeros_like(made.fields["p"]), slowness
+    made.run(pseudo_time(STATE[1:], "pseudo", *place, over=made.box, slowness="slowness", numbers=numbers))
+    return "pseudo"
 
 
 def geometry(made: ByHand) -> tuple[np.ndarray, np.ndarray]:

@@ -37,7 +37,7 @@ from taskflow.hexahedra import centres
 from taskflow.runtime.regions import Box
 from tests.flow.byhand import ByHand, coupled
 from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, norm, run
-from tests.flow.test_artificial_compressibility import BEGUN, HEAT, NEW, STATE, geometry, hand, numbers, variants
+from tests.flow.test_artificial_compressibility import BEGUN, HEAT, NEW, STATE, geometry, hand, numbers, paced, variants
 from tests.flow.test_implicit_derivative import DIRECTION, EPS, OUT
 from tests.runtime.machine.devices import one_gpu
 
@@ -227,8 +227,7 @@ def test_the_derivative_with_eddies(device):
     """Of flow and heat, with what varies."""
     made = eddying("f8", device)
     made.fill((*DIRECTION, "T_d", *OUT, "T_out"), seed=11)
-    made.scalars["slowness"] = 0.3
-    values = turbulent(numbers("limited", uniform=False))
+    grid, values = ("metrics", None, None, "nu_t"), turbulent(numbers("limited", uniform=False))
     how = Discretisation(0.03, 1.3, "limited", 0.02, prandtl=PRANDTL)
     (areas, volumes), nu_t, state = geometry(made), made.fields["nu_t"], (*STATE, "T")
     out = {}
@@ -237,9 +236,9 @@ def test_the_derivative_with_eddies(device):
         out[sign] = reference.residual(q, made.fields["sides"], areas, volumes, how, nu_t=nu_t)
     velocity, b = np.stack([made.fields[n] for n in VELOCITY]), np.full_like(volumes, 1.3)
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, b, 0.06, how, nu_t=nu_t)
+    pseudo = paced(made, *grid, numbers=values)
     made.run(derivative(
-        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), "sides", "metrics", None, None, "nu_t",
-        over=made.box, slowness="slowness", rate=None, numbers=values,
+        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), pseudo, "sides", *grid, over=made.box, rate=None, numbers=values
     ))  # fmt: skip
     lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True))
     for name in state:
@@ -259,12 +258,11 @@ def test_the_matrices_with_eddies(device):
         made.fields[name] = np.zeros((z, y, values, x))
     made.fields |= {"factor": np.ones((z, y, x)), "inverse": np.zeros((z, y, x))}
     made.fields |= {"zero": np.zeros((z, y, x)), "out": np.zeros((z, y, x))}
-    made.scalars["slowness"] = 0.3
     inputs = turbulent(numbers("third", uniform=False))
     how = Discretisation(0.03, 1.3, diffusivity=0.02, prandtl=PRANDTL)
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
-    rate = {"over": made.box, "slowness": "slowness", "rate": None, "numbers": inputs}
-    where = "sides", "metrics", None, None, "nu_t"
+    rate, grid = {"over": made.box, "rate": None, "numbers": inputs}, ("metrics", None, None, "nu_t")
+    where = paced(made, *grid, numbers=inputs), "sides", *grid
     made.run(matrix(STATE, COUPLING, "pivot", None, *where, **rate))
     q, d = (np.stack([made.fields[n] for n in names]) for names in (STATE, BEGUN))
     sides = made.fields["sides"]

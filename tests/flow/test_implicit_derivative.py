@@ -15,6 +15,7 @@ from tests.flow.test_artificial_compressibility import (
     geometry,
     hand,
     numbers,
+    paced,
     variants,
 )
 
@@ -40,7 +41,7 @@ def test_the_derivative_of_the_residual(scheme, uniform, planar, local, moves, w
     made.fill((*DIRECTION, "T_d", *OUT, "T_out"), seed=11)
     more = ("T", "T_d", "T_out") if warm else ()
     state, directions, results = ((*names, *more[n : n + 1]) for n, names in enumerate((STATE, DIRECTION, OUT)))
-    made.scalars |= {"slowness": slowness, "rate": 0.7}
+    made.scalars["rate"] = 0.7
     b = made.fields["b"] if local else np.full_like(made.fields["b"], 1.3)
     swept = faces_that_move(made) if moves else None
     flow = {name: made.fields[name].copy() for name in state}
@@ -52,10 +53,11 @@ def test_the_derivative_of_the_residual(scheme, uniform, planar, local, moves, w
     made.fields |= flow
     areas, volumes = geometry(made)
     pace = slowness / reference.step_per_volume(np.stack([flow[n] for n in "uvw"]), areas, volumes, b, 0.03, how, swept)
+    place = None if uniform else "metrics", "swept" if moves else None, "b" if local else None, None
+    values = numbers(scheme, uniform=uniform, planar=planar)
+    pseudo, rate = paced(made, *place, numbers=values, slowness=slowness), "rate" if local else None
     made.run(derivative(
-        STATE, DIRECTION, OUT, more or None, "sides", None if uniform else "metrics",
-        "swept" if moves else None, "b" if local else None, None, over=made.box, slowness="slowness",
-        rate="rate" if local else None, numbers=numbers(scheme, uniform=uniform, planar=planar),
+        STATE, DIRECTION, OUT, more or None, pseudo, "sides", *place, over=made.box, rate=rate, numbers=values
     ))  # fmt: skip
     lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True)) if warm else {}
     for name, along, result in zip(state, directions, results, strict=True):
@@ -72,12 +74,12 @@ def test_the_derivative_is_finite_in_single_precision_where_the_flow_is_uniform(
     """Limiters divide by the squares of differences, which are next to nothing there."""
     made = hand("f4", device, uniform=True)
     made.fill((*DIRECTION, "T_d", *OUT, "T_out"), seed=11)
-    made.scalars["slowness"] = 0.3
     for name in (*STATE, "T"):
         made.fields[name] *= noise
+    place, values = (None,) * 4, numbers("limited", uniform=True, planar=False)
+    pseudo = paced(made, *place, numbers=values)
     made.run(derivative(
-        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), "sides", None, None, None, None, over=made.box,
-        slowness="slowness", rate=None, numbers=numbers("limited", uniform=True, planar=False),
+        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), pseudo, "sides", *place, over=made.box, rate=None, numbers=values
     ))  # fmt: skip
     for name in (*OUT, "T_out"):
         assert np.isfinite(made.values(name)).all(), name

@@ -12,7 +12,7 @@ from taskflow.flow.reference import artificial_compressibility as reference
 from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
 from taskflow.flow.reference.implicit_compressibility import first_order, mirrored
 from tests.flow.byhand import ByHand, coupled
-from tests.flow.test_artificial_compressibility import STATE, faces_that_move, geometry, hand, numbers
+from tests.flow.test_artificial_compressibility import STATE, faces_that_move, geometry, hand, numbers, paced
 
 CELLS, EPS = (7, 5, 6), 1e-6
 
@@ -25,12 +25,11 @@ def assembled(
     shape = made.memory.shape[::-1]
     for name, values in (*((name, HALF) for name in COUPLING), ("pivot", PIVOT)):
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
-    made.scalars |= {"slowness": slowness, "rate": 0.7}
-    made.run(matrix(
-        STATE, COUPLING, "pivot", None, "sides", None if uniform else "metrics", None, None, None,
-        over=made.box, slowness="slowness", rate=rate,
-        numbers=numbers("third", uniform=uniform, planar=planar, cells=cells),
-    ))  # fmt: skip
+    made.scalars["rate"] = 0.7
+    grid = None if uniform else "metrics", None, None, None
+    values = numbers("third", uniform=uniform, planar=planar, cells=cells)
+    pseudo = paced(made, *grid, numbers=values, slowness=slowness)
+    made.run(matrix(STATE, COUPLING, "pivot", None, pseudo, "sides", *grid, over=made.box, rate=rate, numbers=values))
     return made
 
 
@@ -71,10 +70,10 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     values = q.copy()
     q = mirrored(q, sides, values)
     made.fields |= dict(zip(STATE, q, strict=True))
-    made.run(matrix(
-        STATE, COUPLING, "pivot", None, "sides", None if uniform else "metrics", "swept" if moves else None, None,
-        None, over=made.box, slowness="slowness", rate=None, numbers=numbers("third", uniform=uniform, planar=planar),
-    ))  # fmt: skip
+    grid = None if uniform else "metrics", "swept" if moves else None, None, None
+    inputs = numbers("third", uniform=uniform, planar=planar)
+    pseudo = paced(made, *grid, numbers=inputs)
+    made.run(matrix(STATE, COUPLING, "pivot", None, pseudo, "sides", *grid, over=made.box, rate=None, numbers=inputs))
     velocity = q[1:]
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, np.full_like(volumes, 1.3), 0.03, how, swept)
     worst, largest = 0.0, max(np.abs(made.fields[name]).max() for name in (*COUPLING, "pivot"))

@@ -19,7 +19,7 @@ from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretis
 from taskflow.flow.reference.implicit_compressibility import Blocks, cells_of, factorised, scalar_first_order, solved
 from taskflow.runtime.tasks import owned
 from tests.flow.charts import Chart, march
-from tests.flow.test_artificial_compressibility import faces_that_move, geometry, hand, numbers
+from tests.flow.test_artificial_compressibility import faces_that_move, geometry, hand, numbers, paced
 from tests.flow.test_implicit_factor import CELLS, TILE, order_of
 from tests.flow.test_implicit_march import REST, TILES, bits, box, model, skewed
 
@@ -44,13 +44,11 @@ def test_the_matrix_of_a_scalar_is_that_of_its_residual_of_first_order(uniform, 
             far = made.fields["sides"][tuple(ghost)] == reference.FAR
             factor = np.where(far, 0.0, (-1.0, 0.4)[end])
             made.fields["factor"][tuple(ghost)], T[tuple(ghost)] = factor, factor * T[tuple(inner)]
-    made.scalars["slowness"] = 0.3
-    how = {"metrics": None if uniform else "metrics", "numbers": numbers("third", uniform=uniform, planar=planar)}
+    place = None if uniform else "metrics", "swept", None, None
+    how = {"over": made.box, "rate": None, "numbers": numbers("third", uniform=uniform, planar=planar)}
+    pseudo = paced(made, *place, numbers=how["numbers"])
     made.run(
-        scalar_matrix(
-            ("u", "v", "w"), "factor", "carry", "pivot", "sides", how["metrics"], "swept", None, None, over=made.box,
-            slowness="slowness", rate=None, numbers=how["numbers"],
-        ),
+        scalar_matrix(("u", "v", "w"), "factor", "carry", "pivot", pseudo, "sides", *place, **how),
         value_left("carry", "zero", "T", "out", over=made.box),
     )  # fmt: skip
     areas, volumes = geometry(made)

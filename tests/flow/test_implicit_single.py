@@ -46,7 +46,8 @@ def test_sweeps_and_products_are_those_in_double_precision(made, begun, warmth):
             shard.run(owned("implicit", lambda f: program(flow.single(f))))
             out[program.__name__] = [[shard.read(name + suffix) for name in made] for suffix in ("", SINGLE)]
 
-        shard.run(owned("implicit", flow.prepared))
+        for program in (flow.matrix, flow.prepared):
+            shard.run(owned("implicit", program))
         both(flow.product, z, new)
         both(flow.precondition, new, z)
 

@@ -47,8 +47,8 @@ class Charts:
         return sum(box.volume for box in self.boxes)
 
     def partition(self, more: Sequence[Field]) -> Partition:
-        """One block, with four values of a flow and of vectors, and other fields."""
-        names = [*STATE, *AFTER, *BEFORE]
+        """One block, with four values of a flow and of vectors, the term of pseudo-time, and other fields."""
+        names = [*STATE, *AFTER, *BEFORE, "pseudo"]
         own = [*(Field(name, "f8") for name in names), Field("sides", "u1"), Field("metrics", "f8", values=10)]
         return Partition(charted(Atlas(self.boxes, (), GHOST), [*own, *more]), (1, 1, 1), pieces=(self.boxes,))
 

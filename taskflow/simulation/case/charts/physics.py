@@ -22,7 +22,7 @@ from taskflow.simulation.formulas.values import checked
 
 _OWN = re.compile(
     r"b|(?:d|old|past)_\w+|\w+_(?:mid|single)|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
-    "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse"
+    "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse|pseudo"
 )  # other fields of the model
 FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
 _formula = checked(profile, lambda value: not isinstance(value, Function), FORMULA)

@@ -14,7 +14,7 @@ namespace tangent {
 #include "../carried.h"
 }
 #include "../viscous.h"
-#include "../pace.h"
+#include "../eddies.h"
 #include "../rate.h"
 #include "compressible.h"
 
@@ -69,21 +69,19 @@ FN void keep_heat(Out T_out, tangent::In T, Index c, const Values<6>& out, real 
 }
 
 TASK derivative(Range range, In p, In u, In v, In w, In p_d, In u_d, In v_d, In w_d, Out p_out, Out u_out, Out v_out, Out w_out
-                OPTIONAL(T) OPTIONAL(T_d) OPTIONAL(T_out), InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), In64 slowness OPTIONAL(rate), Numbers numbers) {
+                OPTIONAL(T) OPTIONAL(T_d) OPTIONAL(T_out), In pseudo, InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const tangent::Fields q{{p, p_d}, {u, u_d}, {v, v_d}, {w, w_d}};
   const auto heat = with_slope(T, T_d);
   const auto g = geometry(metrics, numbers);
-  const real slow = real(*slowness);
   const auto change = number(rate);
   const auto face = CELL(f) { return changed(q, heat, u_d, v_d, w_d, g, sides, b, swept, nu_t, f, steps, numbers); };
   constexpr int COUNT = 4 + 2 * present<decltype(T)>;
   balance_cells<COUNT, AXES>(range, face, STORE(c, out) {
-    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, here, numbers, swept, nu_t, steps);
-    const real volume = g.volume(c), all = both(pseudo, change, volume);
+    const real volume = g.volume(c), all = both(pseudo[c], change, volume);
     const Vector lift = lifted(heat, c, volume, numbers);
-    p_out[c] = out.of[0] + pseudo * reciprocal(here) * p_d[c];
+    p_out[c] = out.of[0] + pseudo[c] * reciprocal(compressible(b, numbers, c, c)) * p_d[c];
     u_out[c] = out.of[1] + all * u_d[c] - lift.x, v_out[c] = out.of[2] + all * v_d[c] - lift.y;
     w_out[c] = out.of[3] + all * w_d[c] - lift.z;
     keep_heat(T_out, heat, c, out, all);

@@ -3,8 +3,9 @@
 #define BY 4
 #define RESIDENT (sizeof(REAL) == 4 ? 6 : 3)
 #include "cell.h"
-#include "../pace.h"
+#include "../flux.h"
 #include "../viscous.h"
+#include "../eddies.h"
 #include "../rate.h"
 #include "matrix.h"
 #include "factors.h"
@@ -61,18 +62,16 @@ FN void keep(const Stored& stored, const Cell& c, const Block& m) {
 }
 
 TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<48, Real_coupling_low> coupling_low, OutPrivate<48, Real_coupling_high> coupling_high,
-            OutValuesOf<16, Real_pivot> pivot OPTIONAL(own), InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), In64 slowness OPTIONAL(rate), Numbers numbers) {
+            OutValuesOf<16, Real_pivot> pivot OPTIONAL(own), In pseudo, InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
-  const real slow = real(*slowness);
   const auto change = number(rate);
   const auto blocks = [=](const auto& c, const auto& coupling) __attribute__((always_inline)) {
-    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, q.velocity(c), here, numbers, swept, nu_t, steps);
     Block block{};
-    block.of[0] = pseudo * reciprocal(here);
-    add_friction(block, both(pseudo, change, g.volume(c)));
+    block.of[0] = pseudo[c] * reciprocal(compressible(b, numbers, c, c));
+    add_friction(block, both(pseudo[c], change, g.volume(c)));
     face<0>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
     face<2>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
 #ifdef PLANAR

@@ -3,8 +3,9 @@
 #define BX 64
 #define BY 1
 #include "cell.h"
-#include "../pace.h"
+#include "../flux.h"
 #include "../viscous.h"
+#include "../eddies.h"
 #include "../rate.h"
 #include "matrix.h"
 
@@ -30,16 +31,14 @@ FN real give(In u, In v, In w, In T, B b, Swept field, Eddies nu_t, InByte sides
   return (kind == FAR ? coming : real(0.5) * spared * coming) + spared * face.conducted;
 }
 
-TASK scalar_matrix(Range range, In u, In v, In w, In T, OutPrivate<7, Real_carry> carry, Out pivot, InByte sides OPTIONAL(metrics)
-                   OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), In64 slowness OPTIONAL(rate), Numbers numbers) {
+TASK scalar_matrix(Range range, In u, In v, In w, In T, OutPrivate<7, Real_carry> carry, Out pivot, In pseudo, InByte sides OPTIONAL(metrics)
+                   OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const auto g = geometry(metrics, numbers);
-  const real slow = real(*slowness);
   const auto change = number(rate);
   for_cells(range, CELL(c) {
-    const real pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, compressible(b, numbers, c, c), numbers, swept, nu_t, steps);
-    real own = both(pseudo, change, g.volume(c));
+    real own = both(pseudo[c], change, g.volume(c));
     own += give<0>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry) + give<1>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry);
     own += give<2>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry) + give<3>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry);
 #ifdef PLANAR

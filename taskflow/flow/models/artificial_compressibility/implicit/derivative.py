@@ -13,14 +13,20 @@ HEAT = Components(T=Read[AROUND], T_d=Read[AROUND], T_out=Write) | None
 OUT = Components(p_out=Write, u_out=Write, v_out=Write, w_out=Write)
 
 
+@task(kernel=TEXTS / "pseudo_time.cu")
+def pseudo_time(
+    velocity: Components(u=Read, v=Read, w=Read), pseudo: Write, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None,
+    nu_t: EDDIES, *, slowness: Scalar, numbers: Numbers,
+) -> None:  # fmt: skip
+    """pseudo = V / dtau, of a step of pseudo-time with the CFL number 1 / `slowness`."""
+
+
 @task(kernel=TEXTS / "derivative.cu")
 def derivative(
-    flow: FLOW, direction: DIRECTION, out: OUT, heat: HEAT, sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT,
-    b: Read[SHORT] | None, nu_t: EDDIES,
-    *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
+    flow: FLOW, direction: DIRECTION, out: OUT, heat: HEAT, pseudo: Read, sides: ReadByte[BESIDE], metrics: METRICS,
+    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """out = (V G / dtau + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1): R is the sum of
-    the fluxes out of a cell, with `heat` less V times its lift, dtau a step of pseudo-time with the CFL number
-    1 / `slowness`, `rate` that of real time. Ghost values of d are those of a side without velocity, pressure and free
-    stream: how ghost values of the flow change. nu_t does not change.
+    """out = (G pseudo + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1): R is the sum of the
+    fluxes out of a cell, with `heat` less V times its lift, `rate` that of real time. Ghost values of d are those of a
+    side without velocity, pressure and free stream: how ghost values of the flow change. nu_t does not change.
     """

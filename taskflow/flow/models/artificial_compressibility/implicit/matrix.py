@@ -24,11 +24,10 @@ def place(side: int) -> tuple[str, int]:
 @task(kernel=TEXTS / "matrix.cu")
 def matrix(
     flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: COUPLES,
-    pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS,
-    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
-    *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
+    pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, pseudo: Read, sides: ReadByte[BESIDE],
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """The blocks of V G / dtau + V P rate + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does
+    """The blocks of G pseudo + V P rate + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does
     not change, and friction along the lines of cells alone; the pressure on a wall is that of the cell there.
 
         coupling: (A_beyond - G |A|) / 2 - viscosity |S|^2 / V,     pivot: sums of (A + G |A|) / 2 + viscosity |S|^2 / V

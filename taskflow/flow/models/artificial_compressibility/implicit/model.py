@@ -62,8 +62,9 @@ class ImplicitCompressibility(ImplicitScalars):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
-        names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *(self.real.fields(self.state) if self.real else [])]
+        """The state and the next one, a right-hand side, an update, a vector with ghost values; V / dtau."""
+        names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, "pseudo"]
+        names += self.real.fields(self.state) if self.real else []
         if isinstance(self.solver, Gmres) and self.solver.deep and not self.rounds:
             names += [*REST, *(["T_rest"] if self.heat else [])]
         names += eddies.fields(self.turbulence)
@@ -182,7 +183,7 @@ class ImplicitCompressibility(ImplicitScalars):
         yield from self.changing_ghosts(f)
         place, heat = self.place(f)[:-1], (f.T, f.T_z, f.T_new) if self.heat else None
         flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
-        yield derivative(flow, z, new, heat, *place, **self._where(f))
+        yield derivative(flow, z, new, heat, f.pseudo, *place, **self._where(f))
 
     def single(self, f: Roles) -> Roles:
         """The roles with fields in single precision, where the model `rounds`."""
@@ -191,8 +192,10 @@ class ImplicitCompressibility(ImplicitScalars):
     def prepared(self, f: Roles) -> Iterator[Launch]:
         """The flow in single precision, too; and z, as a sweep reads what it writes: checkpoints would hold it."""
         if self.rounds:
+            single = self.single(f)
             yield from flow_in_single(self, f)
-            yield from rounded(self.single(f), f, self, BEFORE, BEFORE)
+            yield self.paced((single.u, single.v, single.w), single)
+            yield from rounded(single, f, self, BEFORE, BEFORE)
 
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
         """The rest of the equation of T after an update, with the matrix of first order; momentum gets its lift."""
@@ -245,10 +248,11 @@ class ImplicitCompressibility(ImplicitScalars):
         yield from measured(f, self, RIGHT)
 
     def matrix(self, f: Roles) -> Iterator[Launch]:
-        """The blocks of the matrix."""
+        """The blocks of the matrix, and the term of pseudo-time in them."""
+        yield self.paced((f.u, f.v, f.w), f)
         place = self.place(f)[:-1]
         own = f.own if self.solver.approximates else None
-        yield matrix(fields(f, STATE), fields(f, COUPLING), f.pivot, own, *place, **self._where(f))
+        yield matrix(fields(f, STATE), fields(f, COUPLING), f.pivot, own, f.pseudo, *place, **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """The factors of the matrix, of which none may be singular."""

@@ -14,6 +14,7 @@ from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import pseudo_time
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, Program, fields
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Side
@@ -39,7 +40,9 @@ class ImplicitScalars(ArtificialCompressibility):
         """The next values of a scalar, in its place; the flow is that of `AFTER`, with its ghost values."""
         yield impose(f.T_z, over=self.cells, value=Value(1.0))
         yield from self.scalar_ghosts(f, self.still, one, f.T_z)
-        yield from self.scalar_factors(fields(f, AFTER)[1:], f, one.diffusivity)
+        velocity = fields(f, AFTER)[1:]
+        yield self.paced(velocity, f)
+        yield from self.scalar_factors(velocity, f, one.diffusivity)
         yield Repeat(partial(self._round, one), ROUNDS)
 
     def _round(self, one: Passive, f: Roles) -> Iterator[Launch]:
@@ -63,7 +66,7 @@ class ImplicitScalars(ArtificialCompressibility):
         """The matrix of a scalar with this velocity and its factors, from what T_z says of ghost cells."""
         where = {**self._where(f), "numbers": replace(self.numbers, diffusivity=diffusivity)}
         sides, *place, _ = self.place(f)
-        yield scalar.scalar_matrix(velocity, f.T_z, f.carry, f.T_pivot, sides, *place, **where)
+        yield scalar.scalar_matrix(velocity, f.T_z, f.carry, f.T_pivot, f.pseudo, sides, *place, **where)
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield scalar.scalar_invert(
                 velocity, f.carry, f.T_pivot, *place, over=self.cells, sweep=sweep, numbers=where["numbers"]
@@ -75,12 +78,16 @@ class ImplicitScalars(ArtificialCompressibility):
 
     def _where(self, f: Roles) -> dict[str, Any]:
         """The arguments that the operator of the linear equations and its matrix share."""
-        rates = {"slowness": f.scalar("slowness"), "rate": self.change(f)}
-        return {"over": self.cells, **rates, "numbers": self.numbers}
+        return {"over": self.cells, "rate": self.change(f), "numbers": self.numbers}
 
     def change(self, f: Roles) -> str | None:
         """c_0 / dt of a step of real time, which owns it."""
         return CHANGE if self.real else None
+
+    def paced(self, velocity: tuple[str, ...], f: Roles) -> Launch:
+        """pseudo = V / dtau with this velocity."""
+        how: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        return pseudo_time(velocity, f.pseudo, *self.place(f)[1:-1], **how)
 
     @cached_property
     def still(self) -> tuple[Side, ...]:

@@ -37,9 +37,9 @@ RISING, FALLING, ANY = Swept["up"], Swept["down"], Read.any
 
 @task(kernel=TEXT)
 def scalar_matrix(
-    velocity: VELOCITY, T: Read[SHORT], carry: Write.private * CARRY, pivot: Write, sides: ReadByte[BESIDE],
-    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
-    *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
+    velocity: VELOCITY, T: Read[SHORT], carry: Write.private * CARRY, pivot: Write, pseudo: Read,
+    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
+    *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """The coefficients of a scalar with `numbers.diffusivity`, and a cell's own ones in `pivot`. In ghost cells beyond
     sides T has what one would be there if it were one inside, and everything given were 0.

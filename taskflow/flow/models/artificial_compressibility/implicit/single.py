@@ -1,8 +1,8 @@
 """The vectors of GMRES, in single precision where all else is in double: they span a space, and need not be exact.
 
 So are the terms of the solution that are powers of 1 - w A M^-1. Their sum is in double precision, and before a restart
-it is multiplied by A so. Beside the vectors the flow, metrics, what faces sweep, b and nu_t are in single precision, too: a product
-then moves half of the bytes.
+it is multiplied by A so. Beside the vectors the flow, metrics, what faces sweep, b, nu_t and the term of pseudo-time
+are in single precision, too: a product then moves half of the bytes.
 """
 
 from __future__ import annotations
@@ -42,4 +42,4 @@ def flow_in_single(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
 def _written(model: FlowOnCharts) -> tuple[str, ...]:
     own = (*(["b"] if model.method.local else []), *(["nu_t"] if model.turbulence else []))
     heat = ("T", "T_new", "T_z", "T_rest") if model.heat else ()
-    return (*STATE, *AFTER, *BEFORE, *REST, *own, *heat)
+    return (*STATE, *AFTER, *BEFORE, *REST, "pseudo", *own, *heat)
