@@ -42,7 +42,7 @@ class StateLog:
         self._unplanned, self._measured = 0, -1  # the step whose state is measured
 
     def measure(self, tick: Tick) -> Mapping[str, float]:
-        """All scalars, after the present state was measured, once. All blocks have to call it."""
+        """All scalars, after the present state was measured: once, until it is taken. All blocks have to call it."""
         if tick.step != self._measured:
             self._shard.run(self._measures.monitor, **(self._derived.scalars(tick.time) if self._derived else {}))
             self._measured = tick.step
@@ -53,6 +53,7 @@ class StateLog:
         `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
         """
         numbers = self._measures.line(self.measure(tick), tick, wall)
+        self._measured = -1  # who drives the run may change its state before it is taken again
         if self._log is not None and tick.monitor:
             self._log.write(numbers)
             self._unplanned = int(stopped is not None and not stopped.monitor)

@@ -13,7 +13,7 @@ from taskflow.runtime.machine.device import cpu
 from tests.runtime.machine.devices import DEVICES, one_gpu, opened
 
 BYTES = {
-    ("assembly", "single"): 561, ("assembly", "double"): 1009,
+    ("assembly", "single"): 681, ("assembly", "double"): 1129,
     ("factorisation", "single"): 424, ("factorisation", "double"): 744,
     ("solve", "single"): 576, ("solve", "double"): 1024,
     ("exact sums", "double"): 352, ("plain sums", "double"): 352,

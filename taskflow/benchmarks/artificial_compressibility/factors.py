@@ -116,8 +116,10 @@ class Factors:
 
     @property
     def assembled(self) -> int:
-        """Bytes of a cell: state, metrics and kind, and seven blocks."""
-        return (4 + 10) * REAL.itemsize + 1 + 7 * self._block
+        """Bytes of a cell: velocity, metrics and the term of pseudo-time that is made of them; that, state, metrics and
+        kind, and seven blocks.
+        """
+        return (3 + 10 + 1 + 1 + 4 + 10) * REAL.itemsize + 1 + 7 * self._block
 
     @property
     def factorised(self) -> int:
