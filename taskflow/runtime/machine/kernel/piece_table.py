@@ -29,7 +29,7 @@ PLACED_RANGE = np.dtype(
 PLACED_PARTIAL = np.dtype(
     [(name, PARTIAL[name]) for name in PARTIAL.names or ()]
     + [(name, np.uint64) for name in ("values", "finished")]
-    + [(name, np.uintc) for name in ("piece", "pieces", "block", "blocks")],
+    + [(name, np.uintc) for name in ("piece", "pieces")],
     align=True,
 )
 PLACED_BLOCK = np.dtype([(name, np.uintc) for name in ("x", "y", "z", "piece")])

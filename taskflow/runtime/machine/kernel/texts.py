@@ -80,8 +80,8 @@ def host_pieces(task: Task, real: np.dtype) -> str:
 def cuda_pieces(task: Task, real: np.dtype) -> str:
     """Make the text of lists for NVRTC."""
     kinds, alike = [kind for kind, _ in parameters(task)], common(task, real)
-    members = "".join(f"  {kind} of_{n};\n" for n, kind in enumerate(kinds) if n not in alike)
-    taken = "".join(f", of_{n}" if n in alike else f", {_taken(k, f'piece.of_{n}')}" for n, k in enumerate(kinds))
+    members = "".join(f"  Tabled<{kind}> of_{n};\n" for n, kind in enumerate(kinds) if n not in alike)
+    taken = "".join(f", {'' if n in alike else 'piece.'}of_{n}" for n in range(len(kinds)))
     return (
         f"{LISTED}{complete(task, real, 'FN')}"
         f"struct PieceArguments {{\n  Range range;\n{members}}};\n"
@@ -104,8 +104,3 @@ def common(task: Task, real: np.dtype) -> tuple[int, ...]:
         return ()
     constants = {name for name, kind in task.constants.items() if not issubclass(kind, Sweep)}
     return tuple(n for n, (_, name) in enumerate(parameters(task)) if name in constants)
-
-
-def _taken(kind: str, name: str) -> str:
-    """An argument of a piece; what is reduced has to know the thread block."""
-    return f"placed({name}, range)" if "Partial" in kind else name

@@ -42,6 +42,7 @@ struct VectorIn {
   V field;
   int first;
   INLINE real operator()(const Cell& c, int m) const { return field(c, first + m); }
+  INLINE VectorIn behind(int n) const { return {field, first + 4 * n}; }  // the n-th behind it, which is in the same field
   INLINE Entry<4> keep(const Cell& c, real p, real u, real v, real w) const {
     field(c, first) = p, field(c, first + 1) = u, field(c, first + 2) = v, field(c, first + 3) = w;
     return {{V::rounded(p), V::rounded(u), V::rounded(v), V::rounded(w)}};
@@ -138,11 +139,12 @@ struct Entries {
 #ifdef GPU
     auto a = (*this)[0];
     for (int first = 0; first < count; first += AT_ONCE) {
+      const auto part = all.of(first);
       Entry<N> some[AT_ONCE];  // all are on the way before one is added
 #pragma unroll
       for (int m = 0; m < AT_ONCE; ++m) {
-        const int n = first + m < count ? first + m : count - 1;
-        some[m] = vector(all.of(n), warm, c, n);
+        const int n = first + m < count ? m : count - 1 - first;
+        some[m] = vector(part.behind(n), warm, c, first + n);
       }
 #pragma unroll
       for (int m = 0; m < AT_ONCE; ++m)
@@ -193,10 +195,10 @@ TASK products(Range range, InPrivateRows<80, Real_vectors> vectors OPTIONAL(late
               In64 most, In64 count, int first, Weights weights) {
   const int present = int(*count) - first;
   const double bound = ROOT(*most);
-  const auto all = space(vectors, later);
+  const auto part = space(vectors, later).of(first);
   exact_sum_cells(range, along, bound, present, CELL(c) { return entry(p, u, v, w, T, c); },
                   [=](int n) {
-                    const auto one = all.of(first + n);
+                    const auto one = part.behind(n);
                     return TERM(c, a) { return product(a, vector(one, warm, c, first + n), weights); };
                   });
 }

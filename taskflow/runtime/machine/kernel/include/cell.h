@@ -53,7 +53,7 @@ struct Partial {
 #if defined(LISTED) && defined(GPU)
   double* values;  // of a list: those of all its pieces, which the last one to finish folds in their order
   unsigned* finished;
-  unsigned piece, pieces, block, blocks;
+  unsigned piece, pieces;
 #endif
 };
 
@@ -233,13 +233,20 @@ FN real magnitude(real a) { return a < 0 ? -a : a; }
 #endif
 
 // Several numbers under one name, `Reduce["sum", n]` and `Reduce["exact sum", n]`, and as another task takes them: flux[n].
+#if defined(LISTED) && defined(GPU)
+template <int N>
+using Partials = const Partial (&)[N];  // where the table of pieces has them: so many addresses would take all registers
+#else
+template <int N>
+using Partials = Partial[N];
+#endif
 template <int N>
 struct PartialOf {
-  Partial of[N];
+  Partials<N> of;
 };
 template <int N>
 struct ExactPartial {
-  Partial of[3 * N];  // total, rest and last of each, see exact.h
+  Partials<3 * N> of;  // total, rest and last of each, see exact.h
 };
 template <int N>
 struct In64Of {

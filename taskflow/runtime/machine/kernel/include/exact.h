@@ -50,7 +50,7 @@ FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, doub
       for (int m = 0; m < 3; ++m) sums.of[3 * n + m] += parts.of[m];
     }
   });
-  fold_all<Sum>(sums.of, partial.of);
+  fold_all<Sum>(range, sums.of, partial.of);
 #else
   fold_rows<Sum, 3 * N>(range, partial.of, [=](double (&lanes)[3 * N][LANES], Cell first, int cells) __attribute__((always_inline)) {
     for (int n = 0; n < count && n < N; ++n) {

@@ -1,31 +1,41 @@
 // How a GPU folds what cells have, in a fixed order: by thread block, over all thread blocks, over pieces.
 
-// The values of all threads of a block (whole warps) folded in a fixed order, several at once; thread 0 has the results.
+// What all threads of a block (whole warps) have folded in a fixed order, several numbers at once, for all of them to read.
+struct FoldedBlock {
+  const double (*of)[33];  // a column more than warps: threads that read a row each meet no others at a bank
+  INLINE double operator[](int m) const { return of[m][0]; }
+};
 template <class Op, int N>
-FN void fold_block(double (&values)[N]) {
-  __shared__ double warps[N][32];
+FN FoldedBlock fold_block(double (&values)[N]) {
+  __shared__ double warps[N][33];
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   __syncthreads();
+#pragma unroll
   for (int m = 0; m < N; ++m) {
     for (int n = 16; n; n /= 2)  // right in lanes below n
       values[m] = Op::fold(values[m], __shfl_down_sync(0xffffffffu, values[m], n));
     if ((me & 31) == 0) warps[m][me / 32] = values[m];
   }
   __syncthreads();
-  if (me > 0) return;
-  for (int n = 1; n < size / 32; ++n)
-    for (int m = 0; m < N; ++m) values[m] = Op::fold(values[m], warps[m][n]);
+  for (int m = me; m < N; m += size) {
+    double total = warps[m][0];
+    for (int n = 1; n < size / 32; ++n) total = Op::fold(total, warps[m][n]);
+    warps[m][0] = total;
+  }
+  __syncthreads();
+  return {warps};
 }
 
 #ifdef LISTED
-// What thread 0 of the last block of a piece has, folded behind what other pieces have by the last one to finish: in the order
-// of the pieces, as launches one after the other do. A warp loads what 32 pieces have and folds it one by one.
+// What the last block of a piece has, folded behind what other pieces have by the last one to finish: in the order
+// of the pieces, as launches one after the other do. A thread does so for each number.
 template <class Op, int N>
-FN void fold_pieces(const double (&values)[N], const Partial (&partials)[N]) {
-  const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x, lane = me & 31;
+FN void fold_pieces(const FoldedBlock& values, const Partial (&partials)[N]) {
+  const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   const unsigned pieces = partials[0].pieces;
   __shared__ bool last;
   if (me == 0) {
+#pragma unroll
     for (int m = 0; m < N; ++m) partials[m].values[partials[m].piece] = values[m];
     *partials[0].ticket = 0;
     __threadfence();
@@ -34,19 +44,12 @@ FN void fold_pieces(const double (&values)[N], const Partial (&partials)[N]) {
   __syncthreads();
   if (!last) return;
   __threadfence();
-#pragma unroll
-  for (int m = 0; m < N; ++m) {
-    if (me / 32 != m % (size / 32)) continue;
-    bool any = partials[m].before;
-    double total = any ? *partials[m].before : Op::identity();
-    for (unsigned first = 0; first < pieces; first += 32) {
-      const double mine = first + lane < pieces ? __ldcg(partials[m].values + first + lane) : 0;
-      for (unsigned n = 0; n < 32 && first + n < pieces; ++n) {
-        const double next = __shfl_sync(0xffffffffu, mine, n);
-        total = any ? Op::fold(total, next) : next, any = true;
-      }
-    }
-    if (lane == 0) *partials[m].result = total;
+  for (int m = me; m < N; m += size) {
+    const double* of = partials[m].values;
+    double total = partials[m].before ? Op::fold(*partials[m].before, __ldcg(of)) : __ldcg(of);
+#pragma unroll 8
+    for (unsigned n = 1; n < pieces; ++n) total = Op::fold(total, __ldcg(of + n));
+    *partials[m].result = total;
   }
   if (me == 0) *partials[0].finished = 0;
 }
@@ -54,31 +57,35 @@ FN void fold_pieces(const double (&values)[N], const Partial (&partials)[N]) {
 
 // *result = the values of all threads folded: by thread block, and by the last block to finish the blocks' parts, in order.
 template <class Op, int N>
-FN void fold_all(double (&values)[N], const Partial (&partials)[N]) {
-  fold_block<Op>(values);
-  const unsigned blocks = blocks_of(partials[0]);
-  const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
+FN void fold_all(const Range& r, double (&values)[N], const Partial (&partials)[N]) {
+  const FoldedBlock mine = fold_block<Op>(values);
+  const unsigned width = BLOCKS(r).x, height = BLOCKS(r).y, blocks = width * height * BLOCKS(r).z;
+  const unsigned size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   __shared__ bool last;
   if (me == 0) {
-    const Index block = block_of(partials[0]);
-    for (int m = 0; m < N; ++m) partials[m].parts[block] = values[m];
+    const Index part = (Index(BLOCK(r).z) * height + BLOCK(r).y) * width + BLOCK(r).x;
+#pragma unroll
+    for (int m = 0; m < N; ++m) partials[m].parts[part] = mine[m];
     __threadfence();
     last = atomicAdd(partials[0].ticket, 1u) == blocks - 1;
   }
   __syncthreads();
   if (!last) return;
   __threadfence();
-  for (int m = 0; m < N; ++m) {
-    values[m] = Op::identity();
-    for (unsigned b = me; b < blocks; b += size) values[m] = Op::fold(values[m], __ldcg(partials[m].parts + b));
-  }
-  fold_block<Op>(values);
+#pragma unroll
+  for (int m = 0; m < N; ++m)  // all are on the way before one is folded
+    values[m] = me < blocks ? Op::fold(Op::identity(), __ldcg(partials[m].parts + me)) : Op::identity();
+#pragma unroll 1
+  for (unsigned b = me + size; b < blocks; b += size)
+#pragma unroll
+    for (int m = 0; m < N; ++m) values[m] = Op::fold(values[m], __ldcg(partials[m].parts + b));
+  const FoldedBlock all = fold_block<Op>(values);
 #ifdef LISTED
-  fold_pieces<Op>(values, partials);
+  fold_pieces<Op>(all, partials);
 #else
   if (me > 0) return;
   for (int m = 0; m < N; ++m)
-    *partials[m].result = partials[m].before ? Op::fold(*partials[m].before, values[m]) : values[m];
+    *partials[m].result = partials[m].before ? Op::fold(*partials[m].before, all[m]) : all[m];
   *partials[0].ticket = 0;
 #endif
 }
@@ -88,14 +95,14 @@ template <class Op, class F>
 FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
   double value[] = {Op::identity()};
   for_cells(r, [&](Cell c) { value[0] = Op::fold(value[0], f(c)); });
-  fold_all<Op>(value, {partial});
+  fold_all<Op>(r, value, {partial});
 }
 
 template <class In = Interior, class Op, class F, class... Streams>
 FN void reduce_cells(const Range& r, const In& in, Partial partial, Op, F f, Streams... streams) {
   double value[] = {Op::identity()};
   for_cells(r, in, [&](auto c) { value[0] = Op::fold(value[0], f(c)); }, streams...);
-  fold_all<Op>(value, {partial});
+  fold_all<Op>(r, value, {partial});
 }
 
 // Several sums at once: f(cell) is a Sums<N>.
@@ -106,7 +113,7 @@ FN void sum_cells(const Range& r, const In& in, const Partial (&partials)[N], F 
     const Sums<N> more = f(c);
     for (int n = 0; n < N; ++n) sums.of[n] += more.of[n];
   }, streams...);
-  fold_all<Sum>(sums.of, partials);
+  fold_all<Sum>(r, sums.of, partials);
 }
 
 template <int N, class F>
@@ -116,7 +123,7 @@ FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
     const Sums<N> more = f(c);
     for (int n = 0; n < N; ++n) sums.of[n] += more.of[n];
   });
-  fold_all<Sum>(sums.of, partials);
+  fold_all<Sum>(r, sums.of, partials);
 }
 
 // Several maxima at once where cells have something in common with those below and above: f(cell, below, here, above), each
@@ -140,5 +147,5 @@ FN void max_cells(const Range& r, const Partial (&partials)[N], Carried carried,
     }
   }
   for (int n = 0; n < N; ++n) values[n] = maxima.of[n];
-  fold_all<Max>(values, partials);
+  fold_all<Max>(r, values, partials);
 }

@@ -11,15 +11,20 @@ FN Range placed(Range r, const PlacedBlock& block) {
   r.block = make_uint3(block.x, block.y, block.z);
   return r;
 }
-FN Partial placed(Partial partial, const Range& r) {
-  partial.blocks = r.blocks.x * r.blocks.y * r.blocks.z;
-  partial.block = (r.block.z * r.blocks.y + r.block.y) * r.blocks.x + r.block.x;
-  return partial;
-}
-template <class Several>
-FN Several placed(Several partials, const Range& r) {
-  for (Partial& partial : partials.of) partial = placed(partial, r);
-  return partials;
-}
-FN unsigned blocks_of(const Partial& partial) { return partial.blocks; }
-FN Index block_of(const Partial& partial) { return partial.block; }
+
+// An argument as the table has it
+template <class Argument>
+struct Tabled {
+  Argument of;
+  INLINE operator const Argument&() const { return of; }
+};
+template <int N>
+struct Tabled<PartialOf<N>> {
+  Partial of[N];
+  INLINE operator PartialOf<N>() const { return {of}; }
+};
+template <int N>
+struct Tabled<ExactPartial<N>> {
+  Partial of[3 * N];
+  INLINE operator ExactPartial<N>() const { return {of}; }
+};

@@ -21,8 +21,6 @@
 #define TASK KERNEL
 #define BLOCK(r) blockIdx
 #define BLOCKS(r) gridDim
-FN unsigned blocks_of(const Partial&) { return gridDim.x * gridDim.y * gridDim.z; }
-FN Index block_of(const Partial&) { return (Index(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
 #endif
 
 #ifndef UNROLL
