@@ -203,7 +203,9 @@ class Blocks:
                 self._home(name)
             for name in launch.scalars.values():
                 if name not in produced:
-                    raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; run(..., {name}=value)")
+                    taken = name == "times"
+                    remedy = "rename it: run(..., times=n) says how often" if taken else f"run(..., {name}=value)"
+                    raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; {remedy}")
                 read.add(name)
             produced.update(name for name, _ in launch.reductions.values())
         for name in scalars:

@@ -64,7 +64,7 @@ class Shard:
         self._traces = Traces(partition, block, self._states, self.lanes, self._binder, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
 
-    def run(self, program: Program, **scalars: float) -> None:
+    def run(self, program: Program, /, **scalars: float) -> None:
         """Do one pass of a program, after which `roles` are as it left them. `scalars` get these values before.
 
         A program is analysed when it is first met in a state (roles of the fields, valid ghost cells) and replayed
