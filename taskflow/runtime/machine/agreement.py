@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from os.path import commonprefix
 
 import numpy as np
 
@@ -74,10 +73,11 @@ class Agreement:
         )
 
 
-def _parting(*texts: str) -> list[str]:
-    """The texts where they part, if they are long: what comes before is the same."""
-    begin = max(0, len(commonprefix(texts)) - LONGEST // 2)
-    return ["... " * (begin > 0) + text[begin : begin + LONGEST] for text in texts]
+def _parting(one: str, other: str) -> list[str]:
+    """Both texts where they part, if they are long: what comes before is the same."""
+    first = next((n for n, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs), 0)
+    begin = max(0, first - LONGEST // 2)
+    return ["... " * (begin > 0) + text[begin : begin + LONGEST] for text in (one, other)]
 
 
 def describe(launch: Launch) -> str:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box, difference, joined, periodic_images, triple
 
 from .cells import boxes, cells, count, flags, together
@@ -18,6 +19,13 @@ UNIT = Box((0, 0, 0), (1, 1, 1))
 def test_triple_wants_three(values):
     with pytest.raises(ValueError, match="values to unpack"):
         triple(values)
+
+
+@pytest.mark.parametrize("corner", [(4.5, 1, 1), (8 / 2, 1, 1), (np.float64(4), 1, 1), ("4", 1, 1), (4, 1), 4])
+def test_corners_are_three_whole_numbers(corner):
+    with pytest.raises(BadInput, match=r"Box\(\(0, 0, 0\), .*\): give each corner as three whole numbers"):
+        Box((0, 0, 0), corner)
+    assert Box((0, 0, 0), (np.int64(4), 1, 1)) == Box.of((4, 1, 1))
 
 
 def test_of_begins_at_the_origin():
