@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from operator import or_
 from types import EllipsisType
 from typing import TypeVar
+
+import numpy as np
 
 from taskflow.errors import BadInput
 
@@ -207,6 +209,23 @@ def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:
         if any(map(hole.meets, rest)):  # few do
             rest = [piece for box in rest for piece in box.subtract(hole)]
     return rest
+
+
+@lru_cache(1024)
+def overlapping(boxes: tuple[Box, ...]) -> tuple[Box, Box] | None:
+    """Two of the boxes that have a cell in common, if there are any; quick for thousands of them."""
+    boxes = tuple(filter(None, boxes))
+    lo, hi = np.array([[box.lo, box.hi] for box in boxes], np.int64).reshape(-1, 2, 3).transpose(1, 2, 0)
+    axis = int(np.argmax([len(np.unique(row)) for row in lo]))  # along it the fewest begin before another ends
+    order = np.argsort(lo[axis], kind="stable")
+    lo, hi = lo[:, order], hi[:, order]
+    ends = np.searchsorted(lo[axis], hi[axis])
+    for n in np.flatnonzero(ends > np.arange(1, len(boxes) + 1)):
+        later = slice(n + 1, ends[n])
+        meets = ((lo[:, later] < hi[:, n, None]) & (hi[:, later] > lo[:, n, None])).all(axis=0)
+        if meets.any():
+            return boxes[order[n]], boxes[order[n + 1 + int(meets.argmax())]]
+    return None
 
 
 def joined(boxes: Iterable[Box]) -> tuple[Box, ...]:

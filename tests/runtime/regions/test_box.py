@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions import Box, difference, joined, periodic_images, triple
+from taskflow.runtime.regions import Box, difference, joined, overlapping, periodic_images, triple
 
 from .cells import boxes, cells, count, flags, together
 
@@ -54,6 +54,21 @@ def test_a_box_without_cells_is_falsy_whatever_its_corners(hi):
     assert box.subtract(UNIT) == []
     assert UNIT.subtract(box) == [UNIT]
     assert periodic_images(box, UNIT, (True, False, True)) == []
+
+
+@given(st.lists(boxes(), max_size=5))
+def test_overlapping(several):
+    pairs = [(a, b) for n, a in enumerate(several) for b in several[:n] if a.meets(b)]
+    result = overlapping(tuple(several))
+    assert (result is None) == (not pairs)
+    assert result is None or result in pairs or result[::-1] in pairs
+
+
+def test_intersecting_boxes_among_thousands():
+    grid = [Box.of((4, 4, 4)).shift((4 * i, 4 * j, 4 * k)) for i in range(16) for j in range(16) for k in range(16)]
+    assert overlapping(tuple(grid)) is None
+    odd = Box.of((2, 2, 2)).shift((31, 32, 32))
+    assert overlapping((*grid, odd)) in ((odd, grid[7 * 256 + 8 * 16 + 8]), (grid[7 * 256 + 8 * 16 + 8], odd))
 
 
 @given(boxes(), boxes())
