@@ -211,7 +211,7 @@ def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:
     return rest
 
 
-@lru_cache(1024)
+@lru_cache(128)
 def overlapping(boxes: tuple[Box, ...]) -> tuple[Box, Box] | None:
     """Two of the boxes that have a cell in common, if there are any; quick for thousands of them."""
     boxes = tuple(filter(None, boxes))
