@@ -277,6 +277,7 @@ def watch(
         stopped, ending = False, None
         raised: Exception | None = None
         while True:
+            began = time.monotonic()
             statuses = group.status(PATIENCE)
             try:
                 progress({**statuses[0].progress, "stopping": stopped})
@@ -293,3 +294,4 @@ def watch(
                 group.abort(f"another block failed: {cause(statuses)}")
             if ending is not None and time.monotonic() > ending:
                 return statuses, next(iter(came), raised)
+            time.sleep(max(0.0, began + PATIENCE - time.monotonic()))  # where all answered at once, and none has ended

@@ -133,18 +133,19 @@ class Blocks:
 
     def _read(self, role: str, box: Box) -> np.ndarray:
         home = self._home(role)
-        region, field = home.region, home.fields[role]
-        inside: Iterable[Box] = region.charts if field.private else chain(*region.own)
-        if field.constant:
+        region, declared = home.region, home.fields[role]
+        inside: Iterable[Box] = region.charts if declared.private else chain(*region.own)
+        if declared.constant:
             inside = [chart.grow(region.ghost) for chart in region.charts]
         if difference([box], inside):
             held = " and ".join(map(str, region.charts)) + ", and beyond" if region.atlas else f"{region.bounds} only"
             raise BadInput(f"read({role!r}, {box}): there are values in {held}")
         parts = self._parts(home, role)
         jobs = [partial(read_job, role, tuple(both for cells in mine if (both := cells & box))) for mine in parts]
-        read = list(chain(*self._do(jobs)))
+        read = self._do(jobs)
+        field = read[0].field  # that has the role now, which may be of another precision
         whole = np.empty(field.shape(box), field.dtype)
-        for cells, values in read:
+        for cells, values in chain.from_iterable(part.values for part in read):
             whole[cells.slices(box.lo)] = values
         return whole
 
@@ -202,7 +203,9 @@ class Blocks:
                 self._home(name)
             for name in launch.scalars.values():
                 if name not in produced:
-                    raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; run(..., {name}=value)")
+                    taken = name == "times"
+                    remedy = "rename it: run(..., times=n) says how often" if taken else f"run(..., {name}=value)"
+                    raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; {remedy}")
                 read.add(name)
             produced.update(name for name, _ in launch.reductions.values())
         for name in scalars:

@@ -126,9 +126,16 @@ def fill_job(role: str, pickled: Pickled, boxes: tuple[Box, ...], shard: Shard, 
     shard.write_parts([role], ((box, {role: _array(one, box, field)}) for box, one in zip(boxes, values, strict=True)))
 
 
-def read_job(role: str, boxes: tuple[Box, ...], shard: Shard, control: Control) -> list[tuple[Box, np.ndarray]]:
+class Values(NamedTuple):
+    """The field that has a role, and its values in some boxes, each with its box."""
+
+    field: Field
+    values: list[tuple[Box, np.ndarray]]
+
+
+def read_job(role: str, boxes: tuple[Box, ...], shard: Shard, control: Control) -> Values:
     """Return the values of a role in some boxes, each with its box."""
-    return [(box, shard.read(role, box)) for box in boxes]
+    return Values(shard.partition.fields[shard.roles[role]], [(box, shard.read(role, box)) for box in boxes])
 
 
 def call_job(function: Pickled, arguments: Pickled, shard: Shard, control: Control) -> Any:

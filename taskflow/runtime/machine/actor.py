@@ -216,12 +216,12 @@ class BlockActor:
             self._fail(error)
         except MemoryError as error:
             self._fail(RunFailed(f"block {self.block} has not enough memory: {error}"))
-        except Exception as error:
+        except BaseException as error:  # SystemExit, too, of a program that gives up: nobody else would hear of it
             self._fail(self._unforeseen(error))
         if self.state == "failed" and self._shard is not None:
             self._shard.abandon()
 
-    def _unforeseen(self, error: Exception) -> TaskflowError:
+    def _unforeseen(self, error: BaseException) -> TaskflowError:
         text = f"block {self.block}: {type(error).__name__}: {error}"
         if gpu_lost(error):
             hush()

@@ -18,7 +18,7 @@ from taskflow.errors import RunFailed
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.tasks import Launch
 
-LONGEST = 400  # bytes of a launch in an error
+LONGEST = 400  # letters of a launch in an error
 
 
 class Agreement:
@@ -58,23 +58,32 @@ class Agreement:
         rows = self._gather(np.frombuffer(b"".join(padded), np.uint8)).reshape(-1, most, 8)
         first = int(np.argmax((rows != rows[0]).any(axis=(0, 2))))
         text = texts[first] if first < len(texts) else "nothing more"
-        row = text.encode()[:LONGEST].ljust(LONGEST)
-        theirs = [bytes(row).decode(errors="ignore").strip() for row in self._gather(np.frombuffer(row, np.uint8))]
+        longest = int(self._gather(np.array([len(text.encode())])).max())
+        row = np.frombuffer(text.encode().ljust(longest), np.uint8)
+        theirs = [bytes(row).decode().strip() for row in self._gather(row)]
         kinds = [bytes(row[first]) for row in rows]
         usual = Counter(kinds).most_common(1)[0][0]
         others = [block for block, kind in enumerate(kinds) if kind != usual]
         where = f"launch {first} of pass {self._passes}" if first else f"pass {self._passes}"
+        one, other = _parting(theirs[others[0]], theirs[kinds.index(usual)])
         return (
-            f"block {others[0]} does another program than block {kinds.index(usual)}: {where} is {theirs[others[0]]},"
-            f" not {theirs[kinds.index(usual)]}"
+            f"block {others[0]} does another program than block {kinds.index(usual)}: {where} is {one}, not {other}"
             + (f" (and so in {len(others)} blocks)" if len(others) > 1 else "")
             + "; a program may depend on nothing that differs between blocks"
         )
 
 
+def _parting(one: str, other: str) -> list[str]:
+    """Both texts where they part, if they are long: what comes before is the same."""
+    first = next((n for n, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs), 0)
+    begin = max(0, first - LONGEST // 2)
+    return ["... " * (begin > 0) + text[begin : begin + LONGEST] for text in (one, other)]
+
+
 def describe(launch: Launch) -> str:
     """A launch in words that are the same in every process."""
     values = ", ".join(f"{name}={value!r}" for name, value in launch.values)
-    text = f"{launch.task.body.__module__}.{launch} over {launch.over}" + (f" with {values}" if values else "")
+    text = f"{launch.task.body.__module__}.{launch} over {', '.join(map(str, launch.boxes))}"
+    text += f" with {values}" if values else ""
     text += f", {launch.ghosts} layers of ghost cells" if launch.ghosts else ""
     return re.sub(r" at 0x[0-9a-f]+", "", text)

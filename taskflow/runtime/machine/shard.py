@@ -64,13 +64,13 @@ class Shard:
         self._traces = Traces(partition, block, self._states, self.lanes, self._binder, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
 
-    def run(self, program: Program, **scalars: float) -> None:
+    def run(self, program: Program, /, **scalars: float) -> None:
         """Do one pass of a program, after which `roles` are as it left them. `scalars` get these values before.
 
         A program is analysed when it is first met in a state (roles of the fields, valid ghost cells) and replayed
         from then on; it is assumed to be followed by itself. A wrong assumption costs a transfer, no more. Raises
-        BadInput where the program is impossible on this partition, ChannelError where another block is lost, Aborted
-        where this one was told to give up.
+        BadInput where the program is impossible on this partition or reads a scalar that has no value, ChannelError
+        where another block is lost, Aborted where this one was told to give up.
         """
         self._give(scalars)
         self.trying = False
@@ -129,7 +129,10 @@ class Shard:
         if self._agreement is not None:
             self._agreement.check(stretch.launches)
         key = (stretch, way, self._state, self._traces.instrument)
-        trace = self._traces.recorded.get(key) or self._traces.record(key, program)
+        trace = self._traces.recorded.get(key)
+        if trace is None:
+            self.scalars.require(stretch.launches)  # what has a value once has one ever after
+            trace = self._traces.record(key, program)
         if trace.arrivals:
             self._entry.synchronize()  # what came in last has been unpacked
             self._entry = self._used(way)[1]

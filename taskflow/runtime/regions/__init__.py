@@ -5,7 +5,18 @@ place or time.
 """
 
 from taskflow.runtime.regions.atlas import ROTATIONS, STRAIGHT, Atlas, Seam, Turn, seen
-from taskflow.runtime.regions.box import SIDES, Box, Patch, Triple, difference, hull, joined, periodic_images, triple
+from taskflow.runtime.regions.box import (
+    SIDES,
+    Box,
+    Patch,
+    Triple,
+    difference,
+    hull,
+    joined,
+    overlapping,
+    periodic_images,
+    triple,
+)
 from taskflow.runtime.regions.partition import Copy, Partition
 from taskflow.runtime.regions.pieces import Pieces, complete, cuts, divided
 from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, charted, powers_of_two, region
@@ -13,5 +24,5 @@ from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region,
 __all__ = [
     "ROTATIONS", "SIDES", "STRAIGHT", "Atlas", "Box", "Copy", "Field", "FieldSpace", "Location", "Partition", "Patch",
     "Pieces", "Region", "Seam", "Triple", "Turn", "charted", "complete", "cuts", "difference", "divided", "hull",
-    "joined", "periodic_images", "powers_of_two", "region", "seen", "triple",
+    "joined", "overlapping", "periodic_images", "powers_of_two", "region", "seen", "triple",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import index
-from typing import Literal
+from typing import Literal, SupportsIndex
 
 import numpy as np
 
@@ -31,9 +31,9 @@ class Field:
     the values of a cell lie behind each other in memory, whatever its arrays look like, but in `rows` those of a row.
     With a `tile` the memory of a CPU is in the order in which a sweep with such tiles takes it.
 
-    Raises ValueError for a location that is none of these, less than one value, a field that is constant and private,
-    in rows and not private, or in tiles and not private or in rows, and for a tile of other numbers of cells than
-    powers of two; and TypeError for a dtype that NumPy does not know.
+    Raises ValueError for a location that is none of these, values that are no whole number above 0, a field that is
+    constant and private, in rows and not private, or in tiles and not private or in rows, and for a tile of other
+    numbers of cells than powers of two; and TypeError for a dtype that NumPy does not know.
     """
 
     name: str
@@ -48,8 +48,8 @@ class Field:
     def __post_init__(self) -> None:
         if self.location not in LOCATIONS:
             raise ValueError(f"field {self.name!r}: location {self.location!r} is none of {', '.join(LOCATIONS)}")
-        if self.values < 1:
-            raise ValueError(f"field {self.name!r}: values = {self.values}; give 1 or more")
+        if not _whole(self.values, 1):
+            raise ValueError(f"field {self.name!r}: values = {self.values!r}; give a whole number, 1 or more")
         if self.constant and self.private:
             raise ValueError(f"field {self.name!r} is constant, which neighbours may read, and private")
         if self.rows and not self.private:
@@ -74,6 +74,10 @@ class Field:
         """The shape of an array of the field over the cells of a box."""
         nx, ny, nz = box.shape
         return (nz, ny, nx) if self.values == 1 else (nz, ny, self.values, nx)
+
+
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, SupportsIndex) and index(value) >= least
 
 
 def powers_of_two(tile: Triple) -> bool:
@@ -112,7 +116,7 @@ class Region:
     face, the boundary layers, which tasks write like any other cell to impose boundary conditions. A box is an atlas of
     one chart, whose seams are its periods. A program may use several regions: `scale` says how many cells of the finest
     one a cell of this one is long along x, y and z. Raises ValueError where there is no cell, the ghost width is
-    negative, a scale is below one, or an atlas has other cells or ghost layers, or fields on faces.
+    no whole number or negative, a scale is below one, or an atlas has other cells or ghost layers, or fields on faces.
     """
 
     cells: Box
@@ -125,8 +129,8 @@ class Region:
     def __post_init__(self) -> None:
         if not self.cells:
             raise ValueError(f"a region needs at least one cell in every direction, not {self.cells.shape}")
-        if self.ghost < 0:
-            raise ValueError(f"the ghost width is {self.ghost}; it must be 0 or more")
+        if not _whole(self.ghost, 0):
+            raise ValueError(f"the ghost width is {self.ghost!r}; it must be a whole number, 0 or more")
         if min(self.scale) < 1:
             raise ValueError(f"the scale is {self.scale}; cells are 1 or more cells of the finest region long")
         if self.atlas is not None and (self.cells, self.ghost, any(self.periodic)) != (

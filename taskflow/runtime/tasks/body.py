@@ -24,6 +24,7 @@ class View:
 
     `view[...]` are the cells, `view[1, 0, 0]` their neighbours at higher x; `view[...] = values` writes the cells.
     Raises PermissionError for a write without privilege or to a neighbour, and for a read outside the declared stencil.
+    On CPUs the arrays of neighbours, and of what is not written, are read-only.
     """
 
     def __init__(self, name: str, privilege: Privilege, array: Array, origin: Triple, box: Box) -> None:
@@ -36,7 +37,7 @@ class View:
         if moved not in self._privilege.stencil:
             raise PermissionError(f"field {self._name!r} is read at the offset {moved}, outside its declared stencil")
         array = self._array[self._box.shift(moved).slices(self._origin)]
-        if isinstance(array, np.ndarray) and not self._privilege.writes:
+        if isinstance(array, np.ndarray) and (any(moved) or not self._privilege.writes):
             array.flags.writeable = False
         return array
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions import Field, Partition, Triple, difference, triple
+from taskflow.runtime.regions import Field, Partition, Triple, difference, overlapping, triple
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import common, place, reading, shares
 from taskflow.runtime.tasks.stencil import ALL, Stencil
@@ -35,6 +35,9 @@ def _check(launch: Launch, partition: Partition) -> None:
     home = place(launch, partition)
     if difference(launch.boxes, [box for chart in home.region.own for box in chart]):
         raise BadInput(f"{launch} is launched over {launch.over}, outside the region's bounds {home.region.bounds}")
+    if len(launch.boxes) > 1 and (twice := overlapping(launch.boxes)):
+        once = "a cell would be done twice: launch it over disjoint boxes"
+        raise BadInput(f"{launch} is launched over {twice[0]} and {twice[1]}, which overlap; {once}")
     for name, privilege in launch.requirements:
         if privilege.foreign:
             _check_memory(launch, name, privilege, partition)

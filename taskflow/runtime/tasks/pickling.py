@@ -1,7 +1,8 @@
 """Tasks on their way to other processes.
 
 One that a module holds is pickled by its name, like a function. Any other (of a script, of a notebook, of a function)
-is pickled by value, with its siblings; a process that has met it before takes the one it has.
+is pickled by value, with its siblings; a process that has met it before takes the one it has. One in Python is another
+task there once anything has changed that its body refers to, such as a global variable.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import copyreg
 import sys
 import threading
 import uuid
+from contextvars import ContextVar
 from dataclasses import fields
+from hashlib import blake2b
 from importlib import import_module
 from typing import Any
+
+import cloudpickle
 
 from taskflow.runtime.tasks.task import Task
 
@@ -22,6 +27,7 @@ _lock = threading.Lock()
 _identities: dict[Task, str] = {}  # of the tasks that went to other processes or came from them
 _known: dict[str, Task] = {}  # the same, the other way
 _together: dict[Task, tuple[Task, ...]] = {}  # those that came by value, with their siblings
+_compared = ContextVar("_compared", default=False)  # whether what is pickled now is compared alone, and never read
 
 
 def siblings(task: Task) -> tuple[Task, ...]:
@@ -45,15 +51,28 @@ def _reduce(task: Task) -> tuple[Any, ...]:
     module = task.body.__module__
     if module != "__main__" and getattr(sys.modules.get(module), task.name, None) is task:
         return _by_name, (module, task.name)
-    with _lock:
-        definitions = tuple(_define(sibling) for sibling in siblings(task))
-    return _by_value, (definitions, _identities[task])
+    group = siblings(task)
+    definitions = tuple(map(_define, group))
+    return _by_value, (definitions, definitions[group.index(task)][0])
 
 
 def _define(task: Task) -> Definition:
-    identity = _identities.setdefault(task, uuid.uuid4().hex)
+    identity = _identity(task)
     _known[identity] = task
     return identity, {field.name: getattr(task, field.name) for field in fields(task)}
+
+
+def _identity(task: Task) -> str:
+    """The same for a task at home as long as what its body refers to is the same, and ever after for one that came."""
+    identity = _identities.setdefault(task, uuid.uuid4().hex)
+    if task.kernel is not None or task in _together or _compared.get():
+        return identity
+    token = _compared.set(True)
+    try:
+        content = cloudpickle.dumps(task.body)
+    finally:
+        _compared.reset(token)
+    return f"{identity} {blake2b(content, digest_size=16).hexdigest()}"
 
 
 def _by_name(module: str, name: str) -> Any:

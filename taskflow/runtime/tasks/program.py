@@ -13,7 +13,7 @@ from taskflow.runtime.tasks.task import Launch
 @dataclass(frozen=True, eq=False)
 class Derive:
     """Part of a program, yielded by it: of the scalars `names` those get a value for which `function(scalars)` returns
-    one.
+    one. The others keep theirs; a launch that reads one that never had any is refused.
 
     The host waits until all launches before are done. Every block finds the same numbers, as `function` sees those
     that all blocks have reduced, and nothing else: small equations, of a Krylov method say, or the length of a next

@@ -206,8 +206,9 @@ class Fails:
     (719, True, "CudaError: cudaErrorLaunchFailure"), (2, False, "CudaError: cudaErrorMemoryAllocation"),
     (MemoryError("8 GB"), False, "block 1 has not enough memory: 8 GB"),
     (ZeroDivisionError("0"), False, "ZeroDivisionError"),
+    (SystemExit("not converged"), False, "block 1: SystemExit: not converged"),
     (Lost("the GPU could not launch a kernel"), True, "block 1: the GPU could not launch a kernel"),
-], ids=["GPU", "GPU memory", "memory", "bug", "driver"])  # fmt: skip
+], ids=["GPU", "GPU memory", "memory", "bug", "exit", "driver"])  # fmt: skip
 def test_what_a_lost_gpu_costs_and_what_would_happen_again(error, lost, words, monkeypatch):
     """CuPy is played, in the process of the client. After a lost GPU the worker is to blame: it needs a new process."""
     played = SimpleNamespace(runtime=SimpleNamespace(CUDARuntimeError=CudaError))

@@ -1,12 +1,13 @@
 """What the client makes of blocks that are slow, silent or gone; their actors are played, and so is the clock."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from taskflow.errors import BadInput, ChannelError, Lost
 from taskflow.runtime.cluster import BlockGroup
-from taskflow.runtime.cluster.block_group import CALL, SLICE
+from taskflow.runtime.cluster.block_group import CALL, PATIENCE, SLICE, watch
 from taskflow.runtime.host.heartbeat import SILENCE
 from taskflow.runtime.machine import Status
 from taskflow.runtime.machine.channel import Address
@@ -180,3 +181,13 @@ def test_blocks_offer_more_only_where_some_are_out_of_reach(hosts, channel):
     far = hosts == "aab" and channel == "auto"
     assert [block for call, block, *_ in calls if call == "widen"] == [0, 1, 2] * far
     assert {peer for call, _, *peers in calls if call == "connect" for peer in peers} == {far}
+
+
+def test_nobody_asks_again_at_once():
+    """Not even where a block says without waiting that it is at work."""
+    answers = iter([*["running"] * 3, "finished"])
+    group = SimpleNamespace(start=lambda jobs: None, status=lambda patience: [Status(next(answers), {})])
+    began = time.monotonic()
+    statuses, came = watch(group, [None])
+    assert (statuses[0].state, came) == ("finished", None)
+    assert time.monotonic() - began >= 3 * PATIENCE

@@ -134,6 +134,22 @@ def test_fields_take_numbers_functions_and_arrays(client, blocks):
         assert others.read("a", single.cells.layer(2, 1, 0, 1)).dtype == "f4"  # which the first block has nothing of
 
 
+def test_a_field_in_the_part_of_another_is_read_in_its_own_precision(client):
+    mixed = tf.region((4, 4, 8), [tf.Field("a", "f8"), tf.Field("b", "f4"), tf.Field("two", values=2)])
+
+    def rotate(f):
+        f.swap("a", "b")
+        f.swap("a", "two")
+        yield from ()
+
+    with tf.distribute(mixed, client=client, **CPU) as others:
+        others.fill(a=1 / 3, b=0.5, two=0.25)
+        others.run(rotate)
+        assert (others.read("b") == 1 / 3).all()
+        assert others.read("two").dtype == "f4"
+        assert others.read("a").shape == (8, 4, 2, 4)
+
+
 def test_functions_are_evaluated_some_planes_at_a_time(monkeypatch):
     monkeypatch.setattr("taskflow.runtime.cluster.jobs.AT_ONCE", 8 * 8 * 3)
     met = []
@@ -360,6 +376,8 @@ def test_mistakes_are_found_before_any_block_is_troubled(blocks):
         blocks.fill(a=lambda i, j, k: 1 / 0)
     with pytest.raises(tf.BadInput, match="blur reads 'weight', which has no value; run"):
         blocks.run(step)
+    with pytest.raises(tf.BadInput, match=r"reads 'times', which has no value; rename it: run\(..., times=n\) says"):
+        blocks.run(lambda f: [blur(f.a, f.b, over=BOX.cells, weight="times")], times=2)
     with pytest.raises(tf.BadInput, match="no task reads 'time'; they read weight"):
         blocks.run(step, time=5, weight=0.1)
     with pytest.raises(tf.BadInput, match=r"there are values in .* only"):

@@ -11,6 +11,7 @@ import pytest
 
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.agreement import _parting
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.transfer import Transfers
@@ -131,12 +132,18 @@ class Parted(Everything):
             launches[1] = relax(*launches[1].fields, over=self.space.cells, weight=0.21)
         if self.block == 1 and self.way == "shorter":
             launches.pop()
+        if self.way == "middle":  # of three boxes: the smallest box around them is the same on all blocks
+            layers = [self.space.cells.layer(2, 0, n, n + 1) for n in (0, 2 + self.block, 8)]
+            launches[1] = relax(*launches[1].fields, over=layers, weight=0.2)
         return iter(launches)
 
 
 PARTED = {
     "weight": "launch 2 of pass 2 is tests.runtime.machine.programs.relax(q, b, p) over [0,4)x[0,4)x[0,9) with "
     "weight=0.21",
+    "middle": "launch 2 of pass 2 is tests.runtime.machine.programs.relax(q, b, p) over [0,4)x[0,4)x[0,1), "
+    "[0,4)x[0,4)x[3,4), [0,4)x[0,4)x[8,9) with weight=0.2, not tests.runtime.machine.programs.relax(q, b, p) over "
+    "[0,4)x[0,4)x[0,1), [0,4)x[0,4)x[2,3)",
     "shorter": "launch 9 of pass 2 is nothing more, not tests.runtime.machine.programs.shrink(u) over ",
     "scalar": "pass 2 is begun with the scalars {dt = 0.75}, not begun with the scalars {dt = 0.5}",
 }
@@ -159,6 +166,12 @@ def test_a_program_that_differs_ends_all_blocks(way):
         run_threads(Partition(space, (1, 1, 3)), job, cpu(1), DEBUG, patience=20)
     assert len(errors) == 3
     assert all(told in error for error in errors)
+
+
+def test_long_launches_are_told_where_they_part():
+    one, other = _parting(f"{'same ' * 1000}left", f"{'same ' * 1000}right")
+    assert len(one) < 250
+    assert (one[:9], one[-5:], other[-6:]) == ("... same ", " left", " right")
 
 
 def test_words_are_the_same_in_every_process():

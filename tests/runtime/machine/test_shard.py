@@ -11,7 +11,7 @@ from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.trace.mapper import SMALL
 from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import Roles, analyse, record, serial
-from tests.runtime.machine.programs import NAMES, Everything, noise, region, relax
+from tests.runtime.machine.programs import NAMES, Everything, noise, region, relax, shrink
 
 STEPS = 4
 OVERLAPS = ("none", "comm", "full")
@@ -142,6 +142,15 @@ def test_allreduce_is_ordered_and_equal_everywhere():
     results = run_threads(Partition(space, (1, 1, 4)), job, cpu(1))
     for result in results:
         np.testing.assert_array_equal(result, [((1.0 + 0.1) + 0.01) + 0.001, 3, -3])
+
+
+@pytest.mark.parametrize("name", ["self", "program"])
+def test_a_scalar_may_have_any_name(name):
+    def job(shard):
+        shard.run(lambda f: iter([shrink(f.u, over=shard.cells, largest=name)]), **{name: 2.0})
+        return shard.scalars[name]
+
+    assert run_threads(Partition(region((4, 4, 8)), (1, 1, 1)), job, cpu(1)) == [2.0]
 
 
 def test_a_failing_block_ends_the_others():

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskflow.runtime.regions import Box, difference, joined, periodic_images, triple
+from taskflow.errors import BadInput
+from taskflow.runtime.regions import Box, difference, joined, overlapping, periodic_images, triple
 
 from .cells import boxes, cells, count, flags, together
 
@@ -18,6 +19,13 @@ UNIT = Box((0, 0, 0), (1, 1, 1))
 def test_triple_wants_three(values):
     with pytest.raises(ValueError, match="values to unpack"):
         triple(values)
+
+
+@pytest.mark.parametrize("corner", [(4.5, 1, 1), (8 / 2, 1, 1), (np.float64(4), 1, 1), ("4", 1, 1), (4, 1), 4])
+def test_corners_are_three_whole_numbers(corner):
+    with pytest.raises(BadInput, match=r"Box\(\(0, 0, 0\), .*\): give each corner as three whole numbers"):
+        Box((0, 0, 0), corner)
+    assert Box((0, 0, 0), (np.int64(4), 1, 1)) == Box.of((4, 1, 1))
 
 
 def test_of_begins_at_the_origin():
@@ -46,6 +54,21 @@ def test_a_box_without_cells_is_falsy_whatever_its_corners(hi):
     assert box.subtract(UNIT) == []
     assert UNIT.subtract(box) == [UNIT]
     assert periodic_images(box, UNIT, (True, False, True)) == []
+
+
+@given(st.lists(boxes(), max_size=5))
+def test_overlapping(several):
+    pairs = [(a, b) for n, a in enumerate(several) for b in several[:n] if a.meets(b)]
+    result = overlapping(tuple(several))
+    assert (result is None) == (not pairs)
+    assert result is None or result in pairs or result[::-1] in pairs
+
+
+def test_intersecting_boxes_among_thousands():
+    grid = [Box.of((4, 4, 4)).shift((4 * i, 4 * j, 4 * k)) for i in range(16) for j in range(16) for k in range(16)]
+    assert overlapping(tuple(grid)) is None
+    odd = Box.of((2, 2, 2)).shift((31, 32, 32))
+    assert overlapping((*grid, odd)) in ((odd, grid[7 * 256 + 8 * 16 + 8]), (grid[7 * 256 + 8 * 16 + 8], odd))
 
 
 @given(boxes(), boxes())

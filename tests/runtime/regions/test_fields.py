@@ -25,6 +25,11 @@ def test_unknown_dtype():
         Field("p", "double precision")
 
 
+def test_values_are_counted():
+    with pytest.raises(ValueError, match=r"field 'p': values = 1.5; give a whole number, 1 or more"):
+        Field("p", values=1.5)
+
+
 def test_a_field_space_is_a_mapping_in_order():
     u, p = Field("u", location="fx"), Field("p", "f4")
     space = FieldSpace([u, p])

@@ -9,11 +9,13 @@ import pytest
 from taskflow.runtime.regions import Box, Partition, region
 from taskflow.runtime.tasks import (
     IDENTITY,
+    Coloured,
     Compute,
     Read,
     ReadWrite,
     Reduce,
     Scalar,
+    Swept,
     View,
     Write,
     combine,
@@ -72,6 +74,18 @@ def test_writing_through_what_was_read():
     values = view(Read)[...]
     with pytest.raises(ValueError, match="read-only"):
         values += 1.0
+
+
+@pytest.mark.parametrize("privilege", [ReadWrite[1], Coloured[1], Swept["up"]])
+def test_writing_a_neighbour_through_what_was_read(privilege):
+    p = view(privilege)
+    for offset in ((1, 0, 0), (0, 0, -1)):
+        neighbours = p[offset]
+        with pytest.raises(ValueError, match="read-only"):
+            neighbours *= 10.0
+    here = p[0, 0, 0]
+    here += 1.0
+    assert np.array_equal(p[...], numbers()[BOX.slices(ORIGIN)] + 1.0)
 
 
 @pytest.mark.parametrize("privilege", [Write, ReadWrite])

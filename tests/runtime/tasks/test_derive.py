@@ -71,6 +71,37 @@ def test_an_owner_derives_its_own():
     assert (scalars["mine.a"], scalars["mine.b"]) == (2.0, 3.0)
 
 
+def nothing(f):
+    yield derive(lambda _: {}, ("by",))
+    yield scale(f.q, over=SPACE.cells, by="by")
+
+
+def counted_later(f):
+    yield scale(f.q, over=SPACE.cells, by="rounds")
+    yield Repeat(halved, 2, count="rounds")
+
+
+def folded_later(f):
+    yield scale(f.q, over=SPACE.cells, by="most")
+    yield total(f.q, over=SPACE.cells, most="most")
+
+
+@pytest.mark.parametrize(("program", "name"), [(nothing, "by"), (counted_later, "rounds"), (folded_later, "most")])
+def test_a_number_that_nobody_has_made_yet_is_not_read(program, name):
+    with pytest.raises(BadInput, match=rf"scale reads '{name}', which has no value yet: .* run\(..., {name}="):
+        values(program, (2, 1, 1))
+
+
+def test_what_has_a_value_keeps_it_where_none_is_derived():
+    def job(shard):
+        shard.write({"q": np.ones(shard.cells.shape[::-1])})
+        shard.run(nothing, by=2.0)
+        shard.run(nothing)
+        return float(shard.read("q").max())
+
+    assert run_threads(Partition(SPACE, (2, 1, 1)), job, cpu(1)) == [4.0, 4.0]
+
+
 def test_the_proof_knows_that_the_host_gives_them():
     prove(Partition(SPACE, (2, 1, 1)), {halved: ()}, Mapper(), Hardware(True, (0, 0))).hold()
 

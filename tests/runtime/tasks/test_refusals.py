@@ -30,6 +30,11 @@ from .palette import mix, partitions, races, ranges, reach, readable, relax, ste
             lambda cells: fill("p", over=cells.grow(2)),
             "fill(p) is launched over [-2,6)x[-2,6)x[-2,6), outside the region's bounds [-1,5)x[-1,5)x[-1,5)",
         ),
+        (
+            lambda cells: fill("p", over=[cells, cells.grow(1).layer(0, 0, 0, 1), cells.layer(2, 1, 0, 2)]),
+            "fill(p) is launched over [0,4)x[0,4)x[0,4) and [0,4)x[0,4)x[2,4), which overlap; a cell would be done"
+            " twice: launch it over disjoint boxes",
+        ),
         (lambda cells: fill("s", over=cells), "fill(s) uses the field 's'; the region has p, q, r, rhs"),
         (
             lambda cells: sweep(star(2))("p", "q", over=cells),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import cloudpickle
+import numpy as np
 
 from taskflow.runtime.tasks import Read, Write, siblings, task
 
@@ -30,6 +31,47 @@ def test_a_task_of_a_function_is_itself_when_it_comes_home():
         b[...] = a[...]
 
     assert pickle.loads(cloudpickle.dumps(copied)) is copied
+
+
+FACTOR = """
+import base64, cloudpickle
+import taskflow.runtime.tasks as tf
+
+factor = 1.0
+values = {"shift": 0.0}
+
+@tf.task
+def scale(a: tf.Read[1], b: tf.Write) -> None:
+    b[...] = factor * a[...] + values["shift"]
+    assert scale.name == "scale"
+
+def send():
+    tf.siblings(scale)[0].fields["a"].stencil.reach  # which is kept once it has been worked out
+    print(base64.b64encode(cloudpickle.dumps(lambda: scale)).decode())
+
+send()
+send()
+factor = 2.0
+send()
+values["shift"] = 3.0
+send()
+factor, values["shift"] = 1.0, 0.0
+send()
+"""
+
+
+def test_a_task_whose_globals_have_changed_is_another_one():
+    done = subprocess.run([sys.executable, "-c", FACTOR], capture_output=True, text=True, timeout=60, check=True)
+    tasks = [pickle.loads(base64.b64decode(line))() for line in done.stdout.split()]
+    assert tasks[0] is tasks[1] is tasks[4]
+    assert len(set(tasks)) == 3
+    assert pickle.loads(cloudpickle.dumps(tasks)) == tasks
+    results = []
+    for made in tasks[1:4]:
+        b = np.zeros(1)
+        made.body({...: np.full(1, 5.0)}, b)
+        results.append(b[0])
+    assert results == [5.0, 10.0, 13.0]
 
 
 SENDER = """

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.errors import RunFailed
+from taskflow.errors import BadInput, RunFailed
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.machine.kernel import compile_cuda
-from taskflow.runtime.tasks import Repeat, ScalarMapping
+from taskflow.runtime.tasks import Launch, Repeat, ScalarMapping
 
 MOST = 2048
 NESTED = 4  # buffers made in advance: to allocate one later might wait for a kernel that waits for us
@@ -85,6 +85,17 @@ class Scalars(ScalarMapping):
         self._values.update(values)
         if placed := {self._places[name]: value for name, value in values.items() if name in self._places}:
             self._put(placed)
+
+    def require(self, launches: Iterable[Launch]) -> None:
+        """Raises BadInput where one of the launches reads a number that nobody has made by then."""
+        made = set(self._known)
+        for item in launches:
+            if missing := [name for name in item.scalars.values() if name not in made]:
+                raise BadInput(
+                    f"{item.task.name} reads {missing[0]!r}, which has no value yet: give it one, run(...,"
+                    f" {missing[0]}=value), or let a task, derive or repeat make it before"
+                )
+            made.update(name for name, _ in item.reductions.values())
 
     def changed(self, names: Iterable[str]) -> None:
         """Note that passes have produced new values of these scalars on the device."""
