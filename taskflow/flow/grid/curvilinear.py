@@ -23,3 +23,29 @@ def metrics(vertices: Vertices) -> np.ndarray:
 
     in_parts(vertices, fill)
     return result
+
+
+def mirrored(vertices: Vertices, axis: int, high: bool) -> dict[int, np.ndarray]:
+    """Return the area vectors [z, y, xyz, x] of low faces of ghost cells, across each of the two other axes: those of
+    the cells inside, mirrored in the plane of the side. With them no difference along the side adds to what passes it.
+
+    The cells are two layers, between which the side is, at the low or high end of `axis`, and one more in front along
+    the two other axes: a face is mirrored in the mean plane of the areas on both of its sides.
+    """
+    values = np.moveaxis(metrics(vertices), 2, 3)
+    across = 2 - axis  # in arrays [z, y, x, value]
+    inner, upper = (np.take(values, [layer], across) for layer in (0 if high else 1, 1))
+    result = {}
+    for other in {0, 1, 2} - {axis}:
+        along = 2 - other
+        side = upper[..., 3 * axis : 3 * axis + 3]
+        area = inner[..., 3 * other : 3 * other + 3]
+        behind, before = (np.delete(side, end, along) for end in (0, -1))
+        normal = behind + before
+        area = np.delete(area, 0, along)
+        square = (normal**2).sum(axis=-1, keepdims=True)
+        through = (area * normal).sum(axis=-1, keepdims=True)
+        part = np.divide(through, square, out=np.zeros_like(square), where=square > 0)
+        last = ({0, 1, 2} - {axis, other}).pop()
+        result[other] = np.moveaxis(np.delete(area - 2 * part * normal, 0, 2 - last), 3, 2)
+    return result

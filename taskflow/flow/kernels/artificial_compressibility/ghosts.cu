@@ -44,12 +44,28 @@ TASK beyond_velocity(Range range, InOut p, InOut u, InOut v, InOut w OPTIONAL(T)
   });
 }
 
+// The velocity inside, mirrored in the plane of a side
+template <class Metrics>
+FN Vector mirrored(In u, In v, In w, const Metrics& metrics, const Cell& c, Index N, const Condition& side) {
+  const Vector area = wall(metrics, c, side).area, inside{u[c + N], v[c + N], w[c + N]};
+  return plus(inside, -2 * dot(area, inside) * reciprocal(square(area)), area);
+}
+
+TASK beyond_slip(Range range, InOut p, InOut u, InOut v, InOut w OPTIONAL(T) OPTIONAL(metrics), Condition side) {
+  FRAME(range)
+  for_cells(range, CELL(c) {
+    const Vector velocity = mirrored(u, v, w, metrics, c, N, side);
+    p[c] = 2 * p[c + N] - p[c + 2 * N];
+    u[c] = velocity.x, v[c] = velocity.y, w[c] = velocity.z;
+    warm(T, metrics, c, N, side);
+  });
+}
+
 TASK beyond_symmetry(Range range, InOut p, InOut u, InOut v, InOut w OPTIONAL(T) OPTIONAL(metrics), Condition side) {
   FRAME(range)
   for_cells(range, CELL(c) {
-    const Vector area = wall(metrics, c, side).area, inside{u[c + N], v[c + N], w[c + N]};
-    const Vector mirrored = plus(inside, -2 * dot(area, inside) * reciprocal(square(area)), area);
-    p[c] = p[c + N], u[c] = mirrored.x, v[c] = mirrored.y, w[c] = mirrored.z;
+    const Vector velocity = mirrored(u, v, w, metrics, c, N, side);
+    p[c] = p[c + N], u[c] = velocity.x, v[c] = velocity.y, w[c] = velocity.z;
     warm(T, metrics, c, N, side);
   });
 }

@@ -31,8 +31,10 @@ from taskflow.runtime.tasks import (
 
 TEXTS = KERNELS / "artificial_compressibility"
 TWO_INSIDE = facing(n=(1, 2))
-Kind = Literal["wall", "inflow", "slip", "outflow", "far-field"]
-SIDES: Mapping[Kind, int] = MappingProxyType({"wall": 1, "slip": 1, "inflow": 2, "outflow": 3, "far-field": 4})
+Kind = Literal["wall", "inflow", "slip", "symmetry", "outflow", "far-field"]
+SIDES: Mapping[Kind, int] = MappingProxyType(
+    {"wall": 1, "slip": 1, "symmetry": 1, "inflow": 2, "outflow": 3, "far-field": 4}
+)
 """The values of the field `sides` in the ghost cells of each kind; 0 in all other cells."""
 REST = (0.0, 0.0, 0.0)
 
@@ -135,6 +137,11 @@ def beyond_velocity(
 
 
 @task(kernel=TEXTS / "ghosts.cu")
+def beyond_slip(flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition) -> None:
+    """The velocity mirrored; the pressure goes on along a line, as at a wall."""
+
+
+@task(kernel=TEXTS / "ghosts.cu")
 def beyond_symmetry(flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition) -> None:
     """The velocity mirrored, and the pressure inside."""
 
@@ -154,6 +161,10 @@ def far_away(
     flow: Components(p=Write, u=Write, v=Write, w=Write), T_far: Write | None, *, on: Face, side: Condition
 ) -> None:
     """The values of the free stream."""
+
+
+BEYOND = {"slip": beyond_slip, "symmetry": beyond_symmetry, "outflow": beyond_pressure}
+"""What fills ghost cells of the kinds without a velocity that is given."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +245,7 @@ def side_ghosts(
         elif side.kind == "far-field":
             yield far_away(flow, T, **where)
         else:
-            yield (beyond_symmetry if side.kind == "slip" else beyond_pressure)(flow, T, metrics, **where)
+            yield BEYOND[side.kind](flow, T, metrics, **where)
 
 
 def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbers: Condition) -> Iterator[Launch]:

@@ -15,7 +15,7 @@ from taskflow.errors import BadInput, named
 from taskflow.flow.models.artificial_compressibility.dual_time import weights
 from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
-from taskflow.hexahedra import swept_volumes
+from taskflow.hexahedra import centres, swept_volumes
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.case import FACES, Case
@@ -117,19 +117,19 @@ def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: f
         transfer=table.heat_transfer or 0.0,
         outside=table.outside_temperature or 0.0,
     )
-    kind: Kind = "slip" if table.type == "symmetry" else table.type
+    kind: Kind = table.type
     return Side(name, kind, tuple(map(patch_of, patches)), condition, table.varies)
 
 
 def velocities(
     name: str, table: ChartSide, domain: ChartDomain, moment: Moment = BEGINNING
 ) -> Iterator[tuple[Border, np.ndarray]]:  # fmt: skip
-    """The velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment; walls move with the grid. Raises
-    BadInput where one is not finite.
+    """The velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment; walls move with the grid, and have
+    that of `feet`. Raises BadInput where one is not finite.
     """
     grid, motion = domain.grid, domain.motion
     patches = grid.sides[name]
-    at_rest = [faces(grid, patch)[0] for patch in patches]
+    at_rest = [feet(grid, patch) if table.type == "wall" else faces(grid, patch)[0] for patch in patches]
     with named(f"boundaries.{name}.velocity"):
         if table.profile is not None:
             values = _parabolic(grid, patches, np.array(table.numbers))
@@ -140,6 +140,16 @@ def velocities(
         values = [own + moment.speeds(motion, points) for own, points in zip(values, at_rest, strict=True)]
     for border, velocity in zip(borders(grid)[name], values, strict=True):
         yield border, np.expand_dims(velocity, 3 - border.axis)
+
+
+def feet(grid: MultiBlockGrid, patch: Patch) -> np.ndarray:
+    """The places [xyz, n, m] where normals through the centres of the cells inside meet the faces of a patch: half-way
+    to ghost cells, whose areas are `mirrored`.
+    """
+    middle, area = faces(grid, patch)
+    vertices = grid.charts[patch.chart].at(patch.cells.expand((0, 0, 0), (1, 1, 1)))
+    inside = np.array(centres(vertices)).squeeze(3 - patch.axis)
+    return np.asarray(inside - ((inside - middle) * area).sum(axis=0) / (area**2).sum(axis=0) * area)
 
 
 def more_edges(grid: MultiBlockGrid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
@@ -196,7 +206,7 @@ def _parabolic(grid: MultiBlockGrid, patches: Sequence[Patch], mean: np.ndarray)
     size = float(np.linalg.norm(np.ptp(corners, axis=0)))
     if np.abs((corners - middle) @ normal).max() > FLAT * size:
         raise BadInput('profile = "parabolic" needs a plane side; give velocity as expressions')
-    shares = [_share(centres, corners, middle, normal, size, _wide(grid, patches)) for centres, _ in geometry]
+    shares = [_share(at, corners, middle, normal, size, _wide(grid, patches)) for at, _ in geometry]
     sizes = [np.sqrt((areas**2).sum(axis=0)) for _, areas in geometry]
     total = sum((share * area).sum() for share, area in zip(shares, sizes, strict=True))
     scale = sum(area.sum() for area in sizes) / total

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.flow.grid.curvilinear import VALUES, metrics
+from taskflow.flow.grid.curvilinear import VALUES, metrics, mirrored
 from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.eddies import FILTER
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
+from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side, outward
 from taskflow.hexahedra import cell_volumes, centres
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Box, Field
+from taskflow.runtime.regions import Box, Field, triple
+from taskflow.runtime.tasks import frame
 from taskflow.simulation.bodies.solids import pieces
 from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, Moment, patch_of, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
@@ -27,6 +28,7 @@ from taskflow.simulation.case.charts.sides import ChartSide
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
 FORCE = ("f_x", "f_y", "f_z")
 SLAB = 1 << 18  # cells whose constants are computed in one go: they take little memory beside their fields
+MIRRORS = ("wall", "slip", "symmetry", "outflow")  # sides that prescribe what flows through them
 STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 
 
@@ -85,6 +87,7 @@ class ChartConstants:
         for name in names:
             if name == METRICS:
                 values[METRICS] = metrics((x, y, z))
+                self._mirror(values[METRICS], box, moment.time)
             elif name == SWEPT and self.domain.motion is not None:
                 values[SWEPT] = moment.swept(self.domain.motion, at_rest)
             elif name == FILTER:
@@ -99,6 +102,23 @@ class ChartConstants:
                 if common := patch.ghosts & box:
                     values[KINDS][common.slices(box.lo)] = SIDES[side.kind]
         return values | (self.forces(box, np.stack((x, y, z)), moment.time) if FORCE[0] in names else {})
+
+    def _mirror(self, metrics: np.ndarray, box: Box, time: float) -> None:
+        """Replace areas of ghost cells in a box beyond sides that prescribe what flows through them: so it does where
+        lines of the grid do not meet them at a right angle, too.
+        """
+        for side in self.sides:
+            for patch in side.patches if side.kind in MIRRORS else ():
+                axis, high = frame(patch.face)
+                behind = triple(int(a != axis) for a in range(3))
+                if not (cells := patch.ghosts.expand((0, 0, 0), behind) & box):
+                    continue
+                inward = triple(-step for step in outward(patch.face))
+                around = cells.expand(behind, (0, 0, 0))
+                around |= around.shift(inward)
+                areas = mirrored(self.domain.moved(self.domain.at_rest(around), time), axis, high)
+                for other, area in areas.items():
+                    metrics[cells.slices(box.lo)][:, :, 3 * other : 3 * other + 3] = area
 
     def forces(self, box: Box, vertices: np.ndarray, time: float) -> dict[str, np.ndarray]:
         """The force at the centres of cells between these vertices, and 0 beyond the charts."""
