@@ -5,73 +5,22 @@ not between two sides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from taskflow.errors import BadInput, named
-from taskflow.flow.models.artificial_compressibility.dual_time import weights
 from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
-from taskflow.hexahedra import swept_volumes
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.moment import BEGINNING, Moment
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.charts.sides import ChartSide
-from taskflow.simulation.case.motion import GridMotion
 
 FLAT = 1e-6  # of the size of a side: how far from a plane, a rectangle or a circle its vertices may lie
-
-
-@dataclass(frozen=True)
-class Moment:
-    """The end of a step of real time of `dt`, behind one of `last` (0: none); without `dt` the beginning of a run."""
-
-    time: float = 0.0
-    dt: float = 0.0
-    last: float = 0.0
-
-    @property
-    def before(self) -> tuple[float, float]:
-        """The times of the two levels before."""
-        return self.time - self.dt, self.time - self.dt - self.last
-
-    @property
-    def weights(self) -> tuple[float, float, float]:
-        """c_0, c_1 and c_2 of the step."""
-        return weights(self.dt / self.last if self.last else 0.0)
-
-    def speeds(self, motion: GridMotion, points: np.ndarray) -> np.ndarray:
-        """How fast points [xyz, ...] of the grid at rest move, by the differences of the step; 0 at the beginning."""
-        if not self.dt:
-            return np.zeros_like(points)
-        times = (self.time, *self.before)
-        return np.asarray(
-            sum(c * motion.moved(points, t) for c, t in zip(self.weights, times, strict=True) if c) / self.dt
-        )
-
-    def swept(self, motion: GridMotion, vertices: np.ndarray) -> np.ndarray:
-        """The volume that low faces sweep per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid at
-        rest: (c_0 s^(n+1) - c_2 s^n) / dt, s being the volumes swept in this step and in the one before.
-
-        As c_0 + c_1 + c_2 = 0, what the six faces of a cell sweep is to rounding the rate of change of its volume.
-        """
-        cells = tuple(n - 1 for n in vertices.shape[1:])
-        if not self.dt:
-            return np.zeros((cells[0], cells[1], 3, cells[2]))
-        now, old, older = ((x, y, z) for x, y, z in (motion.moved(vertices, t) for t in (self.time, *self.before)))
-        c_0, _, c_2 = self.weights
-        low = tuple(slice(0, n) for n in cells)
-        rates = []
-        for axis in range(3):
-            rate = c_0 * swept_volumes(old, now, axis)
-            rates.append(((rate - c_2 * swept_volumes(older, old, axis)) if c_2 else rate)[low] / self.dt)
-        return np.stack(rates, axis=2)
-
-
-BEGINNING = Moment()
 
 
 def patch_of(border: Border) -> BoundaryPatch:
