@@ -82,7 +82,7 @@ class ChartSide(Table, FormulaVector):
         otherwise="a wall stands still; otherwise required",
     )
     profile: Literal["parabolic"] | None = optional(
-        "of an `inflow`, over a rectangular or a round side: `velocity`, three numbers, is the mean then; across one"
+        "of an `inflow`, over a rectangle or a disc: `velocity`, three numbers, is the mean then; across one"
         " cell it is even",
         otherwise="as `velocity` says",
     )
