@@ -16,6 +16,7 @@ from taskflow.output.moving import RATES
 from taskflow.simulation.build.artificial_compressibility.moment import Moment
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.conditions.restart import newest_restart
 from tests.flow.charts import distorted, lattice
 from tests.simulation.going_on import go
@@ -290,3 +291,12 @@ def test_motions_that_jump_or_are_not_finite_are_told():
     motion = case(PITCHING, motion={"angle": {"z": "1/(t - 0.5)"}}).motion
     with pytest.raises(BadInput, match=r"motion.angle.z: '1/\(t - 0.5\)' is not finite at time 0.5"):
         motion.check(1.0)  # none of the moments that are tried first is that
+
+
+@pytest.mark.parametrize(("angle", "axes"), [
+    ({"x": "t"}, []), ({"z": "t"}, ["z"]), ({"z": 0.3}, []), ({"x": "t", "y": "t"}, ["y"]),
+    ({"x": "t", "z": "pi/3"}, []), ({"y": "pi/2", "z": "t"}, []), ({"z": "pi/2", "y": "t", "x": 0.2}, ["y"]),
+])  # fmt: skip
+def test_which_angles_turn_a_direction_in_time(angle, axes):
+    """A period along x: about x first, then about y, then about z."""
+    assert list(GridMotion(angle=angle).turns(np.array([2.0, 0.0, 0.0]))) == axes
