@@ -1,4 +1,6 @@
-"""Vertices of charts that move rigidly, x = R X + b: of each record, from twelve numbers that belong to it."""
+"""Vertices of charts that move rigidly, x = R X + b, and their velocities R' X + b': of each record, from numbers that
+belong to it.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,18 @@ if TYPE_CHECKING:
     import xarray as xr
     import zarr
 
-POSE = tuple(f"motion_{name}" for name in (*(f"{i}{j}" for i in "xyz" for j in "xyz"), *"xyz"))
-COLUMNS = {name: {"long_name": f"{name}, of x = R X + b: R row by row, then b"} for name in POSE}
+PARTS = (*(f"{i}{j}" for i in "xyz" for j in "xyz"), *"xyz")  # of R row by row, then of b
+POSE, RATES = (tuple(f"{of}_{part}" for part in PARTS) for of in ("motion", "motion_rate"))
+COLUMNS = {name: {"long_name": f"{name}, of x = R X + b: R row by row, then b"} for name in POSE} | {
+    name: {"long_name": f"{name}, of the rates of R and b, by the differences of the step"} for name in RATES
+}
 PLACES = ("x", "y", "z", "x_c", "y_c", "z_c")  # of vertices, and of centres
 REST = "_at_rest"  # ends the names of places X
 
 
-def pose(turn: np.ndarray, shift: np.ndarray) -> dict[str, float]:
-    """Return the numbers of R and b."""
-    return dict(zip(POSE, [float(value) for value in (*turn.ravel(), *shift)], strict=True))
+def pose(turn: np.ndarray, shift: np.ndarray, names: tuple[str, ...] = POSE) -> dict[str, float]:
+    """Return the numbers of R and b; with the names `RATES` those of their rates."""
+    return dict(zip(names, [float(value) for value in (*turn.ravel(), *shift)], strict=True))
 
 
 def moved(points: np.ndarray, numbers: Mapping[str, float]) -> np.ndarray:

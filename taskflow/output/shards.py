@@ -216,6 +216,7 @@ def _copy(
         for corner in product(*(range(0, n, width) for n, width in zip(array.shape, array.shard, strict=True))):
             z, y, x = (slice(low, low + width) for low, width in zip(corner, array.shard, strict=True))
             array_of(arrays, name)[index, z, y, x] = np.asarray(array_of(source, name)[index, z, y, x])
+    columns = [name for name in layout.columns if name in source]  # earlier builds have fewer
     for index, time in enumerate(times):
-        new.commit(index, time, **{name: np.asarray(array_of(source, name)[index]).item() for name in layout.columns})
+        new.commit(index, time, **{name: np.asarray(array_of(source, name)[index]).item() for name in columns})
     new.finish()

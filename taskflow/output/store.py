@@ -130,8 +130,8 @@ class Store:
         return int(self._time.shape[0])
 
     def commit(self, index: int, time: float, **columns: float) -> None:
-        """Make record `index` visible, with the numbers that belong to it. Records are committed in order, their times
-        increase; else ValueError.
+        """Make record `index` visible, with the numbers that belong to it, but for those for which a store that an
+        earlier build began has no room. Records are committed in order, their times increase; else ValueError.
 
         Like every change of the store it raises RunFailed where the disk is full.
         """
@@ -142,7 +142,8 @@ class Store:
         with on_disk(f"time of snapshot {index} in {self._group.store_path}"):
             for array in write_places(self._arrays, index, columns):  # of one chunk each
                 self._note(self._path / array.path / array.metadata.encode_chunk_key((index, 0, 0, 0)))
-            for name, value in (*columns.items(), ("time", time)):
+            known = {name: value for name, value in columns.items() if name in self._arrays}
+            for name, value in (*known.items(), ("time", time)):
                 array = self._arrays[name]
                 array[index] = value
                 self._note(self._path / array.path / array.metadata.encode_chunk_key((index // array.chunks[0],)))

@@ -132,11 +132,11 @@ class Records:
         if now.output:
             self._derive(now)
             planned = stopped is None or stopped.output
-            self._groups[SNAPSHOTS].take(planned=planned, time=now.time, **self._placed(now.time))
+            self._groups[SNAPSHOTS].take(planned=planned, time=now.time, **self._placed(now))
         for group, every in self._every.items():
             if (now.step == 0 and now.output) or every.due(before, now.step, now.time):
                 self._derive(now)
-                self._groups[group].take(planned=True, time=now.time, **self._placed(now.time))
+                self._groups[group].take(planned=True, time=now.time, **self._placed(now))
         for averaging in self._averaging.values():
             averaging.look(before, now, interrupted=stopped is not None)
         if self._pictures is not None:
@@ -227,7 +227,7 @@ class PictureRecording:
 
     def __init__(
         self, directory: Path, pictures: Sequence[Picture], shard: Shard, guard: Guard,
-        placed: Callable[[float], Mapping[str, float]],
+        placed: Callable[[Tick], Mapping[str, float]],
     ) -> None:  # fmt: skip
         self._directory, self._pictures, self._shard, self._placed = directory, pictures, shard, placed
         self.writer = Writer(sum(picture.most for picture in pictures), before=guard)
@@ -253,7 +253,7 @@ class PictureRecording:
         self._shard.meet(self.writer.patience)  # as `FieldRecording` does
         if not held:
             return
-        about = {"time": now.time, **self._placed(now.time)}
+        about = {"time": now.time, **self._placed(now)}
 
         def write() -> None:
             pieces = [(box.lo[::-1], {role: take() for role, take in fields.items()}) for box, fields in held]

@@ -69,7 +69,8 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"boundaries__body": {"type": "wall", "temperature": 1}},
      "boundaries.body.temperature = 1.0: this case has no temperature; add a [heat] table with diffusivity, or leave it out"),
     ({"boundaries__far": {"type": "far-field", "velocity": ["y", 0, 0]}},
-     'boundaries.far.velocity = ["y", 0, 0]: a free stream is the same everywhere; give three numbers'),
+     'boundaries.far.velocity = ["y", 0, 0]: a free stream is the same everywhere, and one that changes in time is not'
+     " available in this version; give three numbers"),
     ({"boundaries__far": {"type": "inflow", "velocity": ["t", 0, 0]}},
      'boundaries.far.velocity = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["y", 0, 0], "profile": "parabolic"}},
@@ -129,6 +130,10 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({**REAL, "motion": {"angle": {"x": 0.1}}}, "motion.angle.x = 0.1: a grid in two dimensions stays in its plane; leave it out"),
     ({**REAL, "motion": {"displacement": ["x", 0, 0]}}, 'motion.displacement = ["x", 0, 0]: \'x\' has x: a rigid motion is an'
                                                         " expression in t alone"),
+    ({**REAL, "grid": {"cells": [8, 8, 1], "lengths": [1, 2, 1], "periodic": ["y"]}, "motion": {"angle": {"z": "0.1*t"}},
+      "boundaries": {"x_min": "wall", "x_max": "wall", "z_min": "symmetry", "z_max": "symmetry"}},
+     'motion.angle.z = "0.1*t": the grid is periodic along (0, 2, 0), which may not turn; turn it about that alone, or'
+     " give sides in its place"),
     ({**REAL, "motion": {}}, "motion: nothing moves; give angle or displacement, or leave the table out"),
     ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": "symmetry"},
      'boundaries.body = "symmetry": on a grid that moves it is not available in this version; give a wall, or leave motion'

@@ -12,9 +12,11 @@ from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput, RunFailed
 from taskflow.hexahedra import cell_volumes, centres, swept_volumes
 from taskflow.output import read_log, tree
-from taskflow.simulation.build.artificial_compressibility.boundaries import Moment
+from taskflow.output.moving import RATES
+from taskflow.simulation.build.artificial_compressibility.moment import Moment
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.conditions.restart import newest_restart
 from tests.flow.charts import distorted, lattice
 from tests.simulation.going_on import go
@@ -233,6 +235,30 @@ def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(march, tmp_path):
         assert abs(fields[f"{number}/{name}"] - value).max() < 1e-12
 
 
+def test_pressures_and_stresses_on_a_wall_that_moves_are_its_force(tmp_path):
+    """Those of snapshots, planes and surfaces, with steps of several lengths; a store without rates has no stress."""
+    go(case(
+        PITCHING, time={"end": 0.25, "step": 0.1}, output__every=0.15, method__inner={"iterations": 10},
+        planes=[{"name": "wall", "side": "body", "every": {"steps": 1}}],
+    ), tmp_path / "run")  # fmt: skip
+    snapshots, planes = (tree(tmp_path / "run" / "fields.zarr", group) for group in ("", "wall"))
+    log = {line["time"]: line["bodies"]["body"] for line in read_log(tmp_path / "run" / "log.jsonl")}
+    assert set(snapshots.time.values) < set(log) == set(planes.time.values)
+    for number, time in enumerate(planes.time.values):
+        side = planes.isel(time=number).flow.side("body")
+        friction = [float((side[f"stress_{axis}"] * side.area).sum()) for axis in "xyz"]
+        np.testing.assert_allclose(friction, np.subtract(log[time]["force"], log[time]["pressure_force"]), atol=1e-12)
+    last = snapshots.isel(time=-1)
+    side, span = last.flow.side("body"), float(np.ptp(last["charts/0/z"].values))
+    force = [float(((side.p_face * side[f"normal_{a}"] + side[f"stress_{a}"]) * side.area).sum()) for a in "xyz"]
+    np.testing.assert_allclose(np.divide(force, span), log[float(last.time)]["force"], atol=1e-12)
+    earlier = last.copy()
+    earlier.dataset = last.to_dataset().drop_vars(RATES)
+    earlier.attrs["boundary_body_velocity"] = np.zeros(3)
+    assert "p_face" in earlier.flow.side("body")
+    assert "stress_x" not in earlier.flow.side("body")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_implicit_marching_solves_the_same_steps_on_a_grid_that_moves(tmp_path):
@@ -265,3 +291,12 @@ def test_motions_that_jump_or_are_not_finite_are_told():
     motion = case(PITCHING, motion={"angle": {"z": "1/(t - 0.5)"}}).motion
     with pytest.raises(BadInput, match=r"motion.angle.z: '1/\(t - 0.5\)' is not finite at time 0.5"):
         motion.check(1.0)  # none of the moments that are tried first is that
+
+
+@pytest.mark.parametrize(("angle", "axes"), [
+    ({"x": "t"}, []), ({"z": "t"}, ["z"]), ({"z": 0.3}, []), ({"x": "t", "y": "t"}, ["y"]),
+    ({"x": "t", "z": "pi/3"}, []), ({"y": "pi/2", "z": "t"}, []), ({"z": "pi/2", "y": "t", "x": 0.2}, ["y"]),
+])  # fmt: skip
+def test_which_angles_turn_a_direction_in_time(angle, axes):
+    """A period along x: about x first, then about y, then about z."""
+    assert list(GridMotion(angle=angle).turns(np.array([2.0, 0.0, 0.0]))) == axes

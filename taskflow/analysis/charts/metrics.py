@@ -12,13 +12,15 @@ from taskflow.output.metadata import UNITS
 from taskflow.output.reading import charts
 
 
-def vertices_of(chart: xr.Dataset) -> np.ndarray:
-    """Return the vertices [xyz, k, j, i] of a chart. Raises BadInput where they move and there are several times."""
+def vertices_of(chart: xr.Dataset, kind: str = "") -> np.ndarray:
+    """Return the vertices [xyz, k, j, i] of a chart; of one that moves of the `kind` `REST` those at rest. Raises
+    BadInput where they move and there are several times.
+    """
     if "time" in chart["x"].dims and chart.sizes["time"] != 1:
         raise BadInput("the grid moves: choose a time, as by .isel(time=-1)")
     if "time" in chart["x"].dims:
         chart = chart.isel(time=0)
-    return np.stack([chart[axis].values for axis in "xyz"])
+    return np.stack([chart[f"{axis}{kind}"].values for axis in "xyz"])
 
 
 def across(vertices: np.ndarray, axis: int) -> np.ndarray:

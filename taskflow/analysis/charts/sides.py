@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -14,6 +14,7 @@ from taskflow.output.chart_layout import CELLS, VERTICES, ranges
 from taskflow.output.chart_store import CHART
 from taskflow.output.conditions import BOUNDARY
 from taskflow.output.metadata import UNITS
+from taskflow.output.moving import POSE, RATES, REST, transformed
 from taskflow.output.reading import charts, patches, place_of
 
 if TYPE_CHECKING:
@@ -39,15 +40,15 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     fluid puts on the wall, over density: viscosity times 2 (u - u_wall) |S| / V as the equations have it: S is the area
     of the face, V the mean of the volumes of the cell and of its mirror image beyond. It needs the attributes
     `viscosity`, `boundary_NAME` = "wall" and `boundary_NAME_velocity`, which walls have whose velocity is the same
-    everywhere. Coordinates are the middle of a face, x, y, z, its normal n out of the fluid and its area, and chart, k,
-    j and i of the cell.
+    everywhere, or of a grid that moves the columns `motion_rate_xx`, ...: its walls move with it. Coordinates are the
+    middle of a face, x, y, z, its normal n out of the fluid and its area, and chart, k, j and i of the cell.
     Raises BadInput where there is no such side.
     """
     known = patches(records)
     if name not in known:
         raise BadInput(f"side = {name!r}: there is no such side; choose one of {', '.join(sorted(known))}")
     datasets = dict(charts(records))
-    parts = [_on(datasets[patch.chart], patch, _wall(records.attrs, name)) for patch in known[name]]
+    parts = [_on(datasets[patch.chart], patch, _wall(records, name)) for patch in known[name]]
     if not all("p_face" in part for part in parts):
         parts = [part.drop_vars("p_face", errors="ignore") for part in parts]
     return xr.concat(parts, "face").assign_attrs(records.attrs)
@@ -55,21 +56,29 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
 
 def on_patch(records: xr.DataTree, name: str, patch: Patch) -> xr.Dataset:
     """Return the values on one patch of a side, as `side` does, in the order of its cells."""
-    return _on(dict(charts(records))[patch.chart], patch, _wall(records.attrs, name))
+    return _on(dict(charts(records))[patch.chart], patch, _wall(records, name))
 
 
-def _wall(attributes: Any, name: str) -> tuple[float, np.ndarray] | None:
-    """Return the viscosity and the velocity of a wall; None of what is none, or whose velocity is not known."""
+def _wall(records: xr.DataTree, name: str) -> tuple[float, np.ndarray] | None:
+    """Return the viscosity and the numbers of R' and b' [12, ...] of a wall whose points X at rest have the velocity
+    R' X + b'; None of what is none, or whose velocity is not known, as that of grids that move in stores of before
+    there were rates.
+    """
+    attributes, columns = records.attrs, records.data_vars
     velocity = attributes.get(f"{BOUNDARY}{name}_velocity")
-    if attributes.get(f"{BOUNDARY}{name}") != "wall" or "viscosity" not in attributes or velocity is None:
+    if attributes.get(f"{BOUNDARY}{name}") != "wall" or "viscosity" not in attributes:
         return None
-    return float(attributes["viscosity"]), np.asarray(velocity, dtype=float)
+    if POSE[0] in columns:
+        numbers = np.array([columns[rate].values for rate in RATES]) if RATES[0] in columns else None
+    else:
+        numbers = None if velocity is None else np.array([*np.zeros(9), *velocity], dtype=float)
+    return None if numbers is None else (float(attributes["viscosity"]), numbers)
 
 
 def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
-    vertices = vertices_of(chart.isel(ranges(VERTICES, patch.cells.expand((0, 0, 0), (1, 1, 1)))))
-    outward = 1 if patch.end else -1
-    corners = np.stack(face_corners(vertices, patch.axis)).take(patch.end, 4 - patch.axis)
+    layer = chart.isel(ranges(VERTICES, patch.cells.expand((0, 0, 0), (1, 1, 1))))
+    vertices, outward = vertices_of(layer), 1 if patch.end else -1
+    corners = _corners(vertices, patch)
     middle, S = corners.mean(axis=0), outward * area(*corners).reshape(3, -1)
     size = np.sqrt((S**2).sum(axis=0))
     normal = S / size
@@ -81,7 +90,9 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
         values["p_face"] = values["p"].copy(data=_extrapolated(fields["p"], patch))
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
-        viscosity, velocity = wall
+        viscosity, rates = wall[0], wall[1].reshape(12)  # of one time, as there are vertices
+        at_rest = middle if f"x{REST}" not in layer else _corners(vertices_of(layer, REST), patch).mean(axis=0)
+        velocity = transformed(at_rest, rates[:9].reshape(3, 3), rates[9:])
         n, around = _along(normal, values["u"]), (cell_volumes(vertices) + cell_volumes(_mirrored(vertices, patch))) / 2
         relative = np.stack([values[name].values for name in VELOCITY]) - _along(velocity, values["u"])
         gradient = 2 * viscosity * relative * size / around.reshape(-1)
@@ -101,6 +112,11 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
     return xr.Dataset(values, coords=coords)
 
 
+def _corners(vertices: np.ndarray, patch: Patch) -> np.ndarray:
+    """Return the corners [corner, xyz, ...] of the faces of a patch, from the vertices of the layer of cells beside."""
+    return np.stack(face_corners(vertices, patch.axis)).take(patch.end, 4 - patch.axis)
+
+
 def _mirrored(vertices: np.ndarray, patch: Patch) -> np.ndarray:
     """Return the vertices of the images x_g = 2 x_0 - x_1 of a layer of cells beyond its faces."""
     axis = 3 - patch.axis
@@ -117,7 +133,7 @@ def _flat(field: xr.DataArray) -> xr.DataArray:
 
 
 def _along(vector: np.ndarray, values: xr.DataArray) -> np.ndarray:
-    """Return a vector [xyz], or one for each face [xyz, face], such that it goes with [xyz, ..., face]."""
+    """Return vectors of faces [xyz, ...] such that they go with [xyz, ..., face]."""
     by_face = vector.reshape(3, -1)
     return by_face.reshape(3, *(1,) * (values.ndim - 1), -1)
 

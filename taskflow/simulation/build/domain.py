@@ -21,6 +21,7 @@ from taskflow.simulation.case.grid import width_ratios
 from taskflow.simulation.case.probes import Across
 from taskflow.simulation.conditions.initial import named_state
 from taskflow.simulation.records.series import Corners, ProbeSeries, corners
+from taskflow.simulation.timing.schedule import Tick
 
 if TYPE_CHECKING:
     from taskflow.output import SavedState
@@ -59,8 +60,8 @@ class Domain(ABC):
         """The time of a record, in words."""
         return "time"
 
-    def placed(self, time: float) -> dict[str, float]:
-        """The numbers that say where the cells of a record are at a time: none of cells that stay."""
+    def placed(self, tick: Tick) -> dict[str, float]:
+        """The numbers that say where the cells of a record are, and how fast: none of cells that stay."""
         return {}
 
     @abstractmethod

@@ -19,6 +19,7 @@ from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.motion import of_time, steepest
 
 SAMPLES = 512  # moments at which a motion is tried
+ALONG = 1e-9  # of the length of a vector: what of it may point across an axis that it is parallel to
 JUMP = 0.5  # of a change between two moments: what is left of it however close they come
 
 
@@ -56,15 +57,20 @@ class GridMotion(Table):
     def pose(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """R and b of x = R X + b at a time. Raises BadInput where an expression is not finite."""
         a, b, c, *shift = (_at(value, key, time) for key, value in self.formulas.items())
-        about_x = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
-        about_y = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
-        about_z = np.array([[np.cos(c), -np.sin(c), 0], [np.sin(c), np.cos(c), 0], [0, 0, 1]])
-        turn, centre = about_z @ about_y @ about_x, np.array(self.centre)
+        turn, centre = _turn(2, c) @ _turn(1, b) @ _turn(0, a), np.array(self.centre)
         return turn, centre + shift - turn @ centre
 
     def moved(self, points: np.ndarray, time: float) -> np.ndarray:
         """Points [xyz, ...] where they are at a time."""
         return transformed(points, *self.pose(time))
+
+    def turns(self, vector: np.ndarray) -> Iterator[str]:
+        """Yield the axes about which a change of the angle turns a vector of the grid at rest."""
+        for axis, (key, value) in enumerate(list(self.formulas.items())[:3]):
+            if not isinstance(value, Expression) or not value.varies:
+                vector = _turn(axis, _at(value, key, 0.0)) @ vector
+            elif np.abs(np.delete(vector, axis)).max() > ALONG * np.abs(vector).max():
+                yield "xyz"[axis]
 
     @property
     def formulas(self) -> dict[str, NumberOrExpression]:
@@ -84,6 +90,14 @@ class GridMotion(Table):
             if begun and abs(at(late) - at(early)) > JUMP * begun:
                 what = getattr(value, "source", value)
                 raise BadInput(f"motion.{key}: {what!r} jumps at t = {late:.6g}; give an expression that does not")
+
+
+def _turn(axis: int, angle: float) -> np.ndarray:
+    """The matrix of a turn about an axis."""
+    turn, (a, b) = np.eye(3), ((axis + 1) % 3, (axis + 2) % 3)
+    turn[a, a] = turn[b, b] = np.cos(angle)
+    turn[a, b], turn[b, a] = -np.sin(angle), np.sin(angle)
+    return turn
 
 
 def _at(value: NumberOrExpression, key: str, time: float) -> float:

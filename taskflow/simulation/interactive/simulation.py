@@ -124,7 +124,7 @@ class Simulation(DrivenRun):
             return self._ask(f"reading {name}", lambda blocks: blocks.read(name, box.shift(charts[chart].lo)))
 
         fields, place = {name: setup.system.metadata[name] for name in (*self.case.fields, *derived)}, self.directory
-        return live(place / STORE, fields, np.dtype(setup.dtype), self.time, fetch, setup.domain.placed(self.time))
+        return live(place / STORE, fields, np.dtype(setup.dtype), self.time, fetch, setup.domain.placed(self._tick))
 
     @property
     def _derived(self) -> tuple[str, ...]:

@@ -4,74 +4,23 @@ not between two sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
-from taskflow.errors import BadInput, named
-from taskflow.flow.models.artificial_compressibility.dual_time import weights
+from taskflow.errors import named
 from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
-from taskflow.hexahedra import centres, swept_volumes
+from taskflow.hexahedra import centres
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.moment import BEGINNING, Moment
+from taskflow.simulation.build.artificial_compressibility.profiles import parabolic
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.charts.sides import ChartSide
-from taskflow.simulation.case.motion import GridMotion
-
-FLAT = 1e-6  # of the size of a side: how far from a plane, a rectangle or a circle its vertices may lie
-
-
-@dataclass(frozen=True)
-class Moment:
-    """The end of a step of real time of `dt`, behind one of `last` (0: none); without `dt` the beginning of a run."""
-
-    time: float = 0.0
-    dt: float = 0.0
-    last: float = 0.0
-
-    @property
-    def before(self) -> tuple[float, float]:
-        """The times of the two levels before."""
-        return self.time - self.dt, self.time - self.dt - self.last
-
-    @property
-    def weights(self) -> tuple[float, float, float]:
-        """c_0, c_1 and c_2 of the step."""
-        return weights(self.dt / self.last if self.last else 0.0)
-
-    def speeds(self, motion: GridMotion, points: np.ndarray) -> np.ndarray:
-        """How fast points [xyz, ...] of the grid at rest move, by the differences of the step; 0 at the beginning."""
-        if not self.dt:
-            return np.zeros_like(points)
-        times = (self.time, *self.before)
-        return np.asarray(
-            sum(c * motion.moved(points, t) for c, t in zip(self.weights, times, strict=True) if c) / self.dt
-        )
-
-    def swept(self, motion: GridMotion, vertices: np.ndarray) -> np.ndarray:
-        """The volume that low faces sweep per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid at
-        rest: (c_0 s^(n+1) - c_2 s^n) / dt, s being the volumes swept in this step and in the one before.
-
-        As c_0 + c_1 + c_2 = 0, what the six faces of a cell sweep is to rounding the rate of change of its volume.
-        """
-        cells = tuple(n - 1 for n in vertices.shape[1:])
-        if not self.dt:
-            return np.zeros((cells[0], cells[1], 3, cells[2]))
-        now, old, older = ((x, y, z) for x, y, z in (motion.moved(vertices, t) for t in (self.time, *self.before)))
-        c_0, _, c_2 = self.weights
-        low = tuple(slice(0, n) for n in cells)
-        rates = []
-        for axis in range(3):
-            rate = c_0 * swept_volumes(old, now, axis)
-            rates.append(((rate - c_2 * swept_volumes(older, old, axis)) if c_2 else rate)[low] / self.dt)
-        return np.stack(rates, axis=2)
-
-
-BEGINNING = Moment()
 
 
 def patch_of(border: Border) -> BoundaryPatch:
@@ -132,7 +81,7 @@ def velocities(
     at_rest = [feet(grid, patch) if table.type == "wall" else faces(grid, patch)[0] for patch in patches]
     with named(f"boundaries.{name}.velocity"):
         if table.profile is not None:
-            values = _parabolic(grid, patches, np.array(table.numbers))
+            values = parabolic(grid, patches, np.array(table.numbers))
         else:
             places = [domain.moved(points, moment.time) for points in at_rest]
             values = [np.stack(table.at(x, y, z, moment.time)) for x, y, z in places]
@@ -190,54 +139,3 @@ def _among_three(mapped: Atlas, n: int, line: Box, one: str, other: str) -> Iter
             part = near.turn.inverse(image)
             if part and seam.turn(image) == far.turn(part.shift(inward)):
                 yield part
-
-
-def _parabolic(grid: MultiBlockGrid, patches: Sequence[Patch], mean: np.ndarray) -> list[np.ndarray]:
-    """The velocities [xyz, ...] in the faces of each patch of a side, whose mean over it is `mean` to rounding.
-
-    Over a circle of radius R they are 2 (1 - r^2 / R^2) of it, over a rectangle 3/2 (1 - s^2) along each direction in
-    which it is more than a cell wide, with s from -1 to 1. Raises BadInput where the side is neither.
-    """
-    corners = np.concatenate([grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in patches], axis=1).T
-    middle = (corners.min(axis=0) + corners.max(axis=0)) / 2
-    geometry = [faces(grid, patch) for patch in patches]
-    normal = sum(areas.reshape(3, -1).sum(axis=1) for _, areas in geometry)
-    normal = normal / np.linalg.norm(normal)
-    size = float(np.linalg.norm(np.ptp(corners, axis=0)))
-    if np.abs((corners - middle) @ normal).max() > FLAT * size:
-        raise BadInput('profile = "parabolic" needs a plane side; give velocity as expressions')
-    shares = [_share(at, corners, middle, normal, size, _wide(grid, patches)) for at, _ in geometry]
-    sizes = [np.sqrt((areas**2).sum(axis=0)) for _, areas in geometry]
-    total = sum((share * area).sum() for share, area in zip(shares, sizes, strict=True))
-    scale = sum(area.sum() for area in sizes) / total
-    return [mean[:, None, None] * (scale * share) for share in shares]
-
-
-def _wide(grid: MultiBlockGrid, patches: Sequence[Patch]) -> np.ndarray:
-    """The directions [n, xyz], of length one, in which a side is more than a cell wide: of its first patch."""
-    patch = patches[0]
-    x = grid.charts[patch.chart].at(patch.vertices).squeeze(3 - patch.axis)
-    edges = [x[:, -1, 0] - x[:, 0, 0]] * (x.shape[1] > 2) + [x[:, 0, -1] - x[:, 0, 0]] * (x.shape[2] > 2)
-    return np.array([edge / np.linalg.norm(edge) for edge in edges]).reshape(-1, 3)
-
-
-def _share(
-    at: np.ndarray, corners: np.ndarray, middle: np.ndarray, normal: np.ndarray, size: float, along: np.ndarray
-) -> np.ndarray:  # fmt: skip
-    """The profile at some places [xyz, ...], but for a factor."""
-    away = corners - middle
-    radius = np.linalg.norm(away, axis=1).max()
-    outermost = np.linalg.norm(away, axis=1) > radius - FLAT * size
-    if int(outermost.sum()) > 4:  # it is round: of a rectangle no more than a corner lies there in each octant
-        square = ((at - middle[:, None, None]) ** 2).sum(axis=0)
-        return np.maximum(1 - square / radius**2, 0.0)
-    if not len(along):
-        return np.ones(at.shape[1:])
-    if len(along) == 2 and abs(along[0] @ along[1]) > FLAT:
-        raise BadInput('profile = "parabolic" is of rectangular and round sides; give velocity as expressions')
-    share = np.ones(at.shape[1:])
-    for direction in along:
-        reach = away @ direction
-        s = np.tensordot(direction, at - middle[:, None, None], 1) / np.abs(reach).max()
-        share = share * np.maximum(1 - s**2, 0.0)
-    return share

@@ -19,8 +19,9 @@ from taskflow.flow.models.artificial_compressibility.stability import longest
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import Part, centres, in_parts
-from taskflow.simulation.build.artificial_compressibility.boundaries import Moment, velocities
+from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.moment import Moment
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.simulation.case import Boundary, Case
 from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar, ScalarSide

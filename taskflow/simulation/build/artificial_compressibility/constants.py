@@ -20,8 +20,9 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field, triple
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.bodies.solids import pieces
-from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, Moment, patch_of, velocities
+from taskflow.simulation.build.artificial_compressibility.boundaries import patch_of, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.moment import BEGINNING, Moment
 from taskflow.simulation.case.charts.physics import ChartForcing
 from taskflow.simulation.case.charts.sides import ChartSide
 

@@ -15,15 +15,17 @@ from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat, planar
 from taskflow.hexahedra import centres
 from taskflow.output import ChartsLayout, FieldMetadata, Piece, pieces_of, shares
-from taskflow.output.moving import COLUMNS, pose
+from taskflow.output.moving import COLUMNS, RATES, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Patch, Region, Triple, divided, triple
 from taskflow.runtime.tasks import tile_of
+from taskflow.simulation.build.artificial_compressibility.moment import Moment
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
 from taskflow.simulation.case.charts.probes import ChartPlane, cells_of
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.records.series import Corners
+from taskflow.simulation.timing.schedule import Tick
 
 GHOST = 2  # layers
 NONE, ONE = (0, 0, 0), (1, 1, 1)  # vertices before the first one of a cell, and behind
@@ -157,8 +159,10 @@ class ChartDomain(Domain):
     def time(self) -> str:
         return "steps of pseudo-time" if self.steady else "time"
 
-    def placed(self, time: float) -> dict[str, float]:
-        return pose(*self.motion.pose(time)) if self.motion else {}
+    def placed(self, tick: Tick) -> dict[str, float]:
+        if self.motion is None:
+            return {}
+        return pose(*self.motion.pose(tick.time)) | pose(*Moment.of(tick).rates(self.motion), RATES)
 
     def at_rest(self, box: Box) -> np.ndarray:
         """The vertices of the cells of a box as the grid has them."""

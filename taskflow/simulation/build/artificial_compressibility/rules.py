@@ -104,6 +104,7 @@ def _motion_is_possible(
     if machine.precision == "single":
         remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
         yield wrong("motion", motion.written(), remedy)
+    yield from _periods_are_kept(motion, charts)
     level = planar(charts)
     for key, value in motion.formulas.items():
         if level and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
@@ -117,6 +118,16 @@ def _motion_is_possible(
         if side.type == "wall" and side.velocity != (0.0, 0.0, 0.0):
             remedy = "walls move with the grid; their own motion is not available in this version; leave it out"
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+
+
+def _periods_are_kept(motion: GridMotion, charts: MultiBlockGrid) -> Iterator[Problem]:
+    """A flow repeats itself along a direction that stays: a grid that is periodic turns about that alone."""
+    periods = {max(seam.translation, seam.reverse.translation) for seam in charts.seams if any(seam.translation)}
+    turned = {axis: period for period in sorted(periods) for axis in motion.turns(np.array(period))}
+    for axis, period in sorted(turned.items()):
+        along = ", ".join(f"{length:.4g}" for length in period)
+        remedy = f"the grid is periodic along ({along}), which may not turn; turn it about that alone, or give sides"
+        yield wrong(("motion", "angle", axis), written(getattr(motion.angle, axis)), f"{remedy} in its place")
 
 
 def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSides) -> Iterator[Problem]:

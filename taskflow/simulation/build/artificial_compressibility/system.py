@@ -223,10 +223,11 @@ class CompressibilitySystem(System):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        attributes: dict[str, Any] = {"viscosity": self.sim.case.fluid.viscosity, "reference_speed": self.speed}
-        for name, side in self.sim.case.table("boundaries").sides.items():
+        case = self.sim.case
+        attributes: dict[str, Any] = {"viscosity": case.fluid.viscosity, "reference_speed": self.speed}
+        for name, side in case.table("boundaries").sides.items():
             attributes[f"boundary_{name}"] = side.type
-            if side.type == "wall" and not side.varies:
+            if side.type == "wall" and not side.varies and case.motion is None:  # else records say how fast it is
                 attributes[f"boundary_{name}_velocity"] = np.array(side.numbers)
         return attributes
 

@@ -77,12 +77,12 @@ class ChartSide(Table, FormulaVector):
 
     type: SideType = entry("see above", remedy=GIVE_TYPE)
     velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
-        "of a `wall`, in its plane, what enters at an `inflow`, and of the `far-field`: three numbers, or expressions"
-        " in x, y and z, in real time in t, too",
+        "of a `wall`, in its plane, and of what enters at an `inflow`: three numbers, or expressions in x, y and z, in"
+        " real time in t, too; of the `far-field` three numbers",
         otherwise="a wall stands still; otherwise required",
     )
     profile: Literal["parabolic"] | None = optional(
-        "of an `inflow`, over a rectangular or a round side: `velocity`, three numbers, is the mean then; across one"
+        "of an `inflow`, over a rectangle or a disc: `velocity`, three numbers, is the mean then; across one"
         " cell it is even",
         otherwise="as `velocity` says",
     )
@@ -122,7 +122,8 @@ class ChartSide(Table, FormulaVector):
         moving = values.get("velocity")
         formulas = isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving)
         if kind == "far-field" and formulas:
-            yield wrong("velocity", moving, "a free stream is the same everywhere; give three numbers")
+            why = "a free stream is the same everywhere, and one that changes in time is not available in this version"
+            yield wrong("velocity", moving, f"{why}; give three numbers")
         if kind == "inflow" and formulas and present(values, "profile"):
             yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
 
