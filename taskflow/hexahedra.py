@@ -33,6 +33,12 @@ def in_parts(vertices: Vertices, work: Callable[[np.ndarray, Part], T]) -> list[
     return results
 
 
+def feet(inside: np.ndarray, middles: np.ndarray, areas: np.ndarray) -> np.ndarray:
+    """Where normals through points [xyz, ...] meet the planes of faces, by middles and areas of these."""
+    away = ((inside - middles) * areas).sum(axis=0) / (areas**2).sum(axis=0)
+    return np.asarray(inside - away * areas)
+
+
 def area(a: Vertices, b: Vertices, c: Vertices, d: Vertices) -> np.ndarray:
     """The area vectors [xyz, ...] of faces with the vertices a, b, c, d in order: (c - a) x (d - b) / 2.
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.errors import BadInput
-from taskflow.hexahedra import area, cell_volumes, face_corners
+from taskflow.hexahedra import area, cell_volumes, centres, face_corners, feet
 from taskflow.output.chart_layout import CELLS, VERTICES, ranges
 from taskflow.output.chart_store import CHART
 from taskflow.output.conditions import BOUNDARY
@@ -91,8 +91,8 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
         viscosity, rates = wall[0], wall[1].reshape(12)  # of one time, as there are vertices
-        at_rest = middle if f"x{REST}" not in layer else _corners(vertices_of(layer, REST), patch).mean(axis=0)
-        velocity = transformed(at_rest, rates[:9].reshape(3, 3), rates[9:])
+        at_rest = vertices if f"x{REST}" not in layer else vertices_of(layer, REST)
+        velocity = transformed(_feet(at_rest, patch), rates[:9].reshape(3, 3), rates[9:])
         n, around = _along(normal, values["u"]), (cell_volumes(vertices) + cell_volumes(_mirrored(vertices, patch))) / 2
         relative = np.stack([values[name].values for name in VELOCITY]) - _along(velocity, values["u"])
         gradient = 2 * viscosity * relative * size / around.reshape(-1)
@@ -115,6 +115,13 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
 def _corners(vertices: np.ndarray, patch: Patch) -> np.ndarray:
     """Return the corners [corner, xyz, ...] of the faces of a patch, from the vertices of the layer of cells beside."""
     return np.stack(face_corners(vertices, patch.axis)).take(patch.end, 4 - patch.axis)
+
+
+def _feet(vertices: np.ndarray, patch: Patch) -> np.ndarray:
+    """Return where normals through the centres of a layer of cells meet its faces: a wall has its velocity there."""
+    corners = _corners(vertices, patch)
+    inside = np.array(centres(vertices)).squeeze(3 - patch.axis)
+    return feet(inside, corners.mean(axis=0), area(*corners))
 
 
 def _mirrored(vertices: np.ndarray, patch: Patch) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from taskflow.errors import named
 from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
-from taskflow.hexahedra import centres
+from taskflow.hexahedra import centres, feet
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.moment import BEGINNING, Moment
@@ -74,11 +74,11 @@ def velocities(
     name: str, table: ChartSide, domain: ChartDomain, moment: Moment = BEGINNING
 ) -> Iterator[tuple[Border, np.ndarray]]:  # fmt: skip
     """The velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment; walls move with the grid, and have
-    that of `feet`. Raises BadInput where one is not finite.
+    that of `_feet`. Raises BadInput where one is not finite.
     """
     grid, motion = domain.grid, domain.motion
     patches = grid.sides[name]
-    at_rest = [feet(grid, patch) if table.type == "wall" else faces(grid, patch)[0] for patch in patches]
+    at_rest = [_feet(grid, patch) if table.type == "wall" else faces(grid, patch)[0] for patch in patches]
     with named(f"boundaries.{name}.velocity"):
         if table.profile is not None:
             values = parabolic(grid, patches, np.array(table.numbers))
@@ -91,14 +91,12 @@ def velocities(
         yield border, np.expand_dims(velocity, 3 - border.axis)
 
 
-def feet(grid: MultiBlockGrid, patch: Patch) -> np.ndarray:
+def _feet(grid: MultiBlockGrid, patch: Patch) -> np.ndarray:
     """The places [xyz, n, m] where normals through the centres of the cells inside meet the faces of a patch: half-way
     to ghost cells, whose areas are `mirrored`.
     """
-    middle, area = faces(grid, patch)
     vertices = grid.charts[patch.chart].at(patch.cells.expand((0, 0, 0), (1, 1, 1)))
-    inside = np.array(centres(vertices)).squeeze(3 - patch.axis)
-    return np.asarray(inside - ((inside - middle) * area).sum(axis=0) / (area**2).sum(axis=0) * area)
+    return feet(np.array(centres(vertices)).squeeze(3 - patch.axis), *faces(grid, patch))
 
 
 def more_edges(grid: MultiBlockGrid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
