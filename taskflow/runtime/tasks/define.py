@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
@@ -161,6 +162,8 @@ def _check_task(made: Task, turns: int) -> None:
         raise TypeError(f"{where}: there is no kernel text {kernel}")
     if isinstance(kernel, str) and "TASK" not in kernel and "#include" not in kernel:
         raise TypeError(f"{where}: the kernel text {kernel!r} defines no TASK; a file is given as a Path")
+    if kernel is not None:
+        _check_text(where, made.name, kernel)
     if len(made.reductions) > MOST_REDUCTIONS:
         reduced = len(made.reductions)
         exact = any(kind.exact and kind.reduced for kind in made.numbers.values())
@@ -182,6 +185,18 @@ def _check_sweep(where: str, made: Task) -> None:
         raise TypeError(f"{where} has {len(sweeps)} keywords of the type Sweep; a task with swept fields has one")
     if directions and made.reductions:
         raise TypeError(f"{where} sweeps and reduces: the order of its points is not that of a sum; make it two tasks")
+
+
+def _check_text(where: str, name: str, kernel: Path | str) -> None:
+    """Raises TypeError where a kernel text defines tasks, but none of this name. A text that includes files beside it,
+    or joins words with `##`, may define it in ways that only the compiler sees; taskflow's own headers define none.
+    """
+    text, folder = (kernel.read_text(encoding="utf-8"), kernel.parent) if isinstance(kernel, Path) else (kernel, Path())
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    beside = any((folder / header).is_file() for header in re.findall(r'#[ \t]*include[ \t]+"([^"]+)"', code))
+    if "TASK" in code and not beside and not re.search(rf"\b{name}\b|##", code):
+        defined = ", ".join(re.findall(r"^[ \t]*TASK\s+(\w+)", code, re.MULTILINE)) or "others, by macros"
+        raise TypeError(f"{where}: its kernel text has no TASK {name}(...); it has {defined}: use one name for both")
 
 
 def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Privilege]) -> None:

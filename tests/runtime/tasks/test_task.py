@@ -85,6 +85,22 @@ def test_a_string_is_a_text_and_a_path_is_a_file(tmp_path, monkeypatch):
         task(kernel="fill.cu")(fill)
 
 
+def test_a_text_has_a_task_of_the_same_name(tmp_path):
+    text = '// fil\n#include "cell.h"\nTASK fill(Range r, Out q) {}\nTASK other(Range r, Out q) {}\n'
+
+    def fil(q: Write):
+        """q = 0"""
+
+    (tmp_path / "fill.cu").write_text(text)
+    for kernel in (text, tmp_path / "fill.cu"):
+        with pytest.raises(TypeError, match=r"task fil: its kernel text has no TASK fil\(\.\.\.\); it has fill, other"):
+            task(kernel=kernel)(fil)
+    (tmp_path / "fil.h").write_text("TASK fil(Range r, Out q) {}\n")
+    for seen_by_the_compiler in ('#include "fil.h"\n', "#define FILL(x) TASK fi##x\n", "FILL(fil)\n"):
+        (tmp_path / "fill.cu").write_text(text + seen_by_the_compiler)
+        assert task(kernel=tmp_path / "fill.cu")(fil).name == "fil"
+
+
 def test_annotations_may_be_strings():
     @task
     def half(p: "Read[offsets(x=(0, 1))]", q: "ReadWrite"):
