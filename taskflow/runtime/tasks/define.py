@@ -164,6 +164,7 @@ def _check_task(made: Task, turns: int) -> None:
         raise TypeError(f"{where}: the kernel text {kernel!r} defines no TASK; a file is given as a Path")
     if kernel is not None:
         _check_text(where, made.name, kernel)
+        _check_constants(where, made.constants)
     if len(made.reductions) > MOST_REDUCTIONS:
         reduced = len(made.reductions)
         exact = any(kind.exact and kind.reduced for kind in made.numbers.values())
@@ -197,6 +198,14 @@ def _check_text(where: str, name: str, kernel: Path | str) -> None:
     if "TASK" in code and not beside and not re.search(rf"\b{name}\b|##", code):
         defined = ", ".join(re.findall(r"^[ \t]*TASK\s+(\w+)", code, re.MULTILINE)) or "others, by macros"
         raise TypeError(f"{where}: its kernel text has no TASK {name}(...); it has {defined}: use one name for both")
+
+
+def _check_constants(where: str, constants: Mapping[str, Any]) -> None:
+    """Raises TypeError for a constant that no kernel can take."""
+    for name, kind in constants.items():
+        if kind not in (float, int, bool) and not is_dataclass(kind):
+            annotated = f"constant {name!r} is annotated {inspect.formatannotation(kind)}"
+            raise TypeError(f"{where}: {annotated}; a kernel takes float, int, bool or a frozen dataclass of them")
 
 
 def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Privilege]) -> None:
