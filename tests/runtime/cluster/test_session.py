@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -375,6 +376,50 @@ def test_mistakes_are_found_before_any_block_is_troubled(blocks):
         blocks.call(hold)
     blocks.fill(a=1)
     blocks.run(step, weight=0.0)
+    assert (blocks.read("a") == 1).all()
+
+
+@dataclasses.dataclass
+class Unhashable:
+    weight: float
+
+    def __call__(self, f):
+        yield blur(f.a, f.b, over=BOX.cells, weight="weight")
+
+
+@pytest.mark.parametrize(("program", "message"), [
+    ([], "program = a list; give a function of the roles that yields launches"),
+    ((launch for launch in ()), "program = a generator; give a function"),
+    (total("a", over=BOX.cells, mass="mass"), "program = a Launch; give a function"),
+    (Unhashable(0.1), r"program = Unhashable\(.*unhashable type.*or its class a @dataclass\(frozen=True\)"),
+])  # fmt: skip
+def test_what_is_no_program(blocks, program, message, tmp_path):
+    for run in (blocks.run, blocks.profile, partial(blocks.draw, path=tmp_path / "none.png")):
+        with pytest.raises(tf.BadInput, match=message):
+            run(program)
+
+
+@pytest.mark.parametrize("times", [-1, 2.0, "2", None])
+def test_passes_are_counted(blocks, times):
+    for run in (blocks.run, blocks.profile):
+        with pytest.raises(tf.BadInput, match=f"times = {times!r}; give a whole number, 0 or more"):
+            run(look, times=times)
+    assert blocks.run(look, times=np.int64(2)).passes == 2
+
+
+def test_a_program_that_does_nothing_is_not_drawn(blocks, tmp_path):
+    with pytest.raises(tf.BadInput, match=r"does nothing that could be drawn in .*none\.png: yield launches"):
+        blocks.draw(lambda f: [], tmp_path / "none.png")
+
+
+def test_blocks_work_for_one_thread_at_a_time(blocks):
+    blocks.fill(a=1)
+    other = threading.Thread(target=blocks.call, args=(lambda shard: time.sleep(1),))
+    other.start()
+    time.sleep(0.2)
+    with pytest.raises(tf.BadInput, match="these blocks are at work for a call of another thread"):
+        blocks.read("a")
+    other.join()
     assert (blocks.read("a") == 1).all()
 
 
