@@ -63,18 +63,19 @@ class Blocks:
         A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
         arrays that broadcast to [z, y, x], or an array or nested lists [z, y, x] of all cells (with or without the
         boundary layers; of a constant field with all ghost layers). On an atlas it is a list of arrays, one of each
-        chart. Raises BadInput where there is no such field or the shape is another one.
+        chart. Raises BadInput where there is no such field, the shape is another one, or the field cannot hold a value.
         """
         for role, value in values.items():
             home = self._home(role)
+            parts, field = self._parts(home, role), home.fields[role]
             if callable(value):
-                value(*indices(Box.of((1, 1, 1)).shift(home.region.charts[0].lo)))  # an error in it is told here
-            parts = self._parts(home, role)
-            if isinstance(value, list | tuple | np.ndarray):
+                probe = value(*indices(Box.of((1, 1, 1)).shift(home.region.charts[0].lo)))  # errors in it are told here
+                field.held(np.asarray(probe), role)
+            if isinstance(value, list | tuple) or np.ndim(cast(Any, value)):
                 shared = _shares(role, value, home, parts)
                 self._do([partial(fill_job, role, Pickled.of(list(mine.values())), tuple(mine)) for mine in shared])
             else:
-                pickled = Pickled.of(value)
+                pickled = Pickled.of(value if callable(value) else field.held(np.asarray(value), role))
                 self._do([partial(fill_job, role, pickled, mine) for mine in parts])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
@@ -254,7 +255,8 @@ def _shares(role: str, value: Any, home: Partition, parts: list[tuple[Box, ...]]
     if region.atlas and len(value) != len(region.charts):
         has = f"the region has {len(region.charts)} charts: give a list of as many arrays, one of each"
         raise BadInput(f"{role} = {len(value)} arrays; {has}")
-    arrays = [np.asarray(array) for array in (value if region.atlas else [value])]
+    held = partial(region.fields[role].held, name=role)
+    arrays = [held(np.asarray(array)) for array in (value if region.atlas else [value])]
     extents = [_extent(role, array.shape, home, n) for n, array in enumerate(arrays)]
     pairs = list(zip(extents, arrays, strict=True))
     return [

@@ -75,6 +75,36 @@ class Field:
         nx, ny, nz = box.shape
         return (nz, ny, nx) if self.values == 1 else (nz, ny, self.values, nx)
 
+    def held(self, values: np.ndarray, name: str) -> np.ndarray:
+        """The values as the field, called `name`, holds them: whole numbers as they are, others maybe rounded. Costs
+        nothing where their type cannot hold more than that of the field. Raises BadInput for a value that would become
+        another one.
+        """
+        kind, own = values.dtype.kind, np.dtype(self.dtype)
+        if np.can_cast(values.dtype, own):
+            return values
+        if kind not in "biufc" or (kind == "c" and own.kind != "c"):
+            cast, wrong = values, np.ones(values.shape, np.bool_)
+        else:
+            with np.errstate(invalid="ignore", over="ignore"):
+                cast = values.astype(own)
+            wrong = cast != values if own.kind in "biu" else np.isinf(cast) & ~np.isinf(values)
+        if wrong.any():
+            raise BadInput(
+                f"{name} = {values[wrong].item(0)!r}; a field of the type {own} holds {_range(own)}: fill it with such"
+                " values, or declare it with another dtype"
+            )
+        return cast
+
+
+def _range(dtype: np.dtype) -> str:
+    """The values of a type."""
+    if dtype.kind in "iu":
+        return f"whole numbers from {np.iinfo(dtype).min} to {np.iinfo(dtype).max}"
+    if dtype.kind == "f":
+        return f"real numbers up to {np.finfo(dtype).max:.4g}"
+    return "True and False" if dtype.kind == "b" else "numbers"
+
 
 def powers_of_two(tile: Triple) -> bool:
     """Whether a tile has so many cells along x, y and z that a field can be stored by such tiles."""

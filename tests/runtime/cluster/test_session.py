@@ -423,6 +423,30 @@ def test_blocks_work_for_one_thread_at_a_time(blocks):
     assert (blocks.read("a") == 1).all()
 
 
+FLAGS = tf.region((4, 4, 8), ["n"], dtype="u1")
+
+
+@pytest.mark.parametrize("value", [
+    300, 2.7, "abc", None, np.full((8, 4, 4), -1), np.full((8, 4, 4), 1.5).tolist(), lambda i, j, k: 0.5 * (i + 1),
+])  # fmt: skip
+def test_a_field_is_filled_with_what_it_holds(client, value):
+    with tf.distribute(FLAGS, client=client, **CPU) as blocks:
+        with pytest.raises(tf.BadInput, match=r"n = .*; a field of the type uint8 holds whole numbers from 0 to 255"):
+            blocks.fill(n=value)
+        blocks.fill(n=np.array(7.0))
+        assert (blocks.read("n") == 7).all()
+
+
+@pytest.mark.parametrize("job", [
+    lambda blocks: blocks.fill(n=lambda i, j, k: 100 * (i + j + k)),
+    lambda blocks: blocks.call(lambda shard: shard.write({"n": np.full((4, 4, 4), 256)})),
+])  # fmt: skip
+def test_values_that_blocks_find_themselves_are_refused_there(client, job):
+    message = r"n = .*; a field of the type uint8 holds whole numbers from 0 to 255"
+    with tf.distribute(FLAGS, client=client, **CPU) as blocks, pytest.raises(tf.BadInput, match=message):
+        job(blocks)
+
+
 def test_a_kernel_that_does_not_compile_ends_the_blocks(blocks):
     @tf.task(kernel="TASK wrong(Range range, InOut a) {\n  for_cells(range, CELL(c) { a[c] = nothing; });\n}\n")
     def wrong(a: tf.ReadWrite) -> None: ...
