@@ -70,11 +70,6 @@ class Field:
         """Whether the values of a cell lie behind each other in memory."""
         return self.private and not self.rows
 
-    def shape(self, box: Box) -> tuple[int, ...]:
-        """The shape of an array of the field over the cells of a box."""
-        nx, ny, nz = box.shape
-        return (nz, ny, nx) if self.values == 1 else (nz, ny, self.values, nx)
-
     def held(self, values: np.ndarray, name: str) -> np.ndarray:
         """The values as the field, called `name`, holds them: whole numbers as they are, others maybe rounded. Costs
         nothing where their type cannot hold more than that of the field. Raises BadInput for a value that would become
@@ -96,6 +91,16 @@ class Field:
             )
         return cast
 
+    def shape(self, box: Box) -> tuple[int, ...]:
+        """The shape of an array of the field over the cells of a box."""
+        nx, ny, nz = box.shape
+        return (nz, ny, nx) if self.values == 1 else (nz, ny, self.values, nx)
+
+
+def powers_of_two(tile: Triple) -> bool:
+    """Whether a tile has so many cells along x, y and z that a field can be stored by such tiles."""
+    return all(n > 0 and n & (n - 1) == 0 for n in tile)
+
 
 def _range(dtype: np.dtype) -> str:
     """The values of a type."""
@@ -106,17 +111,14 @@ def _range(dtype: np.dtype) -> str:
     return "True and False" if dtype.kind == "b" else "numbers"
 
 
-def powers_of_two(tile: Triple) -> bool:
-    """Whether a tile has so many cells along x, y and z that a field can be stored by such tiles."""
-    return all(n > 0 and n & (n - 1) == 0 for n in tile)
-
-
 class FieldSpace(Mapping[str, Field]):
-    """The fields of a region by name, in order. Raises ValueError where a name occurs twice."""
+    """The fields of a region by name, in order. Raises ValueError where one has none, or that of another."""
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self._fields: dict[str, Field] = {}
         for field in fields:
+            if not field.name:
+                raise ValueError("a field has the name ''; give it one of a letter or more")
             if field.name in self._fields:
                 raise ValueError(f"field {field.name!r} is declared twice")
             self._fields[field.name] = field

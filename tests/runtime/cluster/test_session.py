@@ -311,6 +311,9 @@ def test_debugging_shows_a_kernel_that_reads_what_its_task_did_not_declare(clien
 
 @pytest.mark.parametrize(("wrong", "message"), [
     ({"blocks": (1, 1, 11)}, r"^blocks = \[1, 1, 11\]: 11 blocks along z do not fit 10 planes"),
+    ({"blocks": np.array([1, 1, 11])}, r"^blocks = \[1, 1, 11\]: 11 blocks along z do not fit 10 planes"),
+    ({"blocks": np.ones(3)}, r"blocks = array\(\[1., 1., 1.\]\); use three whole numbers"),
+    ({"blocks": None}, "blocks = None; use three whole numbers"),
     ({"blocks": (2, 2)}, r"blocks = \(2, 2\); use three whole numbers"),
     ({"device": "tpu"}, "device = 'tpu'; use one of auto, cpu, gpu"),
     ({"overlap": "some"}, "overlap = 'some'; use one of"),
@@ -330,6 +333,15 @@ def test_what_is_no_region_is_not_distributed():
 def test_a_field_whose_name_is_taken(client):
     with pytest.raises(tf.BadInput, match="a field cannot be called 'copy'"):
         tf.distribute(tf.region((4, 4, 4), ["copy"]), client=client)
+
+
+@pytest.mark.parametrize("name", ["self", "role", "f.a", "1"])
+def test_a_field_has_any_other_name(client, name):
+    region = tf.region((4, 4, 8), [name, "b"])
+    with tf.distribute(region, client=client, **CPU) as blocks:
+        blocks.fill(**{name: 2.0})
+        blocks.run(lambda f: [total(f[name], over=region.cells, mass="mass")])
+        assert blocks.scalars["mass"] == 256
 
 
 def test_a_region_that_does_not_fit_into_memory(client):
