@@ -173,7 +173,7 @@ def _check_task(made: Task, turns: int) -> None:
     if made.library is not None and (kernel is not None or made.scalars or made.reductions):
         raise TypeError(f"{where} is done by a library, which takes fields and constants: no kernel, no scalars")
     if kernel is None:
-        _check_source(made.name, made.body, made.fields)
+        _check_source(made)
 
 
 def _check_sweep(where: str, made: Task) -> None:
@@ -208,23 +208,27 @@ def _check_constants(where: str, constants: Mapping[str, Any]) -> None:
             raise TypeError(f"{where}: {annotated}; a kernel takes float, int, bool or a frozen dataclass of them")
 
 
-def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Privilege]) -> None:
+def _check_source(made: Task) -> None:
     """Raises TypeError where the body writes what was declared Read, reads what was declared Write, reads beyond the
-    stencil, or writes a neighbour. A body whose source is not at hand is not looked at.
+    stencil, writes a neighbour, or never writes what was declared Write. A body whose source is not at hand is not
+    looked at.
 
-    Only what is plain to see is looked at: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound. Views refuse
-    the rest when the task runs.
+    Only what is plain to see is looked at: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound, and whether
+    one that is to be written occurs at all, but as a name that is given to something else. Views refuse the rest when
+    the task runs.
     """
     try:
-        lines, first = inspect.getsourcelines(body)
+        lines, first = inspect.getsourcelines(made.body)
         tree = parsed(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
         return
-    rebound = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    rebound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     for field, use, writes, reads in _uses(tree):
-        if field not in fields or field in rebound:
+        if field not in made.fields or field in rebound:
             continue
-        privilege, where = fields[field], f"task {name}, line {first + use.lineno - 1}: field {field!r}"
+        privilege, where = made.fields[field], f"task {made.name}, line {first + use.lineno - 1}: field {field!r}"
         offset = _offset(use.slice)
         if writes and not privilege.writes:
             raise TypeError(f"{where} was declared Read and is written; declare it Write or ReadWrite")
@@ -234,6 +238,17 @@ def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Pri
             raise TypeError(f"{where} is written at the offset {offset}; a task writes no cells but its own: use [...]")
         if reads and isinstance(offset, tuple) and len(offset) == 3 and offset not in privilege.stencil:
             raise TypeError(f"{where} is read at the offset {offset}, outside its stencil; declare a wider one")
+    for field, privilege in made.fields.items():
+        unwritten = not privilege.reads and field not in used and made.parameters.get(field) == (field,)
+        if unwritten and _does_something(tree):
+            where = f"task {made.name}: field {field!r}"
+            raise TypeError(f"{where} was declared Write and is never written: write {field}[...] = ...")
+
+
+def _does_something(tree: ast.AST) -> bool:
+    """Return whether a function is more than a docstring or a call of another one."""
+    functions = (node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return any(not isinstance(line, ast.Expr | ast.Pass | ast.Raise) for body in functions for line in body)
 
 
 def _uses(tree: ast.AST) -> Iterator[tuple[str, ast.Subscript, bool, bool]]:
