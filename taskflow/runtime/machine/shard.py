@@ -224,7 +224,8 @@ class Shard:
         for box, values in parts:
             for role, array in values.items():
                 (name, cells), xp = self._place(role, box), self.device.xp
-                self.instances.write(name, cells, xp.asarray(self.partition.fields[name].held(array, role)))
+                numbers = array if isinstance(array, xp.ndarray) else np.asarray(array)
+                self.instances.write(name, cells, xp.asarray(self.partition.fields[name].held(numbers, role)))
         self.synchronize()
         self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 

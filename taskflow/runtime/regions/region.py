@@ -79,16 +79,15 @@ class Field:
         if np.can_cast(values.dtype, own):
             return values
         if kind not in "biufc" or (kind == "c" and own.kind != "c"):
-            cast, wrong = values, np.ones(values.shape, np.bool_)
+            cast, wrong = values, np.ones_like(values, np.bool_)
         else:
             with np.errstate(invalid="ignore", over="ignore"):
                 cast = values.astype(own)
             wrong = cast != values if own.kind in "biu" else np.isinf(cast) & ~np.isinf(values)
         if wrong.any():
-            raise BadInput(
-                f"{name} = {values[wrong].item(0)!r}; a field of the type {own} holds {_range(own)}: fill it with such"
-                " values, or declare it with another dtype"
-            )
+            (first,) = values[wrong][:1].tolist()
+            remedy = "fill it with such values, or declare it with another dtype"
+            raise BadInput(f"{name} = {first!r}; a field of the type {own} holds {_range(own)}: {remedy}")
         return cast
 
     def shape(self, box: Box) -> tuple[int, ...]:

@@ -452,6 +452,7 @@ def test_a_field_is_filled_with_what_it_holds(client, value):
 @pytest.mark.parametrize("job", [
     lambda blocks: blocks.fill(n=lambda i, j, k: 100 * (i + j + k)),
     lambda blocks: blocks.call(lambda shard: shard.write({"n": np.full((4, 4, 4), 256)})),
+    lambda blocks: blocks.call(lambda shard: shard.write({"n": 256})),
 ])  # fmt: skip
 def test_values_that_blocks_find_themselves_are_refused_there(client, job):
     message = r"n = .*; a field of the type uint8 holds whole numbers from 0 to 255"
