@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain
+from operator import index
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,6 +37,7 @@ class Blocks:
         self.scalars: dict[str, float] = {}
         self._group, self._opened, self._ended = group, opened, ""
         self._possible: set[Pickled] = set()  # programs that these blocks can run
+        self._working = threading.Lock()  # held by the call for which the blocks work
 
     def __enter__(self) -> Blocks:
         return self
@@ -60,31 +63,30 @@ class Blocks:
         A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
         arrays that broadcast to [z, y, x], or an array or nested lists [z, y, x] of all cells (with or without the
         boundary layers; of a constant field with all ghost layers). On an atlas it is a list of arrays, one of each
-        chart. Raises BadInput where there is no such field or the shape is another one.
+        chart. Raises BadInput where there is no such field, the shape is another one, or the field cannot hold a value.
         """
         for role, value in values.items():
             home = self._home(role)
+            parts, field = self._parts(home, role), home.fields[role]
             if callable(value):
-                value(*indices(Box.of((1, 1, 1)).shift(home.region.charts[0].lo)))  # an error in it is told here
-            parts = self._parts(home, role)
-            if isinstance(value, list | tuple | np.ndarray):
+                probe = value(*indices(Box.of((1, 1, 1)).shift(home.region.charts[0].lo)))  # errors in it are told here
+                field.held(np.asarray(probe), role)
+            if isinstance(value, list | tuple) or np.ndim(cast(Any, value)):
                 shared = _shares(role, value, home, parts)
                 self._do([partial(fill_job, role, Pickled.of(list(mine.values())), tuple(mine)) for mine in shared])
             else:
-                pickled = Pickled.of(value)
+                pickled = Pickled.of(value if callable(value) else field.held(np.asarray(value), role))
                 self._do([partial(fill_job, role, pickled, mine) for mine in parts])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
         """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
 
         `scalars` are the named numbers that its tasks read; their values stay until they are given again. Returns
-        passes, seconds and rate (cells per second). Raises BadInput where the program is impossible on these blocks,
-        RunFailed where a block fails, Interrupted after Ctrl-C: all blocks have then stopped after the same pass, and
-        their fields can be read.
+        passes, seconds and rate (cells per second). Raises BadInput where the program is impossible on these blocks, or
+        another thread uses them, RunFailed where a block fails, Interrupted after Ctrl-C: all blocks have then stopped
+        after the same pass, and their fields can be read.
         """
-        if times < 0:
-            raise BadInput(f"times = {times}; a program is passed through 0 times or more")
-        pickled, numbers = self._prepared(program, scalars)
+        times, (pickled, numbers) = _counted(times), self._prepared(program, scalars)
         job = partial(run_job, pickled, times, numbers)
         ran = max(self._do([job] * len(self.partition), whole=False), key=lambda ran: ran.seconds)
         self.scalars = ran.scalars
@@ -100,7 +102,7 @@ class Blocks:
         Writes a timeline of all blocks for Perfetto (https://ui.perfetto.dev) or chrome://tracing, and returns what it
         says: see `taskflow.runtime.profile.summarise`. Raises as `run` does.
         """
-        pickled, numbers = self._prepared(program, scalars)
+        times, (pickled, numbers) = _counted(times), self._prepared(program, scalars)
         timelines = self._do([partial(profile_job, pickled, times, numbers)] * len(self.partition))
         self.scalars = numbers
         write_chrome(Path(path), timelines)
@@ -114,7 +116,7 @@ class Blocks:
         from taskflow.runtime.profile.drawing import draw
         from taskflow.runtime.profile.graph import plot_graph
 
-        launches, following, valid = settled(program, self.partition)
+        launches, following, valid = settled(_checked(program), self.partition)
         mapper = self._group.plan.mapper.decide(self.partition)
         analysis = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
         plot_graph(draw(analysis.graph), Path(path), getattr(program, "__name__", "one pass"))
@@ -167,6 +169,8 @@ class Blocks:
         """Do the jobs of all blocks; returns their results. Raises Interrupted after Ctrl-C if they are `whole`."""
         if self._ended:
             raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
+        if not self._working.acquire(blocking=False):
+            raise BadInput("these blocks are at work for a call of another thread: call them when it has returned")
         try:
             statuses, interrupted = watch(self._group, jobs)
             if failure := cause(statuses):
@@ -177,6 +181,8 @@ class Blocks:
         except (TaskflowError, KeyboardInterrupt) as error:
             self._ended = str(error) or "Ctrl-C"
             raise
+        finally:
+            self._working.release()
         if interrupted and whole:
             raise Interrupted("stopped by Ctrl-C")
         return results
@@ -195,7 +201,7 @@ class Blocks:
         """
         numbers = {**self.scalars, **{name: float(value) for name, value in scalars.items()}}
         roles = Roles.of(tuple(self.partition.fields))
-        launches, _ = record(program, roles)
+        launches, _ = record(_checked(program), roles)
         parts, _ = plan(program, roles)
         read, produced = set[str](), {*numbers, *counts(parts), *derived(parts)}
         for launch in launches:
@@ -226,13 +232,34 @@ class Blocks:
         return [home.own_of(block, role) for block in blocks]
 
 
+def _counted(times: int) -> int:
+    """Return the number of passes. Raises BadInput where that is none."""
+    if not hasattr(times, "__index__") or index(times) < 0:
+        raise BadInput(f"times = {times!r}; give a whole number, 0 or more")
+    return index(times)
+
+
+def _checked(program: object) -> Program:
+    """Return the program. Raises BadInput for what is none, or is not hashable: traces are found by their program."""
+    if not callable(program):
+        kind = type(program).__name__
+        raise BadInput(f"program = a {kind}; give a function of the roles that yields launches: def step(f): yield ...")
+    try:
+        hash(program)
+    except TypeError as error:
+        remedy = f"make {type(program).__name__} a function, or its class a @dataclass(frozen=True) of what is hashable"
+        raise BadInput(f"program = {program!r}: {error}; {remedy}") from None
+    return cast(Program, program)
+
+
 def _shares(role: str, value: Any, home: Partition, parts: list[tuple[Box, ...]]) -> list[dict[Box, np.ndarray]]:
     """Return what each block gets of arrays: its parts of their boxes, with the values."""
     region = home.region
     if region.atlas and len(value) != len(region.charts):
         has = f"the region has {len(region.charts)} charts: give a list of as many arrays, one of each"
         raise BadInput(f"{role} = {len(value)} arrays; {has}")
-    arrays = [np.asarray(array) for array in (value if region.atlas else [value])]
+    held = partial(region.fields[role].held, name=role)
+    arrays = [held(np.asarray(array)) for array in (value if region.atlas else [value])]
     extents = [_extent(role, array.shape, home, n) for n, array in enumerate(arrays)]
     pairs = list(zip(extents, arrays, strict=True))
     return [

@@ -157,12 +157,13 @@ def _array(value: Any, box: Box, field: Field) -> np.ndarray:
 def evaluated(function: Callable[..., Any], cells: Box, field: Field) -> np.ndarray:
     """Return the values [z, y, x], or [z, y, value, x], of a function of cell indices.
 
-    It is called for some planes at a time, as its own arrays may be many.
+    It is called for some planes at a time, as its own arrays may be many. Raises BadInput for what the field cannot
+    hold.
     """
     values = np.empty(field.shape(cells), field.dtype)
     planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))
     for first in range(0, len(values), planes):
         some = cells.layer(2, 0, first, min(first + planes, len(values)))
         places = indices(some) if field.values == 1 else (place[:, :, None] for place in indices(some))
-        values[some.slices(cells.lo)] = function(*places)
+        values[some.slices(cells.lo)] = field.held(np.asarray(function(*places)), field.name)
     return values

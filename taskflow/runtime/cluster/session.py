@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from operator import index
 from os import PathLike
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster.block_group import BlockGroup
@@ -119,15 +120,17 @@ def _arranged(returned: object, cut: Partition) -> Partition:
 
 def _shape(region: Region, blocks: Sequence[int] | int | Auto) -> Triple | Auto:
     """The blocks along x, y and z; those of an atlas are in a row."""
-    if blocks == "auto":
+    if isinstance(blocks, str) and blocks == "auto":
         return "auto"
     if region.atlas is not None:
         if isinstance(blocks, int) and blocks >= 1:
             return 1, 1, blocks
         raise BadInput(f'blocks = {blocks!r}; the region has charts: use a whole number from 1, or "auto"')
-    if isinstance(blocks, int) or len(blocks) != 3 or not all(isinstance(n, int) and n >= 1 for n in blocks):
-        raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
-    return triple(blocks)
+    with suppress(TypeError, ValueError):
+        shape = triple(map(index, cast(Sequence[int], blocks)))
+        if min(shape) >= 1:
+            return shape
+    raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
 
 
 def _cuts(region: Region, cuts: Mapping[int, Sequence[int]]) -> dict[int, Triple]:

@@ -220,11 +220,15 @@ class Shard:
         self.write_parts(values, [(box, values)])
 
     def write_parts(self, roles: Iterable[str], parts: Iterable[tuple[Box | None, Mapping[str, np.ndarray]]]) -> None:
-        """`write` some boxes, as many as this block likes, of the fields in these roles, one after the other."""
+        """`write` some boxes, as many as this block likes, of the fields in these roles, one after the other. Raises
+        BadInput for a value that a field cannot hold.
+        """
         self.synchronize()
         for box, values in parts:
             for role, array in values.items():
-                self.instances.write(*self._place(role, box), self.device.xp.asarray(array))
+                (name, cells), xp = self._place(role, box), self.device.xp
+                numbers = array if isinstance(array, xp.ndarray) else np.asarray(array)
+                self.instances.write(name, cells, xp.asarray(self.partition.fields[name].held(numbers, role)))
         self.synchronize()
         self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 

@@ -37,8 +37,10 @@ Spot = tuple[int, int]  # column and row
 def plot_graph(drawing: Drawing, path: File, title: str) -> File:
     """Draw a graph into a file, whose suffix is the format, and return the file.
 
-    Raises BadInput for a format that cannot be drawn, OSError where the file cannot be written.
+    Raises BadInput where nothing is done and for a format that cannot be drawn, OSError where a file cannot be written.
     """
+    if not drawing.boxes:
+        raise BadInput(f"{title} does nothing that could be drawn in {path}: yield launches over some cells")
     layout = lay_out(drawing)
     columns = 1 + max(last for _, last in layout.columns.values())
     figure = Figure(figsize=(max(columns * WIDTH, LEGEND) + 0.4, layout.rows * HEIGHT + 1.8))

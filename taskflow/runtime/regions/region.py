@@ -70,6 +70,26 @@ class Field:
         """Whether the values of a cell lie behind each other in memory."""
         return self.private and not self.rows
 
+    def held(self, values: np.ndarray, name: str) -> np.ndarray:
+        """The values as the field, called `name`, holds them: whole numbers as they are, others maybe rounded. Costs
+        nothing where their type cannot hold more than that of the field. Raises BadInput for a value that would become
+        another one.
+        """
+        kind, own = values.dtype.kind, np.dtype(self.dtype)
+        if np.can_cast(values.dtype, own):
+            return values
+        if kind not in "biufc" or (kind == "c" and own.kind != "c"):
+            cast, wrong = values, np.ones_like(values, np.bool_)
+        else:
+            with np.errstate(invalid="ignore", over="ignore"):
+                cast = values.astype(own)
+            wrong = cast != values if own.kind in "biu" else np.isinf(cast) & ~np.isinf(values)
+        if wrong.any():
+            (first,) = values[wrong][:1].tolist()
+            remedy = "fill it with such values, or declare it with another dtype"
+            raise BadInput(f"{name} = {first!r}; a field of the type {own} holds {_range(own)}: {remedy}")
+        return cast
+
     def shape(self, box: Box) -> tuple[int, ...]:
         """The shape of an array of the field over the cells of a box."""
         nx, ny, nz = box.shape
@@ -85,12 +105,23 @@ def powers_of_two(tile: Triple) -> bool:
     return all(n > 0 and n & (n - 1) == 0 for n in tile)
 
 
+def _range(dtype: np.dtype) -> str:
+    """The values of a type."""
+    if dtype.kind in "iu":
+        return f"whole numbers from {np.iinfo(dtype).min} to {np.iinfo(dtype).max}"
+    if dtype.kind == "f":
+        return f"real numbers up to {np.finfo(dtype).max:.4g}"
+    return "True and False" if dtype.kind == "b" else "numbers"
+
+
 class FieldSpace(Mapping[str, Field]):
-    """The fields of a region by name, in order. Raises ValueError where a name occurs twice."""
+    """The fields of a region by name, in order. Raises ValueError where one has none, or that of another."""
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self._fields: dict[str, Field] = {}
         for field in fields:
+            if not field.name:
+                raise ValueError("a field has the name ''; give it one of a letter or more")
             if field.name in self._fields:
                 raise ValueError(f"field {field.name!r} is declared twice")
             self._fields[field.name] = field

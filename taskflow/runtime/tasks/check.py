@@ -15,11 +15,14 @@ from taskflow.runtime.tasks.stencil import ALL, Stencil
 from taskflow.runtime.tasks.sweep import Sweep
 from taskflow.runtime.tasks.task import Launch
 
+COMPILED = ("float32", "float64", "uint8", "uint16")  # the numbers of fields that kernel texts are compiled for
+
 
 def check(launches: Iterable[Launch], partition: Partition, possible: set[Hashable]) -> None:
     """Raises BadInput for the first launch that is impossible: over cells that do not exist, with fields that do not
-    exist or differ in precision, with a stencil that reaches beyond the bounds, the ghost layers or the next block, or
-    with point tasks that read what others of them write. `possible` are launches known not to be, and gains these.
+    exist, differ in precision or are of a type that no kernel takes, with a stencil that reaches beyond the bounds, the
+    ghost layers or the next block, or with point tasks that read what others of them write. `possible` are launches
+    known not to be, and gains these.
     """
     for launch in launches:
         key = launch.task, launch.fields, launch.boxes, launch.ghosts, launch.swept
@@ -68,6 +71,11 @@ def _check(launch: Launch, partition: Partition) -> None:
         precision = np.dtype(partition.fields[name].dtype)
         if privilege.precision is None:
             precisions[name] = precision.name
+            if launch.task.kernel is not None and precision.name not in COMPILED:
+                raise BadInput(
+                    f"{launch}: {name!r} is {precision.name}, but a kernel takes {', '.join(COMPILED)}: declare the"
+                    " field as one of these, or the task without a kernel"
+                )
         elif privilege.precision == "any":
             if precision.name not in ("float32", "float64"):
                 raise BadInput(f"{launch}: {name!r} is {precision.name}, but the task takes it as float32 or float64")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
@@ -161,6 +162,9 @@ def _check_task(made: Task, turns: int) -> None:
         raise TypeError(f"{where}: there is no kernel text {kernel}")
     if isinstance(kernel, str) and "TASK" not in kernel and "#include" not in kernel:
         raise TypeError(f"{where}: the kernel text {kernel!r} defines no TASK; a file is given as a Path")
+    if kernel is not None:
+        _check_text(where, made.name, kernel)
+        _check_constants(where, made.constants)
     if len(made.reductions) > MOST_REDUCTIONS:
         reduced = len(made.reductions)
         exact = any(kind.exact and kind.reduced for kind in made.numbers.values())
@@ -169,7 +173,7 @@ def _check_task(made: Task, turns: int) -> None:
     if made.library is not None and (kernel is not None or made.scalars or made.reductions):
         raise TypeError(f"{where} is done by a library, which takes fields and constants: no kernel, no scalars")
     if kernel is None:
-        _check_source(made.name, made.body, made.fields)
+        _check_source(made)
 
 
 def _check_sweep(where: str, made: Task) -> None:
@@ -184,23 +188,47 @@ def _check_sweep(where: str, made: Task) -> None:
         raise TypeError(f"{where} sweeps and reduces: the order of its points is not that of a sum; make it two tasks")
 
 
-def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Privilege]) -> None:
-    """Raises TypeError where the body writes what was declared Read, reads what was declared Write, reads beyond the
-    stencil, or writes a neighbour. A body whose source is not at hand is not looked at.
+def _check_text(where: str, name: str, kernel: Path | str) -> None:
+    """Raises TypeError where a kernel text defines tasks, but none of this name. A text that includes files beside it,
+    or joins words with `##`, may define it in ways that only the compiler sees; taskflow's own headers define none.
+    """
+    text, folder = (kernel.read_text(encoding="utf-8"), kernel.parent) if isinstance(kernel, Path) else (kernel, Path())
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    beside = any((folder / header).is_file() for header in re.findall(r'#[ \t]*include[ \t]+"([^"]+)"', code))
+    if "TASK" in code and not beside and not re.search(rf"\b{name}\b|##", code):
+        defined = ", ".join(re.findall(r"^[ \t]*TASK\s+(\w+)", code, re.MULTILINE)) or "others, by macros"
+        raise TypeError(f"{where}: its kernel text has no TASK {name}(...); it has {defined}: use one name for both")
 
-    Only what is plain to see is looked at: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound. Views refuse
-    the rest when the task runs.
+
+def _check_constants(where: str, constants: Mapping[str, Any]) -> None:
+    """Raises TypeError for a constant that no kernel can take."""
+    for name, kind in constants.items():
+        if kind not in (float, int, bool) and not is_dataclass(kind):
+            annotated = f"constant {name!r} is annotated {inspect.formatannotation(kind)}"
+            raise TypeError(f"{where}: {annotated}; a kernel takes float, int, bool or a frozen dataclass of them")
+
+
+def _check_source(made: Task) -> None:
+    """Raises TypeError where the body writes what was declared Read, reads what was declared Write, reads beyond the
+    stencil, writes a neighbour, or never writes what was declared Write. A body whose source is not at hand is not
+    looked at.
+
+    Only what is plain to see is looked at: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound, and whether
+    one that is to be written occurs at all, but as a name that is given to something else. Views refuse the rest when
+    the task runs.
     """
     try:
-        lines, first = inspect.getsourcelines(body)
+        lines, first = inspect.getsourcelines(made.body)
         tree = parsed(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
         return
-    rebound = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    rebound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     for field, use, writes, reads in _uses(tree):
-        if field not in fields or field in rebound:
+        if field not in made.fields or field in rebound:
             continue
-        privilege, where = fields[field], f"task {name}, line {first + use.lineno - 1}: field {field!r}"
+        privilege, where = made.fields[field], f"task {made.name}, line {first + use.lineno - 1}: field {field!r}"
         offset = _offset(use.slice)
         if writes and not privilege.writes:
             raise TypeError(f"{where} was declared Read and is written; declare it Write or ReadWrite")
@@ -210,6 +238,17 @@ def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Pri
             raise TypeError(f"{where} is written at the offset {offset}; a task writes no cells but its own: use [...]")
         if reads and isinstance(offset, tuple) and len(offset) == 3 and offset not in privilege.stencil:
             raise TypeError(f"{where} is read at the offset {offset}, outside its stencil; declare a wider one")
+    for field, privilege in made.fields.items():
+        unwritten = not privilege.reads and field not in used and made.parameters.get(field) == (field,)
+        if unwritten and _does_something(tree):
+            where = f"task {made.name}: field {field!r}"
+            raise TypeError(f"{where} was declared Write and is never written: write {field}[...] = ...")
+
+
+def _does_something(tree: ast.AST) -> bool:
+    """Return whether a function is more than a docstring or a call of another one."""
+    functions = (node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return any(not isinstance(line, ast.Expr | ast.Pass | ast.Raise) for body in functions for line in body)
 
 
 def _uses(tree: ast.AST) -> Iterator[tuple[str, ast.Subscript, bool, bool]]:

@@ -56,7 +56,7 @@ class Roles:
 
     __slots__ = ("__dict__", "_owner")
 
-    def __init__(self, **fields: str) -> None:
+    def __init__(self, /, **fields: str) -> None:
         for name in fields:
             if hasattr(Roles, name):
                 raise BadInput(f"a field cannot be called {name!r}, as roles.{name} is something else; rename it")
@@ -78,7 +78,7 @@ class Roles:
         """Let two fields change parts."""
         self.__dict__[one], self.__dict__[other] = self[other], self[one]
 
-    def copy(self, **instead: str) -> Roles:
+    def copy(self, /, **instead: str) -> Roles:
         """The same parts, to be changed on their own; some are played by other fields `instead`."""
         mine = Roles(**self.__dict__ | instead)
         mine._owner = self._owner

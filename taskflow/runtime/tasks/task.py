@@ -6,18 +6,21 @@ A task is one object per process, whatever way it came: traces and compiled kern
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from taskflow.caching import cached_property
+from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box, hull
 from taskflow.runtime.tasks.numbers import LookupTable, Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
 from taskflow.runtime.tasks.sweep import Direction, Sweep
+
+WHOLE = range(-(2**31), 2**31)  # the numbers that an int of a kernel holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +63,17 @@ class Task(Signature):
 
         `fields` name one field per parameter, or a tuple of them for several; `values` give constants by value,
         scalars and reductions by name, and the orientation. None leaves an optional parameter out. Raises TypeError
-        where an argument is missing, unknown or of the wrong kind.
+        where an argument is missing, unknown or of the wrong kind, and BadInput for a whole number that a kernel cannot
+        hold.
         """
         boxes = (over,) if isinstance(over, Box) else tuple(over) if isinstance(over, Iterable) else ()
         if not boxes or not all(isinstance(box, Box) for box in boxes):
             raise TypeError(f"{self.name}: over={over!r} is no Box; launch it over region.cells, say, or Box(lo, hi)")
         names, numbers, variant = self.bind(fields, values)
+        for name, number in _whole_numbers({name: values[name] for name in self.constants if self.kernel is not None}):
+            if number not in WHOLE:
+                limits = f"a whole number of a kernel lies between {WHOLE[0]} and {WHOLE[-1]}"
+                raise BadInput(f"{self.name}: {name} = {number}; {limits}: declare it float, or make it two")
         return Launch(self.of(variant), names, numbers, boxes)
 
     def of(self, variant: Variant) -> Task:
@@ -119,6 +127,17 @@ class Task(Signature):
 
 
 _variants: dict[tuple[Task, Variant], Task] = {}
+
+
+def _whole_numbers(constants: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """All whole numbers among constants and their members, each with what it is called."""
+    for name, value in constants.items():
+        if isinstance(value, int):
+            yield name, value
+        elif isinstance(value, tuple):
+            yield from _whole_numbers({f"{name}[{n}]": part for n, part in enumerate(value)})
+        elif is_dataclass(value) and not isinstance(value, LookupTable):
+            yield from _whole_numbers({f"{name}.{part.name}": getattr(value, part.name) for part in fields(value)})
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -326,6 +327,9 @@ def test_debugging_shows_a_kernel_that_reads_what_its_task_did_not_declare(clien
 
 @pytest.mark.parametrize(("wrong", "message"), [
     ({"blocks": (1, 1, 11)}, r"^blocks = \[1, 1, 11\]: 11 blocks along z do not fit 10 planes"),
+    ({"blocks": np.array([1, 1, 11])}, r"^blocks = \[1, 1, 11\]: 11 blocks along z do not fit 10 planes"),
+    ({"blocks": np.ones(3)}, r"blocks = array\(\[1., 1., 1.\]\); use three whole numbers"),
+    ({"blocks": None}, "blocks = None; use three whole numbers"),
     ({"blocks": (2, 2)}, r"blocks = \(2, 2\); use three whole numbers"),
     ({"device": "tpu"}, "device = 'tpu'; use one of auto, cpu, gpu"),
     ({"overlap": "some"}, "overlap = 'some'; use one of"),
@@ -345,6 +349,15 @@ def test_what_is_no_region_is_not_distributed():
 def test_a_field_whose_name_is_taken(client):
     with pytest.raises(tf.BadInput, match="a field cannot be called 'copy'"):
         tf.distribute(tf.region((4, 4, 4), ["copy"]), client=client)
+
+
+@pytest.mark.parametrize("name", ["self", "role", "f.a", "1"])
+def test_a_field_has_any_other_name(client, name):
+    region = tf.region((4, 4, 8), [name, "b"])
+    with tf.distribute(region, client=client, **CPU) as blocks:
+        blocks.fill(**{name: 2.0})
+        blocks.run(lambda f: [total(f[name], over=region.cells, mass="mass")])
+        assert blocks.scalars["mass"] == 256
 
 
 def test_a_region_that_does_not_fit_into_memory(client):
@@ -394,6 +407,75 @@ def test_mistakes_are_found_before_any_block_is_troubled(blocks):
     blocks.fill(a=1)
     blocks.run(step, weight=0.0)
     assert (blocks.read("a") == 1).all()
+
+
+@dataclasses.dataclass
+class Unhashable:
+    weight: float
+
+    def __call__(self, f):
+        yield blur(f.a, f.b, over=BOX.cells, weight="weight")
+
+
+@pytest.mark.parametrize(("program", "message"), [
+    ([], "program = a list; give a function of the roles that yields launches"),
+    ((launch for launch in ()), "program = a generator; give a function"),
+    (total("a", over=BOX.cells, mass="mass"), "program = a Launch; give a function"),
+    (Unhashable(0.1), r"program = Unhashable\(.*unhashable type.*or its class a @dataclass\(frozen=True\)"),
+])  # fmt: skip
+def test_what_is_no_program(blocks, program, message, tmp_path):
+    for run in (blocks.run, blocks.profile, partial(blocks.draw, path=tmp_path / "none.png")):
+        with pytest.raises(tf.BadInput, match=message):
+            run(program)
+
+
+@pytest.mark.parametrize("times", [-1, 2.0, "2", None])
+def test_passes_are_counted(blocks, times):
+    for run in (blocks.run, blocks.profile):
+        with pytest.raises(tf.BadInput, match=f"times = {times!r}; give a whole number, 0 or more"):
+            run(look, times=times)
+    assert blocks.run(look, times=np.int64(2)).passes == 2
+
+
+def test_a_program_that_does_nothing_is_not_drawn(blocks, tmp_path):
+    with pytest.raises(tf.BadInput, match=r"does nothing that could be drawn in .*none\.png: yield launches"):
+        blocks.draw(lambda f: [], tmp_path / "none.png")
+
+
+def test_blocks_work_for_one_thread_at_a_time(blocks):
+    blocks.fill(a=1)
+    other = threading.Thread(target=blocks.call, args=(lambda shard: time.sleep(1),))
+    other.start()
+    time.sleep(0.2)
+    with pytest.raises(tf.BadInput, match="these blocks are at work for a call of another thread"):
+        blocks.read("a")
+    other.join()
+    assert (blocks.read("a") == 1).all()
+
+
+FLAGS = tf.region((4, 4, 8), ["n"], dtype="u1")
+
+
+@pytest.mark.parametrize("value", [
+    300, 2.7, "abc", None, np.full((8, 4, 4), -1), np.full((8, 4, 4), 1.5).tolist(), lambda i, j, k: 0.5 * (i + 1),
+])  # fmt: skip
+def test_a_field_is_filled_with_what_it_holds(client, value):
+    with tf.distribute(FLAGS, client=client, **CPU) as blocks:
+        with pytest.raises(tf.BadInput, match=r"n = .*; a field of the type uint8 holds whole numbers from 0 to 255"):
+            blocks.fill(n=value)
+        blocks.fill(n=np.array(7.0))
+        assert (blocks.read("n") == 7).all()
+
+
+@pytest.mark.parametrize("job", [
+    lambda blocks: blocks.fill(n=lambda i, j, k: 100 * (i + j + k)),
+    lambda blocks: blocks.call(lambda shard: shard.write({"n": np.full((4, 4, 4), 256)})),
+    lambda blocks: blocks.call(lambda shard: shard.write({"n": 256})),
+])  # fmt: skip
+def test_values_that_blocks_find_themselves_are_refused_there(client, job):
+    message = r"n = .*; a field of the type uint8 holds whole numbers from 0 to 255"
+    with tf.distribute(FLAGS, client=client, **CPU) as blocks, pytest.raises(tf.BadInput, match=message):
+        job(blocks)
 
 
 def test_a_kernel_that_does_not_compile_ends_the_blocks(blocks):

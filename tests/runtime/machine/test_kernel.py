@@ -725,6 +725,17 @@ def test_an_error_in_a_text_given_as_a_string_shows_its_line(device):
         compiled(wrong, "f4", device)
 
 
+def test_a_text_without_the_task_is_told_when_it_is_compiled(cache, tmp_path):
+    (tmp_path / "misnamed.h").write_text('#include "cell.h"\nTASK other(Range range, InOut q) {}\n')
+    (tmp_path / "misnamed.cu").write_text('#include "misnamed.h"\n')
+
+    @task(kernel=tmp_path / "misnamed.cu")
+    def misnamed(q: ReadWrite) -> None: ...
+
+    with pytest.raises(KernelError, match=r"the kernel text of misnamed has no TASK misnamed\(\.\.\.\): use one name"):
+        compiled(misnamed, "f8", cpu())
+
+
 HEADS = ["#define UZ 2\n", '#define UZ 2\n#include "cell.h"\n', "\n// rows\n  #define UZ 2\n\n"]
 
 

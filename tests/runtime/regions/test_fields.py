@@ -1,7 +1,12 @@
 """Fields and field spaces."""
 
+import re
+import warnings
+
+import numpy as np
 import pytest
 
+from taskflow.errors import BadInput
 from taskflow.runtime.regions import Field, FieldSpace
 
 
@@ -18,6 +23,37 @@ def test_bytes_per_cell(dtype, nbytes):
 def test_unknown_location(location):
     with pytest.raises(ValueError, match=rf"field 'p': location '{location}' is none of c, fx, fy, fz"):
         Field("p", location=location)
+
+
+@pytest.mark.parametrize(("dtype", "values"), [
+    ("u1", [0, 255]), ("u1", [0.0, 3.0]), ("u1", [True, False]), ("i8", [-(2**63), 2**63 - 1]), ("?", [0.0, 1.0]),
+    ("f4", [0.1, np.inf, np.nan, -1e38]), ("f8", [2**62 + 1, 3]), ("c8", [1, 2.5, 1j]), ("f4", []),
+])  # fmt: skip
+def test_values_that_a_field_holds(dtype, values):
+    held = Field("p", dtype).held(np.array(values), "p")
+    np.testing.assert_array_equal(np.array(values).astype(dtype), held)
+
+
+@pytest.mark.parametrize(("dtype", "value", "message"), [
+    ("u1", 300, "p = 300; a field of the type uint8 holds whole numbers from 0 to 255: fill it with such values, or"),
+    ("u1", -1, "p = -1; "),
+    ("u1", 2.7, "p = 2.7; "),
+    ("i4", np.nan, "p = nan; a field of the type int32 holds whole numbers from -2147483648 to 2147483647"),
+    ("i8", 2**64 - 1, "p = 18446744073709551615; "),
+    ("?", 2, "p = 2; a field of the type bool holds True and False"),
+    ("f8", 1j, "p = 1j; a field of the type float64 holds real numbers up to 1.798e+308"),
+    ("f4", 1e39, "p = 1e+39; a field of the type float32 holds real numbers up to 3.403e+38"),
+    ("f8", "abc", "p = 'abc'; "),
+    ("c16", None, "p = None; a field of the type complex128 holds numbers"),
+])  # fmt: skip
+def test_values_that_a_field_does_not_hold(dtype, value, message):
+    with warnings.catch_warnings(action="error"), pytest.raises(BadInput, match=re.escape(message)):
+        Field("p", dtype).held(np.array([value, value]), "p")
+
+
+def test_values_of_the_type_of_a_field_cost_nothing():
+    values = np.ones(3, "f4")
+    assert Field("p").held(values, "p") is Field("q", "f4").held(values, "q") is values
 
 
 def test_unknown_dtype():

@@ -46,6 +46,7 @@ def test_a_region_in_plain_words():
     ({"cells": (4, 5)}, r"region\(cells=\(4, 5\)"),
     ({"cells": (4, 0, 5)}, "at least one cell"),
     ({"fields": ["a", "a"]}, "declared twice"),
+    ({"fields": ["a", ""]}, "a field has the name ''; give it one"),
     ({"dtype": "f3"}, "f3"),
     ({"ghost": -1}, "the ghost width is -1"),
     ({"ghost": 1.5}, "the ghost width is 1.5; it must be a whole number"),

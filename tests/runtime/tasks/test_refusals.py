@@ -3,13 +3,16 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
+from taskflow.runtime.machine.kernel.includes import REAL
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import ForeignAny, Read, Refresh, Send, Write, analyse, offsets, star, task
+from taskflow.runtime.tasks.check import COMPILED
 
 from .known import (
     adjust,
@@ -90,6 +93,23 @@ def test_a_kernel_text_has_one_precision():
         analyse([twice("p", "q", over=part.region.cells)], part)
     assert analyse([twice("p", "r", over=part.region.cells)], part).graph.nodes
     assert analyse([duplicate("p", "q", over=part.region.cells)], part).graph.nodes
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f2", "c16", "?"])
+def test_a_kernel_takes_fields_of_some_types(dtype):
+    @task(kernel="TASK clear(Range r, Out p) {\n}\n")
+    def clear(p: Write): ...
+
+    @task
+    def clear_in_python(p: Write):
+        p[...] = 0
+
+    part = Partition(Region(Box.of((4, 4, 4)), FieldSpace([Field("p", dtype)])), (1, 1, 1))
+    message = rf"clear\(p\): 'p' is {np.dtype(dtype).name}, but a kernel takes float32, float64, uint8, uint16: declare"
+    with pytest.raises(BadInput, match=message):
+        analyse([clear("p", over=part.region.cells)], part)
+    assert analyse([clear_in_python("p", over=part.region.cells)], part).graph.nodes
+    assert set(COMPILED) == set(REAL)
 
 
 def test_a_foreign_field_of_any_precision_has_real_numbers():

@@ -75,6 +75,41 @@ def test_refused(body, message):
     assert f"task {body.__name__}, {message}" in str(caught.value)
 
 
+def gives_its_name_to_more(p: Read, q: Write):
+    q, r = p[...], 1
+    del q, r
+
+
+def forgets(p: Read, q: Write):
+    r = p[...]
+    del r
+
+
+@pytest.mark.parametrize("body", [gives_its_name_to_more, forgets])
+def test_what_is_declared_write_is_written(body):
+    message = rf"task {body.__name__}: field 'q' was declared Write and is never written: write q\[...\] = ..."
+    with pytest.raises(TypeError, match=message):
+        task(body)
+
+
+def writes_by_another_name(p: Read, q: Write):
+    r = q
+    r[...] = p[...]
+
+
+def writes_by_a_call(p: Read, q: Write):
+    a = p[...]
+    keeps_its_word(a, a, a, q)
+
+
+def writes_by_a_call_alone(p: Read, q: Write):
+    keeps_its_word(*locals().values())
+
+
+def only_says(p: Read, q: Write):
+    """q = p"""
+
+
 def keeps_its_word(p: Read[1], r: Read[offsets(x=(1, 2))], q: ReadWrite, s: Write):
     q[...] += p[0, 0, 1] - p[...]
     s[...] = r[2, 0, 0]
@@ -91,6 +126,8 @@ def rebinds(p: Read, q: Write):
 def test_accepted():
     assert task(keeps_its_word).name == "keeps_its_word"
     assert task(rebinds).name == "rebinds"
+    for body in (writes_by_another_name, writes_by_a_call, writes_by_a_call_alone, only_says):
+        assert task(body).name == body.__name__
 
 
 def test_a_body_without_source_is_left_to_its_views():

@@ -2,13 +2,15 @@
 
 import copy
 import pickle
+import re
 from dataclasses import dataclass
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, formatannotation
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 
+from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import (
     MOST_REDUCTIONS,
@@ -32,6 +34,14 @@ class Coefficients:
     """A constant."""
 
     a: float
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A constant of whole numbers."""
+
+    all: int
+    sizes: tuple[int, int, int]
 
 
 class Wide(Coefficients):
@@ -83,6 +93,49 @@ def test_a_string_is_a_text_and_a_path_is_a_file(tmp_path, monkeypatch):
     assert task(kernel=Path("fill.cu"))(fill).kernel == tmp_path / "fill.cu"
     with pytest.raises(TypeError, match=r"fill: the kernel text 'fill\.cu' defines no TASK; a file is given as a Path"):
         task(kernel="fill.cu")(fill)
+
+
+def test_a_text_has_a_task_of_the_same_name(tmp_path):
+    text = '// fil\n#include "cell.h"\nTASK fill(Range r, Out q) {}\nTASK other(Range r, Out q) {}\n'
+
+    def fil(q: Write):
+        """q = 0"""
+
+    (tmp_path / "fill.cu").write_text(text)
+    for kernel in (text, tmp_path / "fill.cu"):
+        with pytest.raises(TypeError, match=r"task fil: its kernel text has no TASK fil\(\.\.\.\); it has fill, other"):
+            task(kernel=kernel)(fil)
+    (tmp_path / "fil.h").write_text("TASK fil(Range r, Out q) {}\n")
+    for seen_by_the_compiler in ('#include "fil.h"\n', "#define FILL(x) TASK fi##x\n", "FILL(fil)\n"):
+        (tmp_path / "fill.cu").write_text(text + seen_by_the_compiler)
+        assert task(kernel=tmp_path / "fill.cu")(fil).name == "fil"
+
+
+@pytest.mark.parametrize("kind", [str, tuple[float, float, float], float | int], ids=str)
+def test_a_kernel_takes_some_constants(kind):
+    def fill(q: Write, *, value):
+        """q = value"""
+
+    fill.__annotations__["value"] = kind
+    assert task(fill).constants == {"value": kind}
+    message = f"task fill: constant 'value' is annotated {formatannotation(kind)}; a kernel takes float, int, bool or a"
+    with pytest.raises(TypeError, match=re.escape(message)):
+        task(kernel="TASK fill(Range range, Out q, Value value) {}")(fill)
+
+
+@pytest.mark.parametrize(("value", "message"), [
+    (2**31, "n = 2147483648; a whole number of a kernel lies between -2147483648 and 2147483647: declare it float"),
+    (-(2**31) - 1, "n = -2147483649; a whole"),
+    (Counts(1, (1, 2**40, 1)), r"n.sizes\[1\] = 1099511627776; a whole"),
+])  # fmt: skip
+def test_a_whole_number_of_a_kernel_has_32_bits(value, message):
+    def fill(q: Write, *, n):
+        """q = n"""
+
+    fill.__annotations__["n"] = type(value)
+    with pytest.raises(BadInput, match=f"fill: {message}"):
+        task(kernel="TASK fill(Range range, Out q, int n) {}")(fill)("q", over=OVER, n=value)
+    assert task(fill)("q", over=OVER, n=value).constants == {"n": value}
 
 
 def test_annotations_may_be_strings():

@@ -95,9 +95,11 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
         if ready := loaded(path):
             return ready
         _build(text, chosen, flags, path)
-    if ready := loaded(path):
-        return ready
-    raise KernelError(f"{path}: what {shlex.join(chosen.command)} has built from a kernel text does not load")
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        built = f"what {shlex.join(chosen.command)} has built from a kernel text does not load"
+        raise KernelError(f"{path}: {built}: {error}") from error
 
 
 @cache

@@ -212,8 +212,8 @@ def _complete(task: Task, real: np.dtype) -> str:
 
 @contextmanager
 def explained(task: Task) -> Iterator[None]:
-    """Adds to a compiler's message what is wrong, where that is a field that was declared Read, and the line that it is
-    about, where no file has it: the text was given as a string.
+    """Adds to a compiler's message what is wrong, where that is a field that was declared Read or a task that the text
+    does not define, and the line that it is about, where no file has it: the text was given as a string.
     """
     try:
         yield
@@ -225,4 +225,6 @@ def explained(task: Task) -> Iterator[None]:
             lines = dict(enumerate(task.kernel.split("\n"), start=1))  # what is added behind it has others
             if (line := lines.get(int(place[1]))) is not None:
                 problems.append(f"line {place[1]} of the kernel text of {task.name}: {line.strip()}")
+        if re.search(rf"undefined symbol: {task.symbol}\b", str(error)):
+            problems.append(f"the kernel text of {task.name} has no TASK {task.symbol}(...): use one name for both")
         raise KernelError("\n".join([str(error), *problems])) from error
