@@ -132,6 +132,14 @@ def test_conduction_has_nusselt_number_1(across):
     assert numbers == pytest.approx({f"{across}_min": 1.0, f"{across}_max": -1.0}, abs=1e-10)
 
 
+def test_no_nusselt_number_without_two_temperatures():
+    """Heat flows from a wall to the outside of the other one, and there is nothing to relate it to."""
+    cooled = {"type": "wall", "heat_transfer": 0.5, "outside_temperature": 0.0}
+    flow = compute(layer("z", hot(1.0), cooled, heat={"diffusivity": 0.4}, time={"end": 1.0}))
+    assert flow.scalars["flux_z_min"] > 0
+    assert flow.setup.monitor.nusselt(flow.scalars) == {}
+
+
 # -------------------------------------------------------------------------------------------------- buoyancy at rest
 
 

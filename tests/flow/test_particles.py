@@ -69,8 +69,8 @@ def by_kernel(staggered, velocity, states, steps, device, boundaries=WALLS, iner
     sides = {face: side for face, side in boundaries.items() if not staggered.periodic["xyz".index(face[0])]}
     flow = Partition(Region(Box.of(CELLS), space, staggered.periodic), (1, 1, 1))
     fields = ParticleFields("dye", len(places), flow, {"u": "fx"}, inertia)
-    about = Extent.of(staggered, sides), sides, staggered.constants
-    carrying, sampling = Carrying((fields,), *about, lambda _: (), solid is not None), Sampling(fields, *about)
+    extent = Extent.of(staggered, sides)
+    carrying, sampling = Carrying((fields,), extent, lambda _: (), solid is not None), Sampling(fields, extent)
 
     def job(shard):
         whole = Box.of(CELLS).grow(1)

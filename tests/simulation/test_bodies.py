@@ -465,3 +465,16 @@ def test_auto_is_multigrid_around_bodies():
     assert "multigrid, to 1e-06" in described(obstructed({}))
     assert "(auto: there are obstacles, of which its equation knows the faces)" in described(obstructed({}))
     assert described(obstructed({"iterations": 3})).startswith("Jacobi")
+
+
+def test_a_formula_that_is_not_finite_is_named():
+    """It is evaluated only where flags of cells are made, and as a part of phases where these are."""
+    ball = {"type": "implicit", "inside": "log(x - 0.5)"}
+    tables = {"grid": {"cells": [4, 4, 4], "lengths": [1, 1, 1]}, "boundaries": PERIODIC, "time": {"steps": 1}}
+    case = Case(**tables, fluid={"viscosity": 0.1}, obstacles=[box([0, 0, 0], [0.3, 1, 1]), ball])
+    with pytest.raises(BadInput, match=r"^obstacles\[2\].inside: the expression 'log\(x - 0.5\)' is not finite at x ="):
+        flags(SimulationSetup(case, (1, 1, 1)))
+    phases = {"density": [2, 1], "viscosity": [0.1, 0.1], "shapes": [{**ball, "phase": 1}]}
+    phi = SimulationSetup(Case(**tables, two_phase=phases), (1, 1, 1)).system.initial["phi"]
+    with pytest.raises(BadInput, match=r"^two_phase.shapes\[1\].inside: the expression"):
+        phi(*np.zeros((3, 1, 1, 1)))

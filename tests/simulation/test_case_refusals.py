@@ -170,6 +170,9 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__z_max__velocity": [1, 0, 0.5]},
      "boundaries.z_max.velocity = [1.0, 0.0, 0.5]: "
      "a wall moves in its own plane only; give 0 as its z component, or an inflow"),
+    ({"boundaries__z_max__velocity": ["t", 0, "0*t"]},
+     'boundaries.z_max.velocity = ["t", 0.0, "0*t"]: '
+     "a wall moves in its own plane only; give 0 as its z component, or an inflow"),
     ({"boundaries__x_min": {"type": "slip", "velocity": [0, 1, 0]}},
      "boundaries.x_min.velocity = [0, 1, 0]: a slip boundary has none; "
      'leave it out, or give type = "wall" or "inflow"'),

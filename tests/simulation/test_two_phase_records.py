@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from taskflow.output import LOG, read_log
 from tests.simulation.going_on import found, go
 from tests.simulation.two_phases import case
 
@@ -44,6 +45,8 @@ def test_what_is_recorded_is_what_snapshots_have(whole):
         mean = found(whole, "statistics")[f"mean_{name}"][-1]
         over_time = snapshots[name][1:].weighted(snapshots["time"].diff("time")).mean("time")
         np.testing.assert_allclose(mean, over_time, rtol=0, atol=1e-12)
+    lines = read_log(whole / LOG)
+    assert max(abs(line["volume_change"]) for line in lines) < 1e-12  # samples do not change what is measured
 
 
 @pytest.mark.slow

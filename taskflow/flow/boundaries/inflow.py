@@ -3,15 +3,16 @@ values that live in regions of their own.
 
 Such a region has the values of one side of the domain: of each velocity component, and of the temperature, where these
 live on, or half a cell along, the faces; of a wall those along it. It has one layer of cells for each block across the
-side, of which the one that belongs to the block at the side counts.
+side, of which the one that belongs to the block at the side counts, and reaches to the high ends of the side, where a
+velocity along it has values as at the low ones.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, Wall, beyond, mirror, sides_of
+from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Wall, beyond, sides_of
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, triple
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, triple
 from taskflow.runtime.tasks import FACES, Face, Foreign, Launch, ReadWrite, Write, facing, frame, task
 
 
@@ -41,7 +42,11 @@ def inflow_partitions(
         axis, high = frame(face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0
-        at = tuple(tuple(range(first, first + blocks + 1)) if a == axis else main.cuts[a] for a in range(3))
+        at = tuple(
+            tuple(range(first, first + blocks + 1)) if a == axis
+            else (*main.cuts[a][:-1], main.cuts[a][-1] + (f"{'xyz'[a]}_max" in boundaries))
+            for a in range(3)
+        )  # fmt: skip
         box = Box(triple(cut[0] for cut in at), triple(cut[-1] for cut in at))
         dtype = main.region.fields["p"].dtype
         fields = FieldSpace(Field(values(face, name, ending), dtype) for name in prescribed for ending in endings)
@@ -64,7 +69,7 @@ def inflow_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid,
         normal = "uvw"[frame(face)[0]]
         for name, field in fields.items():
             if name != normal:
-                yield reflect(field, values(face, name, ending), over=beyond(face, grid, edges=False), on=face)
+                yield _reflected(name, field, face, grid, ending)
 
 
 def wall_fields(boundaries: Boundaries) -> dict[str, tuple[str, ...]]:
@@ -86,15 +91,21 @@ def wall_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, e
     for face, prescribed in wall_fields(boundaries).items():
         for name, field in fields.items():
             if name in prescribed:
-                yield reflect(field, values(face, name, ending), over=beyond(face, grid, edges=False), on=face)
+                yield _reflected(name, field, face, grid, ending)
 
 
-def inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """Beyond inflows, whose values end with the cells: what is on the faces of high boundaries beside them. It is for
-    gradients at inflows, which the momentum equation alone does not need.
+def along(face: str, name: str, grid: Grid) -> Box:
+    """The faces of a side on which u, v, w, or another quantity by its name, has values: of a velocity along the side
+    those at its high end, too, which is a face of that velocity.
     """
-    for face in sides_of(Inflow, boundaries):
-        for axis, name in enumerate(velocity):
-            if axis != frame(face)[0] and grid.high[axis]:
-                edge = beyond(face, grid, edges=False).layer(axis, 1, -1, 0)
-                yield mirror(name, over=edge, on=face, mirror=Mirror(1.0, 0.0))
+    return on_face(face, grid).expand((0, 0, 0), _ends(face, name, grid))
+
+
+def _reflected(name: str, field: str, face: str, grid: Grid, ending: str) -> Launch:
+    """Ghost values beyond the faces `along` a side, which velocity gradients beside it read at both of its ends."""
+    over = beyond(face, grid, edges=False).expand((0, 0, 0), _ends(face, name, grid))
+    return reflect(field, values(face, name, ending), over=over, on=face)
+
+
+def _ends(face: str, name: str, grid: Grid) -> Triple:
+    return triple(int(name == "uvw"[a] and a != frame(face)[0] and grid.high[a]) for a in range(3))

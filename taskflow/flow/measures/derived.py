@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from taskflow.flow.boundaries.boundary import Boundaries
-from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid, StaggeredGrid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
 from taskflow.flow.kernels import KERNELS
@@ -56,7 +54,6 @@ class Derived:
 
     formulas: Mapping[str, Formula | None]
     grid: StaggeredGrid
-    boundaries: Boundaries
     __name__: ClassVar[str] = "derived"
 
     @property
@@ -76,16 +73,14 @@ class Derived:
     def some(self, names: tuple[str, ...]) -> Derived | None:
         """The program that computes some of them; None for none."""
         formulas = {name: formula for name, formula in self.formulas.items() if name in names}
-        return Derived(formulas, self.grid, self.boundaries) if formulas else None
+        return Derived(formulas, self.grid) if formulas else None
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """Compute them from the present state, with its ghost values."""
         over, grid = self.grid.box, self.grid.constants
         for name, formula in self.formulas.items():
             if formula is None:
-                velocity = f.u, f.v, f.w
-                yield from inflow_edges(velocity, self.boundaries, grid)
-                yield q_criterion(velocity, f[name], over=over, grid=grid)
+                yield q_criterion((f.u, f.v, f.w), f[name], over=over, grid=grid)
             else:
                 fields, now = (f[field] for field in formula.fields), {"time": NOW} if formula.timed else {}
                 yield derive(name, formula, self.grid.origin)(f[name], *fields, over=over, grid=grid, **now)

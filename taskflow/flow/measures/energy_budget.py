@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import (
     ACROSS_X,
@@ -137,7 +136,6 @@ class EnergyBudget:
     def sample(self, f: Roles, share: str, covariances: list[str]) -> Iterator[Launch]:
         """Add the present state as a sample, before the means and the covariances (uu, uv, uw, vv, vw, ww) have it."""
         flow, velocity, means = self.flow, (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
-        yield from inflow_edges(velocity, flow.boundaries, flow.grid)
         moments, fluxes = (tuple(f[name] for name in names) for names in (covariances, FLUXES))
         yield energy_flux(velocity, means, moments, fluxes, over=self._cells, share=share)
         faces = tuple(f[name] for name in FACES)

@@ -137,13 +137,13 @@ class Monitor:
     def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.
 
-        Nu = flux L / (diffusivity (T_max - T_min)), L the extent of the domain across the wall; 0 where the
-        temperatures are equal.
+        Nu = flux L / (diffusivity (T_max - T_min)), L the extent of the domain across the wall; none where the
+        temperatures are equal, as nothing would be conducted between them.
         """
         flow, sides = self.flow, self.flow.boundaries.values()
         walls = [side.temperature for side in sides if isinstance(side, Wall) and side.temperature is not None]
         if not flow.heat or not walls or flow.heat.diffusivity == 0 or max(walls) == min(walls):
-            return dict.fromkeys(self.heated, 0.0)
+            return {}
         numbers = {}
         for face in self.heated:
             axis = "xyz".index(face[0])

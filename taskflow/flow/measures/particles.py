@@ -29,8 +29,7 @@ import numpy as np
 
 from taskflow.caching import cached_property
 from taskflow.flow.boundaries.boundary import Boundaries, open_sides
-from taskflow.flow.boundaries.inflow import inflow_edges
-from taskflow.flow.grid import Counts, Flags, Grid, StaggeredGrid, Vector
+from taskflow.flow.grid import Counts, Flags, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, triple
 from taskflow.runtime.tasks import (
@@ -250,8 +249,6 @@ class Carrying:
 
     particles: tuple[ParticleFields, ...]
     extent: Extent
-    boundaries: Boundaries
-    grid: Grid
     step: Program
     bodies: bool = False
     __name__: ClassVar[str] = "step"
@@ -264,7 +261,6 @@ class Carrying:
 
     def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         velocity, solid = (f.u, f.v, f.w), f.solid if self.bodies else None
-        yield from inflow_edges(velocity, self.boundaries, self.grid)
         for table in self.particles:
             way, own = (f[table.position], f[table.before]), f[table.own] if table.own else None
             fields = way, f[table.number], own, velocity, solid
@@ -283,13 +279,10 @@ class Sampling:
 
     particles: ParticleFields
     extent: Extent
-    boundaries: Boundaries
-    grid: Grid
     __name__: ClassVar[str] = "sampling"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         table, over = self.particles, self.particles.partition.region.cells
-        yield from inflow_edges((f.u, f.v, f.w), self.boundaries, self.grid)
         for value, (role, location) in zip(table.values, table.sampled.items(), strict=True):
             fields = f[table.position], f[table.number], f[value], f[role]
             yield sample(*fields, over=over, extent=self.extent, across=ACROSS[location])

@@ -64,20 +64,21 @@ class PhaseMonitor(Monitor):
         solid, numbers = f.solid if flow.obstacles else None, {"grid": flow.grid, "phases": self.phases}
         yield energy_of_phases(f.f, (f.u, f.v, f.w), solid, over=box, energy=f.scalar("energies"), **numbers)
         yield from self.surface.area(f, solid, flow.staggered, box, f.scalar("interface"))
-        yield exact_total(f.f, solid, over=box, total=f.scalar("share"), bound=1.0)
+        yield exact_total(f.f, solid, over=box, total=f.scalar("first_phase"), bound=1.0)
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The mean of rho |u|^2 / 2, the potential energy -rho g.x from the low ends of the domain, the area of the
-        interface, and how much the volume of phase 1 has changed since the start, relative to what it was.
+        interface, and how much of the volume of phase 1 is too much: over that at the start and what has entered since,
+        less what has left.
         """
         grid = self.flow.staggered
         kinetic, potential = reduced(scalars, "energies")
-        (area,), (share,), (kept,) = (reduced(scalars, name) for name in ("interface", "share", "kept"))
+        (area,), (now,), (kept,) = (reduced(scalars, name) for name in ("interface", "first_phase", "kept"))
         return {
             "kinetic_energy": kinetic / grid.box.volume,
             "potential_energy": potential * grid.volume,
             "area": area,
-            "volume_change": share / kept - 1 if kept else 0.0,
+            "volume_change": now / kept - 1 if kept else 0.0,
         }
 
 

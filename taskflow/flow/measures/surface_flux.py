@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import AROUND, SIDES_U, SIDES_V, SIDES_W
 from taskflow.flow.kernels import KERNELS
@@ -102,7 +101,6 @@ class SurfaceFlux:
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """The sums over the faces, in scalars that all measurements share."""
         flow, velocity, nu_t = self.flow, (f.u, f.v, f.w), f.nu_t if self.flow.turbulence else None
-        yield from inflow_edges(velocity, flow.boundaries, flow.grid)
         where: dict[str, Any] = {"over": self._cells, "bound": f.scalar(BOUND), "grid": flow.grid}
         where |= {"axis": self.faces.axis, "high": self._high}
         yield momentum_flux_bound(velocity, f.p, nu_t, fluid=flow.fluid, **where)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.flow.boundaries.boundary import Boundaries, Mirror, Wall, beyond, mirror
-from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.boundaries.rough_wall import log_law_ghosts, rough
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
@@ -136,7 +135,6 @@ def eddy_viscosity(
     """nu_t with its ghost values, from a velocity with its own, and the scalars rate and eddy: maxima of the advective
     rate and of nu_t. `solid` is the field of the flags of bodies, None without these.
     """
-    yield from inflow_edges(velocity, boundaries, grid)
     model, constants = turbulence.model.task(grid, _smooth_walls(boundaries, grid, viscosity))
     nu_t, numbers = f.nu_t, f.scalars("rate", "eddy")
     yield model(velocity, solid, nu_t, over=Box.of(grid.cells), grid=grid, **numbers, **constants)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -197,13 +197,25 @@ def shapes(case: Case) -> tuple[Shape, ...]:
     read = []
     for number, obstacle in enumerate(case.obstacles, start=1):
         with named(f"obstacles[{number}]"):
-            read.append(shape(obstacle.type, obstacle, case.grid))
+            read.append(shape(obstacle.type, obstacle, case.grid, f"obstacles[{number}].inside"))
     return tuple(read)
 
 
-def shape(kind: str, table: ShapeTable, grid: GridTable) -> Shape:
-    """The shape of a kind that a table describes; a height map without an extent covers the domain. Raises BadInput
-    where its file cannot be read.
+@dataclass(frozen=True)
+class InsideFormula:
+    """The formula of an implicit shape, of which errors say where it is: it is evaluated long after it was read."""
+
+    formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    key: str
+
+    def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        with named(self.key):
+            return self.formula(x, y, z)
+
+
+def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside") -> Shape:
+    """The shape of a kind that a table describes; a height map without an extent covers the domain. Errors of a formula
+    name the key `inside`. Raises BadInput where its file cannot be read.
     """
     match kind:
         case "box":
@@ -215,7 +227,7 @@ def shape(kind: str, table: ShapeTable, grid: GridTable) -> Shape:
             return Cylinder(table.centre or ORIGIN, table.radius or 0.0, axis, table.length or math.inf)
         case "implicit":
             assert table.inside is not None
-            return ImplicitShape(table.inside)
+            return ImplicitShape(InsideFormula(table.inside, inside))
         case "surface":
             return read_surface(Path(table.file or ""), table.scale or 1.0, table.shift or ORIGIN)
     (x, y, _), (length_x, length_y, _) = grid.origin, grid.lengths

@@ -18,7 +18,7 @@ import numpy as np
 
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
-from taskflow.flow import Boundaries, StaggeredGrid
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, FieldForce
 from taskflow.flow.measures.derived import Derived, Q
 from taskflow.flow.operators.formula import Formula
@@ -38,7 +38,7 @@ SHARE = 1e-6  # of the size of what relaxes: the differences from which its rate
 SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `TimeScheme.diffusion` is the limit
 
 
-def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived | None:
+def derived(case: Case, grid: StaggeredGrid) -> Derived | None:
     """Return what computes the expressions that are recorded or drawn, and Q; None without any."""
     tables = recorded(case.output, case.statistics, case.probes, case.planes, case.monitor)
     names = {name for _, fields in tables for name in fields}
@@ -49,7 +49,7 @@ def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived 
     if Q in names and Q not in case.fields:
         formulas[Q] = None
     formulas |= pictured(case)
-    return Derived(formulas, grid, boundaries) if formulas else None
+    return Derived(formulas, grid) if formulas else None
 
 
 def derived_metadata(case: Case) -> dict[str, FieldMetadata]:

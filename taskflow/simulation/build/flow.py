@@ -138,7 +138,7 @@ class FlowSystem(System):
 
     @cached_property
     def computed(self) -> Derived | None:
-        return derived(self.sim.case, self.sim.grid, self.model.boundaries)
+        return derived(self.sim.case, self.sim.grid)
 
     @property
     def logged(self) -> Derived | None:

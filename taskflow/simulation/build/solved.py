@@ -191,10 +191,10 @@ def transport(case: Case, system: System, partition: Partition) -> ParticleTrans
         locations = {name: about.location for name, about in sampled.items()}
         inertia = table.inertia(case.body.gravity)
         fields = ParticleFields(table.name, table.total, partition, locations, inertia)
-        sampling = Sampling(fields, extent, model.boundaries, model.grid)
+        sampling = Sampling(fields, extent)
         periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
         described = TimeSeries.of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
         series.append(ParticleSeries(table, fields, sampling, described))
     carried, bodies = tuple(one.fields for one in series), model.obstacles is not None
-    carrying = Carrying(carried, extent, model.boundaries, model.grid, model.step, bodies)
+    carrying = Carrying(carried, extent, model.step, bodies)
     return ParticleTransport(tuple(series), carrying)

@@ -71,7 +71,7 @@ def shown(value: object) -> str:
 
 
 def inline(value: Any) -> str:
-    """A value on one line; `TypeError` for what TOML does not have."""
+    """A value on one line, an expression by its source; `TypeError` for what TOML does not have."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -83,6 +83,8 @@ def inline(value: Any) -> str:
     if isinstance(value, Mapping):
         pairs = ", ".join(f"{quoted(str(key))} = {inline(item)}" for key, item in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"
+    if hasattr(value, "source"):
+        return inline(value.source)
     raise TypeError(f"{value!r} has no place in TOML")
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from math import ceil, log1p, log2
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from taskflow.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.boundaries.inflow import values
+from taskflow.flow.boundaries.inflow import along, values
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.outflow import convective_outlets, pressure_outlets
 from taskflow.flow.boundaries.rough_wall import KARMAN
@@ -68,9 +69,11 @@ class Inflows:
     def at(self, face: str, name: str, time: float, cells: Box) -> np.ndarray:
         """The values [z, y, x] of a quantity on the faces of a side in these cells, in double precision."""
         axis, high = frame(face)
+        ends = [start + length for start, length in zip(self.grid.origin, self.grid.lengths, strict=True)]
         x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
-        edge = np.array([self.grid.origin[axis] + high * self.grid.lengths[axis]])
-        x, y, z = (edge if a == axis else along for a, along in enumerate((x, y, z)))
+        x, y, z = map(np.minimum, (x, y, z), ends)  # rounding may not take the last one out of the domain
+        edge = np.array([ends[axis] if high else self.grid.origin[axis]])
+        x, y, z = (edge if a == axis else places for a, places in enumerate((x, y, z)))
         with named(f"boundaries.{face}.{KEYS.get(name, 'velocity')}"):
             return self.all_profiles[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
 
@@ -79,7 +82,7 @@ class Inflows:
         for time in times if self.varies else times[:1]:
             for face, side in self.all_profiles.items():
                 for name in side:
-                    entering = self.at(face, name, time, on_face(face, self.grid.constants))
+                    entering = self.at(face, name, time, along(face, name, self.grid.constants))
                     if name == "f" and not 0 <= entering.min() <= entering.max() <= 1:
                         extremes = f"values from {entering.min():g} to {entering.max():g} at time {time:g}"
                         raise BadInput(f"boundaries.{face}.phase: {extremes}; a share of phase 1 is between 0 and 1")
@@ -97,15 +100,13 @@ class Inflows:
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
         moments = dict(zip(self.openings.endings, times, strict=True))
         for face, profiles in self.all_profiles.items():
-            axis, fields = frame(face)[0], {}
             own = shard.partition.homes[values(face, next(iter(profiles)), next(iter(moments)))].blocks[shard.block]
-            # All blocks write; the values of one that is not at the side are never read.
-            beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
-            for ending, time in moments.items():
-                for name in profiles:
-                    entering = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
-                    fields[values(face, name, ending)] = entering
-            shard.write(fields)
+            mine = {name: cells for name in profiles if (cells := along(face, name, self.grid.constants) & own)}
+            entering = (  # nothing, where the block is not at the side
+                (mine[name], {values(face, name, ending): self.at(face, name, time, mine[name])})
+                for name, (ending, time) in product(mine, moments.items())
+            )
+            shard.write_parts([values(face, *one) for one in product(profiles, moments)], entering)
         if not self.profiles:
             return {}
         flows = [self._flow(time) for time in times]

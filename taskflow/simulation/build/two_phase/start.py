@@ -54,14 +54,15 @@ def composed(shapes: Sequence[PhaseShape], background: int, grid: GridTable) -> 
     parts = []
     for number, table in enumerate(shapes, start=1):
         with named(f"two_phase.shapes[{number}]"):
-            parts.append((_outline(table, grid), table.phase == 1))
+            outline = _outline(table, grid, f"two_phase.shapes[{number}].inside")
+            parts.append((outline, table.phase == 1))
     far = math.hypot(*grid.lengths)
     phi = Composition(tuple(parts), far if background == 1 else -far)
     return Function(phi) if any(isinstance(table.inside, Function) for table in shapes) else phi
 
 
-def _outline(table: PhaseShape, grid: GridTable) -> Distance:
-    outline = shape(table.type, table, grid)
+def _outline(table: PhaseShape, grid: GridTable, inside: str) -> Distance:
+    outline = shape(table.type, table, grid, inside)
     if not isinstance(outline, ClosedSurface):
         return cast(Pointwise, outline)  # as all other shapes are
     for axis, low, high, (start, end) in zip(AXES, *outline.bounds, grid.ends, strict=True):
