@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 
 from taskflow.hexahedra import Part, Vertices, cell_volumes, in_parts, low_faces
@@ -32,20 +34,14 @@ def mirrored(vertices: Vertices, axis: int, high: bool) -> dict[int, np.ndarray]
     The cells are two layers, between which the side is, at the low or high end of `axis`, and one more in front along
     the two other axes: a face is mirrored in the mean plane of the areas on both of its sides.
     """
-    values = np.moveaxis(metrics(vertices), 2, 3)
-    across = 2 - axis  # in arrays [z, y, x, value]
-    inner, upper = (np.take(values, [layer], across) for layer in (0 if high else 1, 1))
+    across = 3 - axis  # in arrays [xyz, z, y, x]
+    side = np.take(low_faces(vertices, axis), [1], across)
     result = {}
-    for other in {0, 1, 2} - {axis}:
-        along = 2 - other
-        side = upper[..., 3 * axis : 3 * axis + 3]
-        area = inner[..., 3 * other : 3 * other + 3]
-        behind, before = (np.delete(side, end, along) for end in (0, -1))
-        normal = behind + before
-        area = np.delete(area, 0, along)
-        square = (normal**2).sum(axis=-1, keepdims=True)
-        through = (area * normal).sum(axis=-1, keepdims=True)
+    for other, last in permutations({0, 1, 2} - {axis}):
+        along = 3 - other
+        area = np.take(low_faces(vertices, other), [0 if high else 1], across)
+        area, normal = np.delete(area, 0, along), np.delete(side, 0, along) + np.delete(side, -1, along)
+        square, through = (normal**2).sum(axis=0), (area * normal).sum(axis=0)
         part = np.divide(through, square, out=np.zeros_like(square), where=square > 0)
-        last = ({0, 1, 2} - {axis, other}).pop()
-        result[other] = np.moveaxis(np.delete(area - 2 * part * normal, 0, 2 - last), 3, 2)
+        result[other] = np.moveaxis(np.delete(area - 2 * part * normal, 0, 3 - last), 0, 2)
     return result

@@ -232,32 +232,7 @@ FN real magnitude(real a) { return abs(a); }
 FN real magnitude(real a) { return a < 0 ? -a : a; }
 #endif
 
-// Several numbers under one name, `Reduce["sum", n]` and `Reduce["exact sum", n]`, and as another task takes them: flux[n].
-#if defined(LISTED) && defined(GPU)
-template <int N>
-using Partials = const Partial (&)[N];  // where the table of pieces has them: so many addresses would take all registers
-#else
-template <int N>
-using Partials = Partial[N];
-#endif
-template <int N>
-struct PartialOf {
-  Partials<N> of;
-};
-template <int N>
-struct ExactPartial {
-  Partials<3 * N> of;  // total, rest and last of each, see exact.h
-};
-template <int N>
-struct In64Of {
-  In64 of[N];
-  INLINE double operator[](int n) const { return *of[n]; }
-};
-template <int N>
-struct ExactIn64 {
-  In64 of[3 * N];
-  INLINE double operator[](int n) const { return *of[3 * n] + (*of[3 * n + 1] + *of[3 * n + 2]); }
-};
+#include "several.h"
 
 #define SUM Sum()
 #define MAX Max()
