@@ -19,7 +19,7 @@ from taskflow.runtime.cluster.block_group import BlockGroup, cause, watch
 from taskflow.runtime.cluster.jobs import Pickled, Ran, call_job, fill_job, indices, profile_job, read_job, run_job
 from taskflow.runtime.machine import Job
 from taskflow.runtime.profile import summarise, write_chrome
-from taskflow.runtime.regions import Box, Partition, difference
+from taskflow.runtime.regions import Box, Partition, difference, whole_number
 from taskflow.runtime.tasks import Loop, Part, Program, Roles, analyse, counts, derived, plan, record, settled
 
 
@@ -234,7 +234,7 @@ class Blocks:
 
 def _counted(times: int) -> int:
     """Return the number of passes. Raises BadInput where that is none."""
-    if not hasattr(times, "__index__") or index(times) < 0:
+    if not whole_number(times, 0):
         raise BadInput(f"times = {times!r}; give a whole number, 0 or more")
     return index(times)
 

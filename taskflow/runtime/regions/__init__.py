@@ -19,10 +19,19 @@ from taskflow.runtime.regions.box import (
 )
 from taskflow.runtime.regions.partition import Copy, Partition
 from taskflow.runtime.regions.pieces import Pieces, complete, cuts, divided
-from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, charted, powers_of_two, region
+from taskflow.runtime.regions.region import (
+    Field,
+    FieldSpace,
+    Location,
+    Region,
+    charted,
+    powers_of_two,
+    region,
+    whole_number,
+)
 
 __all__ = [
     "ROTATIONS", "SIDES", "STRAIGHT", "Atlas", "Box", "Copy", "Field", "FieldSpace", "Location", "Partition", "Patch",
     "Pieces", "Region", "Seam", "Triple", "Turn", "charted", "complete", "cuts", "difference", "divided", "hull",
-    "joined", "overlapping", "periodic_images", "powers_of_two", "region", "seen", "triple",
+    "joined", "overlapping", "periodic_images", "powers_of_two", "region", "seen", "triple", "whole_number",
 ]  # fmt: skip

@@ -48,7 +48,7 @@ class Field:
     def __post_init__(self) -> None:
         if self.location not in LOCATIONS:
             raise ValueError(f"field {self.name!r}: location {self.location!r} is none of {', '.join(LOCATIONS)}")
-        if not _whole(self.values, 1):
+        if not whole_number(self.values, 1):
             raise ValueError(f"field {self.name!r}: values = {self.values!r}; give a whole number, 1 or more")
         if self.constant and self.private:
             raise ValueError(f"field {self.name!r} is constant, which neighbours may read, and private")
@@ -96,7 +96,8 @@ class Field:
         return (nz, ny, nx) if self.values == 1 else (nz, ny, self.values, nx)
 
 
-def _whole(value: object, least: int) -> bool:
+def whole_number(value: object, least: int) -> bool:
+    """Whether a value is a whole number, `least` or more."""
     return isinstance(value, SupportsIndex) and index(value) >= least
 
 
@@ -160,7 +161,7 @@ class Region:
     def __post_init__(self) -> None:
         if not self.cells:
             raise ValueError(f"a region needs at least one cell in every direction, not {self.cells.shape}")
-        if not _whole(self.ghost, 0):
+        if not whole_number(self.ghost, 0):
             raise ValueError(f"the ghost width is {self.ghost!r}; it must be a whole number, 0 or more")
         if min(self.scale) < 1:
             raise ValueError(f"the scale is {self.scale}; cells are 1 or more cells of the finest region long")
