@@ -49,7 +49,7 @@ class FlowOnCharts(Model):
     """A flow in the `cells` of all charts, between `sides`: its fields, constants and ghost values.
 
     `spacing` is that of uniform cells; without it the field `metrics` holds ten values of each cell, of the layer of
-    ghost cells too (see `taskflow.flow.grid.curvilinear.metrics`; beyond sides vertices are reflected), and
+    ghost cells too (see `taskflow.flow.grid.curvilinear`: vertices are reflected beyond sides, areas `mirrored`), and
     `largest_volume` is the largest of a cell. The field `sides` holds `SIDES` in ghost cells beyond sides, `f_x`,
     `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of sides that are
     `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell thick along z,
