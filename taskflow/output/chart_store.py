@@ -59,7 +59,7 @@ def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[st
             _add_places(chart, layout, axis, VERTICES, at_vertices, f"{axis} of vertices")
             _add_places(chart, layout, f"{axis}_c", CELLS, in_centres, f"{axis} of cell centres")
     add_records(group, layout)
-    consolidate(group)
+    consolidate(path, layout.group)
     return Store(path, layout.group)
 
 

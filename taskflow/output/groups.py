@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
@@ -15,17 +14,17 @@ import zarr
 from zarr.abc.store import ByteRequest
 from zarr.codecs import BloscCodec
 from zarr.core.buffer import Buffer, BufferPrototype
-from zarr.errors import ZarrUserWarning
 from zarr.storage import LocalStore, WrapperStore
 
 from taskflow.output.damage import RESTORE, Damaged, check_file, ends_in_checksum, file_size
-from taskflow.output.disk import CHARTS
+from taskflow.output.disk import CHARTS, replacing
 from taskflow.output.packing import codecs
 
 CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
 OF_CHARTS = re.compile(r"(charts/\d+/)?[^/]+")  # the path in a group of an array that is the group's own, or a chart's
 SHARDS = "sharding_indexed"  # the codec of an array with shards
 MOST = 2**28  # bytes of metadata that are read
+INLINE = {"kind": "inline", "must_understand": False}  # how Zarr marks metadata that are copies
 WHOLE: Any = {"write_empty_chunks": True}  # a chunk that is not there is damage, not one without values
 TIME_CHUNK = 1024  # times that one commit rewrites
 
@@ -98,13 +97,29 @@ def without_cuts(array: Mapping[str, Any]) -> dict[str, Any]:
     return {**array, "chunk_grid": None, "codecs": codecs}
 
 
-def consolidate(group: zarr.Group) -> None:
-    """Copy the metadata of all arrays into that of the group, and into that of the store, each in one write."""
-    with warnings.catch_warnings():
-        # Zarr warns that version 3 of the format does not speak of this; other readers ignore the copy.
-        warnings.simplefilter("ignore", ZarrUserWarning)
-        for path in dict.fromkeys((group.path, "")):
-            zarr.consolidate_metadata(group.store, path=path, zarr_format=3)
+def consolidate(path: str | Path, group: str = "") -> None:
+    """Copy the metadata of all arrays of a store into that of a group and into that of the store, each in one write.
+
+    `zarr.consolidate_metadata` writes the same, but warns that version 3 of the format does not speak of this. Filters
+    of warnings are the whole process's: runs in threads that silence it for a while restore each other's filters.
+    """
+    for folder in dict.fromkeys((Path(path, group), Path(path))):
+        members = sorted(_members(folder), key=lambda name: (name.count("/"), name))
+        copied = {name: metadata(folder / name / "zarr.json") for name in members}
+        for described in copied.values():
+            if described.get("node_type") == "group":
+                described["consolidated_metadata"] = {**INLINE, "metadata": {}}
+        own = {**metadata(folder / "zarr.json"), "consolidated_metadata": {**INLINE, "metadata": copied}}
+        with replacing(folder / "zarr.json") as draft:
+            draft.write_text(json.dumps(own, indent=2))
+
+
+def _members(folder: Path, above: str = "") -> Iterator[str]:
+    """Yield the paths of groups and arrays below a folder."""
+    for file in folder.glob("*/zarr.json"):
+        name = f"{above}{file.parent.name}"
+        yield name
+        yield from _members(file.parent, f"{name}/")
 
 
 def add_array(

@@ -169,7 +169,7 @@ def cut_anew(path: Path, layouts: Sequence[Layout], create: Callable[[Path, Layo
             _copy(path, draft, layout, create)
         for name in set(_groups(path)) - set(_groups(draft)):  # that nobody writes any more
             shutil.copytree(path / name, draft / name)
-        consolidate(zarr.open_group(str(draft), mode="r+", use_consolidated=False))
+        consolidate(draft)
         copied = Unsynced()
         copied.note(draft, (file for file in draft.rglob("*") if file.is_file()))
         copied.sync()

@@ -63,7 +63,7 @@ def create(
     add_records(group, layout)
     if solid is not None:
         _save_solid(group, layout, solid, PACKING[layout.compression])
-    consolidate(group)
+    consolidate(path, layout.group)
     return Store(path, layout.group)
 
 
@@ -99,7 +99,7 @@ def remove(path: str | Path, group: str) -> None:
     if (Path(path) / group).exists():
         with on_disk(f"{group} in {path}"):
             shutil.rmtree(Path(path) / group)
-            consolidate(zarr.open_group(str(path), mode="r+", use_consolidated=False))
+            consolidate(path)
 
 
 class Store:
@@ -188,7 +188,7 @@ class Store:
                 array.resize((slots, *array.shape[1:]))
                 if array.ndim == 1 and slots > before:  # what is written there may not be committed yet
                     array.with_config(WHOLE)[before:] = np.nan
-            consolidate(self._group)
+            consolidate(self._path, self._group.path)
             self._note_shape()
 
 

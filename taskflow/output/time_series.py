@@ -180,7 +180,7 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
         shape, dims = series.shape, ("time", *series.staggered.get(name, series.dims))
         chunks = (series.batch, *shape)
         add_array(group, name, (0, *shape), dims, described, chunks=chunks, dtype=series.dtype, fill_value=np.nan)
-    consolidate(group)
+    consolidate(path, series.group)
 
 
 def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> list[Path]:

@@ -12,7 +12,7 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import create, dataset
-from taskflow.output.groups import consolidate, open_group
+from taskflow.output.groups import consolidate
 from tests.analysis.conftest import LENGTHS, PERIODIC, STRETCHED, WALLS, linear, stored
 from tests.output.conftest import layout_of
 
@@ -205,7 +205,7 @@ def test_stores_of_before_there_were_metrics_have_the_same_grid(tmp_path):
     expected = ds.flow.grid().derivative(ds.p, "Z").load()
     for name in ("dx", "dx_f", "dy", "dy_f", "dz", "dz_f"):
         shutil.rmtree(tmp_path / "fields.zarr" / name)
-    consolidate(open_group(tmp_path / "fields.zarr", "")[0])
+    consolidate(tmp_path / "fields.zarr")
     old = dataset(tmp_path / "fields.zarr")
     assert "dz" not in old
     xr.testing.assert_identical(old.flow.grid().derivative(old.p, "Z"), expected)

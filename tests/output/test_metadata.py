@@ -1,11 +1,27 @@
-"""Staggering as others read it: xgcm builds its grid from the store without being told anything."""
+"""Metadata as others read them: xgcm builds its grid from the store without being told anything, and Zarr finds the
+copies that it would have made.
+"""
 
+import json
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import zarr
 
-from taskflow.output import FieldMetadata, create, dataset, statistics_metadata
+from taskflow.output import (
+    FieldMetadata,
+    TimeSeries,
+    create,
+    create_charts,
+    create_time_series,
+    dataset,
+    statistics_metadata,
+)
+from taskflow.output.groups import consolidate
+from tests.output import on_charts
 from tests.output.conftest import WRITTEN, layout_of
 
 xgcm = pytest.importorskip("xgcm")
@@ -77,3 +93,30 @@ def test_attributes_are_numbers_and_text_as_netcdf_wants_them(tmp_path):
     result = dataset(tmp_path / "s").attrs
     expected = {"threads": 2, "where": str(tmp_path), "rate": "null", "blocks": "[1, 1, 2]", "versions": '{"a": 1}'}
     assert result == {"Conventions": result["Conventions"], **expected}
+
+
+def test_copies_of_metadata_are_those_that_zarr_makes(tmp_path):
+    path = tmp_path / "s"
+    create_charts(path, on_charts.layout_of(on_charts.grid_of("annulus")), WRITTEN)
+    create_time_series(path, TimeSeries.of_numbers("front", {"area": "area"}, {}), WRITTEN)
+    files = path / "zarr.json", path / "front" / "zarr.json"
+    ours = [json.loads(file.read_text()) for file in files]
+    assert {"charts/3/p", "front", "front/area"} <= set(ours[0]["consolidated_metadata"]["metadata"])
+    for group in ("front", ""):
+        with pytest.warns(match="Consolidated metadata"):
+            zarr.consolidate_metadata(str(path), path=group)
+    assert ours == [json.loads(file.read_text()) for file in files]
+
+
+def test_threads_keep_the_filters_of_warnings(tmp_path):
+    """They are the process's: threads that change them for a while restore each other's."""
+    before = list(warnings.filters)
+
+    def write(name: str) -> None:
+        create(tmp_path / name, layout_of(), WRITTEN)
+        for _ in range(20):
+            consolidate(tmp_path / name)
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(write, "abcd"))  # pytest makes an error of a warning
+    assert warnings.filters == before

@@ -243,7 +243,6 @@ def test_an_unknown_number_of_snapshots_doubles_the_room(tmp_path):
     assert dataset(path).p.notnull().all()
 
 
-@pytest.mark.filterwarnings("ignore:Consolidated metadata")  # two threads: each restores filters of the whole process
 def test_a_reader_never_meets_a_half_grown_store(tmp_path):
     path = tmp_path / "s"
     store = create(path, layout_of(slots=1), WRITTEN)

@@ -3,7 +3,6 @@
 import ast
 import difflib
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -183,9 +182,7 @@ def syntax(source: str) -> ast.expr:
     if len(source) > LONGEST:
         raise BadInput(f"the expression {source[:40]!r}... has {len(source)} characters; {LONGEST} are allowed")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's advice on odd but harmless spelling
-            tree = parsed(_text(source), "eval")
+        tree = parsed(_text(source), "eval")
         assert isinstance(tree, ast.Expression)
         return tree.body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
