@@ -80,3 +80,15 @@ def test_over_a_disc_that_is_not_the_middle_of_the_box_around_its_vertices():
     (x, y, _), area = faces(grid, patch)
     exact, area = 1 - (x - 3) ** 2 - y**2, np.linalg.norm(area, axis=0)
     np.testing.assert_allclose(profile, exact * area.sum() / (exact * area).sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("beginnings", [(0.0,), (0.0, 1.0)], ids=["a chart", "two charts"])
+def test_none_along_a_periodic_direction(beginnings):
+    names = {face: name for face, name in NAMES.items() if face[0] != "i"}
+    parts = [Part(quadrilateral(beginning=beginning), names) for beginning in beginnings]
+    grid = assembled(parts, [(float(len(parts)), 0.0, 0.0)])
+    inlet = grid.sides["inlet"]
+    for patch, profile in zip(inlet, parabolic(grid, inlet, np.array([0.0, 0.0, 1.0])), strict=True):
+        (_, y, _), _ = faces(grid, patch)
+        exact = 1 - (4 * y - 1) ** 2
+        np.testing.assert_allclose(profile[2], exact / exact.mean(), rtol=1e-13)

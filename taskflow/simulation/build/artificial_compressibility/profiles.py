@@ -18,7 +18,7 @@ def parabolic(grid: MultiBlockGrid, patches: Sequence[Patch], mean: np.ndarray) 
     """The velocities [xyz, ...] in the faces of each patch of a side, whose mean over it is `mean` to rounding.
 
     Over a disc of radius R they are 2 (1 - r^2 / R^2) of it, over a rectangle 3/2 (1 - s^2) along each direction in
-    which it is more than a cell wide, with s from -1 to 1. Raises BadInput where the side is neither.
+    which it is more than a cell wide and not periodic, with s from -1 to 1. Raises BadInput where the side is neither.
     """
     corners = np.concatenate([grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in patches], axis=1).T
     middle = (corners.min(axis=0) + corners.max(axis=0)) / 2
@@ -27,35 +27,51 @@ def parabolic(grid: MultiBlockGrid, patches: Sequence[Patch], mean: np.ndarray) 
     size, area = float(np.linalg.norm(np.ptp(corners, axis=0))), float(np.linalg.norm(normal))
     if np.abs((corners - middle) @ normal).max() > FLAT * size * area or area == 0:
         raise BadInput(f"{PROFILE} needs a plane side; {REMEDY}")
-    outline = _outline(grid, patches) - middle
+    edges, closed = _outline(grid, patches)
+    outline = np.unique(edges.reshape(-1, 3), axis=0) - middle
     away = [centres - middle[:, None, None] for centres, _ in geometry]
-    shares = _over_disc(away, outline, size) or _over_rectangle(away, outline, size, *_edges(grid, patches[0]))
+    if not (shares := _over_disc(away, outline, size)):
+        along, wide = _directions(grid, patches[0], FLAT * size)
+        reach = _reach(outline, along, size)
+        at_ends = np.abs((edges.mean(axis=0) - middle) @ along.T) > reach - FLAT * size
+        wide &= (closed[:, None] | ~at_ends).all(axis=0)
+        shares = [_over_rectangle(np.tensordot(along, place, 1) / reach[:, None, None], wide) for place in away]
     sizes = [np.sqrt((areas**2).sum(axis=0)) for _, areas in geometry]
     total = sum((share * area).sum() for share, area in zip(shares, sizes, strict=True))
     scale = sum(area.sum() for area in sizes) / total
     return [mean[:, None, None] * (scale * share) for share in shares]
 
 
-def _outline(grid: MultiBlockGrid, patches: Sequence[Patch]) -> np.ndarray:
-    """The vertices [n, xyz] at which a side ends, around holes, too: those of edges that one patch alone has, and that
-    once. What is joined has the same vertices to the bit.
+def _outline(grid: MultiBlockGrid, patches: Sequence[Patch]) -> tuple[np.ndarray, np.ndarray]:
+    """The edges [end, n, xyz] at which a side ends, around holes, too: those that one patch alone has, and that once,
+    as what is joined has the same vertices to the bit; and which of them other sides have. Fluid goes on beyond others.
     """
-    starts, ends = [], []
+    own = _rims(grid, patches)
+    others = _rims(grid, [patch for some in grid.sides.values() for patch in some if patch not in patches])
+    points, numbers = np.unique(np.concatenate([own, others], axis=1).reshape(-1, 3), axis=0, return_inverse=True)
+    edges = np.sort(numbers.reshape(2, -1), axis=0)
+    names = edges[0] * len(points) + edges[1]
+    own, others = names[: own.shape[1]], names[own.shape[1] :]
+    own, counts = np.unique(own[edges[0, : own.size] != edges[1, : own.size]], return_counts=True)
+    own = own[counts == 1]
+    return points[np.stack(np.divmod(own, len(points)))], np.isin(own, others)
+
+
+def _rims(grid: MultiBlockGrid, patches: Sequence[Patch]) -> np.ndarray:
+    """The edges [end, n, xyz] around patches."""
+    edges = [np.empty((2, 0, 3))]
     for patch in patches:
         x = grid.charts[patch.chart].at(patch.vertices).squeeze(3 - patch.axis)
-        for line in (x[:, 0], x[:, -1], x[:, :, 0], x[:, :, -1]):
-            starts.append(line[:, :-1])
-            ends.append(line[:, 1:])
-    points, numbers = np.unique(np.concatenate([*starts, *ends], axis=1).T, axis=0, return_inverse=True)
-    edges = np.sort(numbers.reshape(2, -1), axis=0)
-    edges, counts = np.unique(edges[:, edges[0] != edges[1]], axis=1, return_counts=True)
-    return np.asarray(points[np.unique(edges[:, counts == 1])])
+        lines = (line.T for line in (x[:, 0], x[:, -1], x[:, :, 0], x[:, :, -1]))
+        edges.extend(np.stack([line[:-1], line[1:]]) for line in lines)
+    return np.concatenate(edges, axis=1)
 
 
-def _edges(grid: MultiBlockGrid, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
-    """Two edges [n, xyz] of a patch; in which of these directions it is more than a cell wide."""
+def _directions(grid: MultiBlockGrid, patch: Patch, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """The directions [n, xyz] of two edges of a patch, longer than `least`; in which it is more than a cell wide."""
     x = grid.charts[patch.chart].at(patch.vertices).squeeze(3 - patch.axis)
-    return np.stack([x[:, -1, 0] - x[:, 0, 0], x[:, 0, -1] - x[:, 0, 0]]), np.array(x.shape[1:]) > 2
+    edges = np.stack([x[:, -1, 0] - x[:, 0, 0], x[:, 0, -1] - x[:, 0, 0]])
+    return edges / np.maximum(np.linalg.norm(edges, axis=1, keepdims=True), least), np.array(x.shape[1:]) > 2
 
 
 def _over_disc(away: Sequence[np.ndarray], outline: np.ndarray, size: float) -> list[np.ndarray]:
@@ -73,17 +89,15 @@ def _over_disc(away: Sequence[np.ndarray], outline: np.ndarray, size: float) -> 
     return [np.maximum(1 - square / radius**2, 0.0) for square in squares]
 
 
-def _over_rectangle(
-    away: Sequence[np.ndarray], outline: np.ndarray, size: float, edges: np.ndarray, wide: np.ndarray
-) -> list[np.ndarray]:  # fmt: skip
-    """As `_over_disc` of a rectangle with edges in these directions, `wide` where there is a profile along one. Raises
-    BadInput where the outline is none.
-    """
-    lengths = np.linalg.norm(edges, axis=1, keepdims=True)
-    along = edges / np.maximum(lengths, FLAT * size)
+def _reach(outline: np.ndarray, along: np.ndarray, size: float) -> np.ndarray:
+    """Half of the lengths of a rectangle along its edges. Raises BadInput where the outline is none."""
     apart = np.abs(outline @ along.T)
     reach = apart.max(axis=0)
     if abs(along[0] @ along[1]) > FLAT or (apart < reach - FLAT * size).all(axis=1).any() or reach.min() < FLAT * size:
         raise BadInput(f"{PROFILE} is of sides that are rectangles or discs, without holes; {REMEDY}")
-    places = [np.tensordot(along, place, 1) / reach[:, None, None] for place in away]
-    return [np.prod(np.maximum(1 - s**2, 0.0), axis=0, where=wide[:, None, None]) for s in places]
+    return np.asarray(reach)
+
+
+def _over_rectangle(places: np.ndarray, wide: np.ndarray) -> np.ndarray:
+    """As `_over_disc`, at places [direction, ...] from -1 to 1, with a profile along the directions that are `wide`."""
+    return np.asarray(np.prod(np.maximum(1 - places**2, 0.0), axis=0, where=wide[:, None, None]))

@@ -83,7 +83,7 @@ class ChartSide(Table, FormulaVector):
     )
     profile: Literal["parabolic"] | None = optional(
         "of an `inflow`, over a rectangle or a disc: `velocity`, three numbers, is the mean then; across one"
-        " cell it is even",
+        " cell and along a periodic direction it is even",
         otherwise="as `velocity` says",
     )
     pressure: Number | None = optional(
