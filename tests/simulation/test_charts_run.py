@@ -92,6 +92,24 @@ def test_a_steady_state_ends_the_run(tmp_path):
     assert restart.tick.finished
 
 
+def test_a_steady_run_waits_for_its_scalars(tmp_path):
+    """Between two walls in fluid at rest, where nothing else is left to be done."""
+    sides = {"y_min": {"value": 1.0}, "y_max": {"value": 0.0}}
+    dye = {"name": "dye", "diffusivity": 0.05, "initial": 0.5, "boundaries": sides}
+    still = {
+        **LID, "method": {"type": "artificial-compressibility", "reference_speed": 1.0}, "heat": None,
+        "grid": {"cells": [2, 4, 2], "lengths": [1.0, 1.0, 1.0]},
+        "boundaries": dict.fromkeys(("x_min", "x_max", "y_min", "y_max", "z_min", "z_max"), "wall"),
+        "scalars": [dye], "time": {"steady": 1e-6, "steps": 400}, "monitor": {"every": {"steps": 10}},
+        "output": {"every": None, "precision": "double"},
+    }  # fmt: skip
+    told = go(case(still), tmp_path / "run")
+    assert told["ended"] == "steady"
+    assert contents(tmp_path / "run")[1][-1]["residual_dye"] > 0
+    chart = tree(tmp_path / "run" / "fields.zarr")["charts/0"]
+    np.testing.assert_allclose(chart["dye"].values[-1, 0, :, 0], 1 - (np.arange(4) + 0.5) / 4, atol=1e-6)
+
+
 @pytest.mark.slow
 def test_a_run_that_does_not_get_steady_says_so(tmp_path):
     told = go(case(), tmp_path / "run")

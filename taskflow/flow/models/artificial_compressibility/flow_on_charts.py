@@ -114,11 +114,6 @@ class FlowOnCharts(Model):
         return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()), *eddies.constants(self.turbulence))
 
     @property
-    def judged(self) -> tuple[Passive, ...]:
-        """The passive scalars whose residuals are measured."""
-        return self.passive if self.real else ()
-
-    @property
     def moving(self) -> dict[str, float]:
         carried = {"T": self.heat.diffusivity} if self.heat else {}
         carried |= {scalar.name: scalar.diffusivity for scalar in self.passive}
@@ -250,13 +245,12 @@ class FlowOnCharts(Model):
 
 
 def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launch]:
-    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix; of
-    passive scalars that are `judged`, too. Ghost values have to be those of the present state. The roles of the next
-    state hold R / V afterwards.
+    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix. Ghost
+    values have to be those of the present state. The roles of the next state hold R / V afterwards.
     """
     if model.method.local:
         yield from model.compressibility(f)
-    for scalar in model.judged:
+    for scalar in model.passive:
         yield _residual(model, f, scalar.name, replace(model.numbers, diffusivity=scalar.diffusivity))
         yield from _sizes(model, f, scalar.name, prefix)
     yield _residual(model, f, "T" if model.heat else None, model.numbers)

@@ -109,8 +109,10 @@ class ArtificialCompressibility(FlowOnCharts):
         yield from residuals(self, f)
 
     def norms(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The root mean square of R / V of each equation, from the scalars of `monitor`."""
-        return {NAMES[name]: norm(self, scalars, name) for name in self.flow}
+        """The root mean square of R / V of each equation, from the scalars of `monitor`; passive scalars, which follow
+        the flow at their own pace, have theirs by name.
+        """
+        return {NAMES.get(name, name): norm(self, scalars, name) for name in self.state}
 
     def pace(self, f: Roles) -> Iterator[Launch]:
         """Compute what steps need that are the same everywhere, or a compressibility that is not."""

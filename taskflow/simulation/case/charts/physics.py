@@ -23,7 +23,8 @@ from taskflow.simulation.formulas.values import checked
 _OWN = re.compile(
     r"b|(?:d|old|past)_\w+|\w+_(?:mid|single)|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
     "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse|pseudo"
-)  # other fields of the model
+    "|continuity|momentum(?:_[xyz])?|heat"
+)  # other fields of the model, and its equations
 FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
 _formula = checked(profile, lambda value: not isinstance(value, Function), FORMULA)
 
@@ -89,10 +90,11 @@ class ChartScalar(Table):
 
 
 def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:
-    """No scalar has the name of another field."""
+    """No scalar has the name of another field, or of an equation: residuals are told by their names."""
     for key, scalar in numbered(scalars=scalars):
         if _OWN.fullmatch(scalar.name):
-            yield wrong((*key, "name"), scalar.name, "the model on charts has a field of this name; give another")
+            taken = "the model on charts has a field or an equation of this name; give another"
+            yield wrong((*key, "name"), scalar.name, taken)
 
 
 def scalars_have_sides(

@@ -16,8 +16,7 @@ from typing import Any, Literal
 
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility import eddies
-from taskflow.flow.models.artificial_compressibility.equations import Passive
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, norm
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
@@ -221,15 +220,6 @@ class ImplicitCompressibility(ImplicitScalars):
     def warmth(self) -> float:
         """The weight of what is left of heat, squared: with it that has the units of a force, too."""
         return (self.speed / self.heat.differ) ** 2 if self.heat else 0.0
-
-    @property
-    def judged(self) -> tuple[Passive, ...]:
-        """All passive scalars: they follow the flow at their own pace."""
-        return self.passive
-
-    def norms(self, scalars: Scalars) -> dict[str, float]:
-        """Those of passive scalars, too."""
-        return super().norms(scalars) | {one.name: norm(self, scalars, one.name) for one in self.passive}
 
     @property
     def further(self) -> bool:
