@@ -38,33 +38,37 @@ def joined(*vertices):
     return assembled([Part(x, NAMES) for x in vertices])
 
 
+def profiles(grid, walls=("west", "east", "south", "north")):
+    """Those of what enters through `inlet` with a mean of 1, in each patch."""
+    at = [patch for name in walls for patch in grid.sides.get(name, ())]
+    return [w for _, _, w in parabolic(grid, grid.sides["inlet"], at, np.array([0.0, 0.0, 1.0]))]
+
+
 @pytest.mark.parametrize("vertices", [
     [sector(-np.pi, 0.0, 0.25), sector(0.0, np.pi, 0.25)], [sector(-np.pi / 2, np.pi / 2, 0.05)],
     [quadrilateral(widening=0.5)], [quadrilateral(shear=0.1)], frame(),
 ], ids=["annulus", "half a ring", "trapezoid", "parallelogram", "frame"])  # fmt: skip
 def test_a_side_that_is_neither_a_rectangle_nor_a_disc_is_refused(vertices):
-    grid = joined(*vertices)
     with pytest.raises(BadInput, match="without holes; leave it out, and give velocity as expressions"):
-        parabolic(grid, grid.sides["inlet"], np.array([0.0, 0.0, 1.0]))
+        profiles(joined(*vertices))
 
 
 @pytest.mark.parametrize("name", ["west", "wall"])
 def test_a_side_that_is_not_plane_is_refused(name):
     grid = joined(sector(0.0, 1.0, 0.5)) if name == "west" else shape("pipe", {"cells": (4, 4, 4), "length": 1}).grid()
     with pytest.raises(BadInput, match="needs a plane side"):
-        parabolic(grid, grid.sides[name], np.array([0.0, 0.0, 1.0]))
+        parabolic(grid, grid.sides[name], [], np.array([0.0, 0.0, 1.0]))
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.3])
 def test_over_a_rectangle_of_two_charts(turn):
     grid, exact = joined(quadrilateral(turn=turn), quadrilateral(beginning=1.0, turn=turn)), []
-    profiles = parabolic(grid, grid.sides["inlet"], np.array([0.0, 0.0, 2.0]))
     for patch in grid.sides["inlet"]:
         x, y, z = faces(grid, patch)[0]
         r, s = x - 1, 4 * np.hypot(y, z) - 1
         exact.append((1 - r**2) * (1 - s**2))
-    values, exact = np.stack(profiles)[:, 2], np.stack(exact)
-    np.testing.assert_allclose(values, 2.0 * exact / exact.mean(), rtol=1e-13)
+    values, exact = np.stack(profiles(grid)), np.stack(exact)
+    np.testing.assert_allclose(values, exact / exact.mean(), rtol=1e-13)
 
 
 def test_over_a_disc_that_is_not_the_middle_of_the_box_around_its_vertices():
@@ -76,7 +80,7 @@ def test_over_a_disc_that_is_not_the_middle_of_the_box_around_its_vertices():
     flat -= (1 - u) * (1 - v) * low[0] + u * (1 - v) * low[-1] + (1 - u) * v * high[0] + u * v * high[-1]
     grid = joined(np.stack([np.stack([3 + flat.real, flat.imag, 0 * u + z]) for z in np.linspace(0, 1, 5)], axis=1))
     (patch,) = grid.sides["inlet"]
-    ((_, _, profile),) = parabolic(grid, [patch], np.array([0.0, 0.0, 1.0]))
+    (profile,) = profiles(grid)
     (x, y, _), area = faces(grid, patch)
     exact, area = 1 - (x - 3) ** 2 - y**2, np.linalg.norm(area, axis=0)
     np.testing.assert_allclose(profile, exact * area.sum() / (exact * area).sum(), rtol=1e-12)
@@ -87,8 +91,20 @@ def test_none_along_a_periodic_direction(beginnings):
     names = {face: name for face, name in NAMES.items() if face[0] != "i"}
     parts = [Part(quadrilateral(beginning=beginning), names) for beginning in beginnings]
     grid = assembled(parts, [(float(len(parts)), 0.0, 0.0)])
-    inlet = grid.sides["inlet"]
-    for patch, profile in zip(inlet, parabolic(grid, inlet, np.array([0.0, 0.0, 1.0])), strict=True):
+    for patch, profile in zip(grid.sides["inlet"], profiles(grid), strict=True):
         (_, y, _), _ = faces(grid, patch)
         exact = 1 - (4 * y - 1) ** 2
-        np.testing.assert_allclose(profile[2], exact / exact.mean(), rtol=1e-13)
+        np.testing.assert_allclose(profile, exact / exact.mean(), rtol=1e-13)
+
+
+@pytest.mark.parametrize(("walls", "exact"), [
+    ("south", lambda x, y: 1 - (2 * y - 1) ** 2), ("north", lambda x, y: 1 - (2 * y) ** 2),
+    ("west south north", lambda x, y: (1 - (x - 1) ** 2) * (1 - (4 * y - 1) ** 2)),
+    ("", lambda x, y: np.ones_like(x)),
+])  # fmt: skip
+def test_half_of_one_between_a_wall_and_none(walls, exact):
+    """A plane of symmetry has the largest value."""
+    grid = joined(quadrilateral())
+    (x, y, _), _ = faces(grid, *grid.sides["inlet"])
+    expected = exact(x, y)
+    np.testing.assert_allclose(*profiles(grid, walls.split()), expected / expected.mean(), rtol=1e-13)

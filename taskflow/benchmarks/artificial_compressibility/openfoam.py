@@ -92,7 +92,7 @@ def write_case(case: Case, folder: Path, cores: int, most: int) -> None:
     """
     domain = ChartDomain(case.table("grid"))
     grid, sides = domain.grid, case.table("boundaries").sides
-    conditions = {name: _condition(name, sides[name], domain) for name in grid.sides}
+    conditions = {name: _condition(name, sides, domain) for name in grid.sides}
     PolyMesh.of(grid).write(folder / "constant" / "polyMesh", {name: kind for name, (kind, _) in conditions.items()})
     points = np.concatenate([centres(chart.vertices).reshape(3, -1) for chart in grid.charts], axis=1)
     velocity = [part(*points) for part in case.initial.velocity if not isinstance(part, Given)]  # a file has no arrays
@@ -108,11 +108,11 @@ def write_case(case: Case, folder: Path, cores: int, most: int) -> None:
         write_foam(folder / file, "dictionary", _text(tables))
 
 
-def _condition(name: str, side: ChartSide, domain: ChartDomain) -> tuple[str, dict[str, Any]]:
+def _condition(name: str, sides: Mapping[str, ChartSide], domain: ChartDomain) -> tuple[str, dict[str, Any]]:
     """The kind of the patch of a side, and what holds there for U and for p."""
-    still = {"type": "zeroGradient"}
+    still, side = {"type": "zeroGradient"}, sides[name]
     if side.type in ("wall", "inflow"):
-        parts = [values.reshape(3, -1).T for _, values in velocities(name, side, domain)]
+        parts = [values.reshape(3, -1).T for _, values in velocities(name, sides, domain)]
         values = f"nonuniform List<vector>\n{vectors(np.concatenate(parts))}"
         kind = "wall" if side.type == "wall" else "patch"
         return kind, {"U": {"type": "fixedValue", "value": values}, "p": still}

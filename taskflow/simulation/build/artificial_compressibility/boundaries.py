@@ -4,7 +4,7 @@ not between two sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
@@ -71,17 +71,18 @@ def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: f
 
 
 def velocities(
-    name: str, table: ChartSide, domain: ChartDomain, moment: Moment = BEGINNING
+    name: str, tables: Mapping[str, ChartSide], domain: ChartDomain, moment: Moment = BEGINNING
 ) -> Iterator[tuple[Border, np.ndarray]]:  # fmt: skip
     """The velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment; walls move with the grid, and have
     that of `_feet`. Raises BadInput where one is not finite.
     """
-    grid, motion = domain.grid, domain.motion
+    grid, motion, table = domain.grid, domain.motion, tables[name]
     patches = grid.sides[name]
     at_rest = [_feet(grid, patch) if table.type == "wall" else faces(grid, patch)[0] for patch in patches]
     with named(f"boundaries.{name}.velocity"):
         if table.profile is not None:
-            values = parabolic(grid, patches, np.array(table.numbers))
+            walls = [patch for name, side in tables.items() if side.type == "wall" for patch in grid.sides[name]]
+            values = parabolic(grid, patches, walls, np.array(table.numbers))
         else:
             places = [domain.moved(points, moment.time) for points in at_rest]
             values = [np.stack(table.at(x, y, z, moment.time)) for x, y, z in places]

@@ -100,7 +100,7 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
             body.at(*centres(domain.moved(chart.vertices, time)), time)
         for name, side in boundaries.sides.items():
             if side.velocity is not None:
-                for _, velocity in velocities(name, side, domain, Moment(time)):
+                for _, velocity in velocities(name, boundaries.sides, domain, Moment(time)):
                     with named(f"boundaries.{name}.velocity: at t = {time:g}"):
                         _fits(velocity, numbers.velocity)
             if time and side.type == "wall" and side.changes and (words := out_of_plane(grid, name, side, time)):

@@ -139,7 +139,7 @@ class ChartConstants:
         for side in self.sides:
             if not side.varying:
                 continue
-            for border, velocity in velocities(side.name, self.tables[side.name], self.domain, moment):
+            for border, velocity in velocities(side.name, self.tables, self.domain, moment):
                 ghosts = patch_of(border).ghosts
                 if common := ghosts & box:
                     for name, component in zip(VELOCITY, velocity, strict=True):

@@ -14,11 +14,14 @@ PROFILE = 'profile = "parabolic"'
 REMEDY = "leave it out, and give velocity as expressions"
 
 
-def parabolic(grid: MultiBlockGrid, patches: Sequence[Patch], mean: np.ndarray) -> list[np.ndarray]:
+def parabolic(
+    grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch], mean: np.ndarray
+) -> list[np.ndarray]:  # fmt: skip
     """The velocities [xyz, ...] in the faces of each patch of a side, whose mean over it is `mean` to rounding.
 
-    Over a disc of radius R they are 2 (1 - r^2 / R^2) of it, over a rectangle 3/2 (1 - s^2) along each direction in
-    which it is more than a cell wide and not periodic, with s from -1 to 1. Raises BadInput where the side is neither.
+    Over a disc of radius R they are 2 (1 - r^2 / R^2) of it. Over a rectangle they are 3/2 (1 - s^2) along each
+    direction in which it is more than a cell wide, with s from -1 to 1 between two walls, to 0 where the other end is
+    none; without walls at its ends they are even. Raises BadInput where the side is neither.
     """
     corners = np.concatenate([grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in patches], axis=1).T
     middle = (corners.min(axis=0) + corners.max(axis=0)) / 2
@@ -27,27 +30,28 @@ def parabolic(grid: MultiBlockGrid, patches: Sequence[Patch], mean: np.ndarray) 
     size, area = float(np.linalg.norm(np.ptp(corners, axis=0))), float(np.linalg.norm(normal))
     if np.abs((corners - middle) @ normal).max() > FLAT * size * area or area == 0:
         raise BadInput(f"{PROFILE} needs a plane side; {REMEDY}")
-    edges, closed = _outline(grid, patches)
+    edges, at_walls = _outline(grid, patches, walls)
     outline = np.unique(edges.reshape(-1, 3), axis=0) - middle
     away = [centres - middle[:, None, None] for centres, _ in geometry]
     if not (shares := _over_disc(away, outline, size)):
         along, wide = _directions(grid, patches[0], FLAT * size)
         reach = _reach(outline, along, size)
-        at_ends = np.abs((edges.mean(axis=0) - middle) @ along.T) > reach - FLAT * size
-        wide &= (closed[:, None] | ~at_ends).all(axis=0)
-        shares = [_over_rectangle(np.tensordot(along, place, 1) / reach[:, None, None], wide) for place in away]
+        ends = (edges.mean(axis=0) - middle) @ along.T
+        low, high = (wide & (side * ends > reach - FLAT * size)[at_walls].any(axis=0) for side in (-1, 1))
+        shares = [_over_rectangle(np.tensordot(along, place, 1) / reach[:, None, None], low, high) for place in away]
     sizes = [np.sqrt((areas**2).sum(axis=0)) for _, areas in geometry]
     total = sum((share * area).sum() for share, area in zip(shares, sizes, strict=True))
     scale = sum(area.sum() for area in sizes) / total
     return [mean[:, None, None] * (scale * share) for share in shares]
 
 
-def _outline(grid: MultiBlockGrid, patches: Sequence[Patch]) -> tuple[np.ndarray, np.ndarray]:
+def _outline(
+    grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch]
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The edges [end, n, xyz] at which a side ends, around holes, too: those that one patch alone has, and that once,
-    as what is joined has the same vertices to the bit; and which of them other sides have. Fluid goes on beyond others.
+    as what is joined has the same vertices to the bit; and which of them walls have.
     """
-    own = _rims(grid, patches)
-    others = _rims(grid, [patch for some in grid.sides.values() for patch in some if patch not in patches])
+    own, others = _rims(grid, patches), _rims(grid, walls)
     points, numbers = np.unique(np.concatenate([own, others], axis=1).reshape(-1, 3), axis=0, return_inverse=True)
     edges = np.sort(numbers.reshape(2, -1), axis=0)
     names = edges[0] * len(points) + edges[1]
@@ -98,6 +102,10 @@ def _reach(outline: np.ndarray, along: np.ndarray, size: float) -> np.ndarray:
     return np.asarray(reach)
 
 
-def _over_rectangle(places: np.ndarray, wide: np.ndarray) -> np.ndarray:
-    """As `_over_disc`, at places [direction, ...] from -1 to 1, with a profile along the directions that are `wide`."""
-    return np.asarray(np.prod(np.maximum(1 - places**2, 0.0), axis=0, where=wide[:, None, None]))
+def _over_rectangle(places: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """As `_over_disc`, at places [direction, ...] from -1 to 1 with walls at the `low` and the `high` ends of some
+    directions.
+    """
+    low, high = low[:, None, None], high[:, None, None]
+    s = np.where(low & high, places, (places + np.where(high, 1, -1)) / 2)
+    return np.asarray(np.prod(np.maximum(1 - s**2, 0.0), axis=0, where=low | high))

@@ -82,8 +82,8 @@ class ChartSide(Table, FormulaVector):
         otherwise="a wall stands still; otherwise required",
     )
     profile: Literal["parabolic"] | None = optional(
-        "of an `inflow`, over a rectangle or a disc: `velocity`, three numbers, is the mean then; across one"
-        " cell and along a periodic direction it is even",
+        "of an `inflow`, over a rectangle or a disc: `velocity`, three numbers, is the mean then; across one cell and"
+        " between what are no walls it is even, from a wall to a plane of symmetry half of a parabola",
         otherwise="as `velocity` says",
     )
     pressure: Number | None = optional(
