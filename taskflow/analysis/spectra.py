@@ -55,10 +55,11 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
         raise BadInput("an energy spectrum is that of one snapshot; choose one, as ds.isel(time=-1)")
     lengths = [_length(ds, axis) for axis in "zyx"]
     cells = [ds.sizes[f"{axis}_c"] for axis in "zyx"]
-    waves = [2 * np.pi / length * np.fft.fftfreq(n, 1 / n) for n, length in zip(cells, lengths, strict=True)]
-    size = np.sqrt(sum(np.square(k) for k in np.meshgrid(*waves, indexing="ij")))
-    width = 2 * np.pi / max(lengths)
-    shells = np.rint(size / width).astype(int)
+    longest, width = max(lengths), 2 * np.pi / max(lengths)
+    waves = [longest / length * np.fft.fftfreq(n, 1 / n) for n, length in zip(cells, lengths, strict=True)]
+    z, y, x = (np.square(k) for k in np.meshgrid(*waves, indexing="ij"))
+    ends = np.square(np.arange(np.sqrt((x + y + z).max())) + 0.5)
+    shells = np.searchsorted(ends, x + y + z, side="right")  # a wave on an edge is in the shell above, as in records
     energy = np.zeros(cells)
     for name in VELOCITY.values():
         energy += 0.5 * np.abs(np.fft.fftn(ds[name].values.astype("f8"), norm="forward")) ** 2
