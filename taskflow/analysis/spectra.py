@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from taskflow.analysis.conditions import part_of
 from taskflow.analysis.derived import centred, field_of
 from taskflow.analysis.planes import VELOCITY
 from taskflow.errors import BadInput
@@ -116,6 +117,8 @@ def _length(ds: xr.Dataset, axis: str) -> float:
     if axis not in ("x", "y", "z") or not periodic(ds, axis):
         closed = ", ".join(axis for axis in "xyz" if periodic(ds, axis)) or "none"
         raise BadInput(f"axis = {axis!r}: spectra are along periodic directions; this run has {closed}")
+    if count := part_of(ds, axis):
+        raise BadInput(f"axis = {axis!r}: spectra need all {count} cells along it; select along other axes")
     if not uniform(ds, axis):
         raise BadInput(f"axis = {axis!r}: spectra need cells of one size; choose another axis")
     low, high = extent(ds, axis)
