@@ -9,6 +9,7 @@ also of bodies that the equations see where they are. In bodies there is nothing
 
 from __future__ import annotations
 
+import numpy as np
 import xarray as xr
 
 from taskflow.analysis.conditions import conditions, domain, goes_round, part_of, reaches
@@ -182,12 +183,12 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     """
     temperature, sides = _wall(ds, face).temperature, conditions(ds).sides.values()
     temperatures = [side.temperature for side in sides if side.temperature is not None]
-    if temperature is None or max(temperatures) == min(temperatures):
+    if temperature is None or (difference := float(np.ptp(temperatures))) == 0:  # NaN where one of them changes
         raise BadInput(f"face = {face!r}: a Nusselt number needs a wall with a temperature, and another temperature")
     inside, distance = _at_wall(ds, face, field_of(ds, "T"))
     low, high = domain(ds, face[0])
     length = high - low if part_of(ds, face[0]) else float(widths(ds, face[0]).sum())
-    number = _in_fluid(ds, face, (temperature - inside) / distance * length / (max(temperatures) - min(temperatures)))
+    number = _in_fluid(ds, face, (temperature - inside) / distance * length / difference)
     return number.rename("nusselt").assign_attrs(long_name=f"Nusselt number on {face}", units="1")
 
 

@@ -48,3 +48,11 @@ def test_a_layer_has_the_numbers_of_the_wall_beside_it_alone(warm):
     for number in (layer.flow.wall_shear, layer.flow.nusselt):
         with pytest.raises(BadInput, match="does not reach this wall"):
             number("z_max")
+
+
+def test_nusselt_numbers_beside_a_wall_whose_temperature_changes_are_not_known(warm):
+    """They referred to the other walls, where the one that changes came behind these."""
+    ds = dataset(warm / "fields.zarr")
+    for face in ("z_min", "z_max"):
+        changing = ds.assign_attrs({f"boundary_{face}_temperature": np.nan})
+        assert changing.flow.nusselt("z_min").isnull().all()
