@@ -13,6 +13,7 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output.conditions import SIDES, BoundarySide, Conditions
+from taskflow.output.reading import extent, periodic, widths
 
 
 def conditions(ds: xr.Dataset) -> Conditions:
@@ -26,6 +27,39 @@ def conditions(ds: xr.Dataset) -> Conditions:
 def known_conditions(ds: xr.Dataset) -> Conditions | None:
     """Return the conditions of a dataset; None where it has neither attributes nor a case that say them."""
     return Conditions.of(ds.attrs) or conditions_of_case(str(ds.attrs.get("case", "")))
+
+
+def part_of(ds: xr.Dataset, axis: str) -> int:
+    """Return how many cells the whole domain has along an axis, where the dataset has only some of them; otherwise 0.
+    """
+    known = known_conditions(ds)
+    count = known.cells["xyz".index(axis)] if known else 0
+    return count if ds.sizes[f"{axis}_c"] < count else 0
+
+
+def goes_round(ds: xr.Dataset, axis: str) -> bool:
+    """Return whether a direction is periodic. Raises BadInput for a part of one that lacks the face behind it."""
+    if periodic(ds, axis) and ds.sizes[f"{axis}_c"] > 1 and (count := part_of(ds, axis)):
+        raise BadInput(
+            f"{axis}_c, {axis}_f: {ds.sizes[f'{axis}_c']} of {count} cells along a periodic direction, and as many"
+            f" faces; select one face more than centres, as ds.isel({axis}_c=slice(2, 6), {axis}_f=slice(2, 7))"
+        )
+    return periodic(ds, axis)
+
+
+def domain(ds: xr.Dataset, axis: str) -> tuple[float, float]:
+    """Return where the whole domain begins and ends along an axis, as far as its case tells."""
+    grid, number = tomllib.loads(str(ds.attrs.get("case", ""))).get("grid", {}), "xyz".index(axis)
+    if not part_of(ds, axis) or "lengths" not in grid:
+        return extent(ds, axis)
+    low = float(grid.get("origin", (0.0, 0.0, 0.0))[number])
+    return low, low + float(grid["lengths"][number])
+
+
+def reaches(ds: xr.Dataset, face: str) -> bool:
+    """Return whether a dataset has the cells beside a face of the domain."""
+    axis, high = face[0], face.endswith("max")
+    return abs(extent(ds, axis)[high] - domain(ds, axis)[high]) < 0.5 * float(widths(ds, axis).min())
 
 
 def conditions_of_case(text: str) -> Conditions | None:

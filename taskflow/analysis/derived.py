@@ -9,14 +9,15 @@ also of bodies that the equations see where they are. In bodies there is nothing
 
 from __future__ import annotations
 
+import numpy as np
 import xarray as xr
 
-from taskflow.analysis.conditions import conditions
+from taskflow.analysis.conditions import conditions, domain, goes_round, part_of, reaches
 from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, on_cells
 from taskflow.errors import BadInput
 from taskflow.output.conditions import BoundarySide
 from taskflow.output.metadata import SOLID
-from taskflow.output.reading import periodic, widths
+from taskflow.output.reading import widths
 
 
 def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:
@@ -38,7 +39,7 @@ def centred(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
 def _sides(ds: xr.Dataset, field: xr.DataArray, dim: str) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the values on the low and on the high face of each cell."""
     axis, values = dim[0], field.drop_vars(dim, errors="ignore")
-    if periodic(ds, axis):
+    if goes_round(ds, axis):
         low, high = values, values.roll({dim: -1}, roll_coords=False)
     else:
         low, high = values.isel({dim: slice(None, -1)}), values.isel({dim: slice(1, None)})
@@ -71,9 +72,11 @@ def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
 
     It is the difference of the two faces along a direction in which the velocity lives on faces; otherwise that between
     neighbouring centres, one-sided at boundaries that are not periodic, and at bodies, on whose faces the velocity is
-    0. It is NaN in bodies.
+    0. It is NaN in bodies, and across a plane that is all that the dataset has of several layers.
     """
     field = field_of(ds, name)
+    if ds.sizes[f"{axis}_c"] == 1 and part_of(ds, axis):
+        return xr.full_like(centred(ds, field), float("nan"))
     if f"{axis}_f" in field.dims:
         low, high = _sides(ds, field, f"{axis}_f")
         return outside(ds, centred(ds, (high - low) / widths(ds, axis)))
@@ -86,7 +89,7 @@ def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
 def _differences(ds: xr.Dataset, values: xr.DataArray, axis: str) -> xr.DataArray:
     """Return the derivative of values in cell centres as if there were no bodies."""
     dim = f"{axis}_c"
-    if not periodic(ds, axis):
+    if not goes_round(ds, axis):
         return _whole(values, dim).differentiate(dim, edge_order=2 if values.sizes[dim] > 2 else 1)
     places, length = ds[dim].values, float(widths(ds, axis).sum())
     around = [places[-1] - length, *places, places[0] + length]
@@ -121,7 +124,7 @@ def _neighbour(
     dim, size = f"{axis}_c", widths(ds, axis)
 
     def beside(q: xr.DataArray, beyond: object) -> xr.DataArray:
-        if periodic(ds, axis):
+        if goes_round(ds, axis):
             return q.roll({dim: step}, roll_coords=False)
         return q.shift({dim: step}, fill_value=beyond)
 
@@ -180,11 +183,12 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     """
     temperature, sides = _wall(ds, face).temperature, conditions(ds).sides.values()
     temperatures = [side.temperature for side in sides if side.temperature is not None]
-    if temperature is None or max(temperatures) == min(temperatures):
+    if temperature is None or (difference := float(np.ptp(temperatures))) == 0:  # NaN where one of them changes
         raise BadInput(f"face = {face!r}: a Nusselt number needs a wall with a temperature, and another temperature")
     inside, distance = _at_wall(ds, face, field_of(ds, "T"))
-    length = float(widths(ds, face[0]).sum())
-    number = _in_fluid(ds, face, (temperature - inside) / distance * length / (max(temperatures) - min(temperatures)))
+    low, high = domain(ds, face[0])
+    length = high - low if part_of(ds, face[0]) else float(widths(ds, face[0]).sum())
+    number = _in_fluid(ds, face, (temperature - inside) / distance * length / difference)
     return number.rename("nusselt").assign_attrs(long_name=f"Nusselt number on {face}", units="1")
 
 
@@ -196,6 +200,8 @@ def _wall(ds: xr.Dataset, face: str) -> BoundarySide:
         raise BadInput(f"face = {face!r}: there is no wall; choose one of {', '.join(walls) or 'another run'}")
     if sides[face].roughness:
         raise BadInput(f"face = {face!r}: a rough wall has the stress of the logarithmic law, which is not found here")
+    if not reaches(ds, face):
+        raise BadInput(f"face = {face!r}: the dataset does not reach this wall; give one that has the cells beside it")
     return sides[face]
 
 

@@ -6,6 +6,7 @@ are taken (`taskflow.analysis.derived`). At an end of the axis it has a given va
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,8 +39,9 @@ class FaceValues:
 
     @property
     def still(self) -> Ends:
-        """The energy of fluctuations at both ends: 0 at walls, None elsewhere."""
-        low, high = (0.0 if side.type == "wall" else None for side in self._sides)
+        """The energy of fluctuations at both ends: 0 at walls, NaN at those whose velocity may change, None elsewhere.
+        """
+        low, high = (None if side.velocity is None else 0.0 * math.hypot(*side.velocity) for side in self._sides)
         return low, high
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from taskflow.analysis.conditions import part_of
 from taskflow.analysis.derived import centred, field_of
 from taskflow.analysis.planes import VELOCITY
 from taskflow.errors import BadInput
@@ -55,10 +56,11 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
         raise BadInput("an energy spectrum is that of one snapshot; choose one, as ds.isel(time=-1)")
     lengths = [_length(ds, axis) for axis in "zyx"]
     cells = [ds.sizes[f"{axis}_c"] for axis in "zyx"]
-    waves = [2 * np.pi / length * np.fft.fftfreq(n, 1 / n) for n, length in zip(cells, lengths, strict=True)]
-    size = np.sqrt(sum(np.square(k) for k in np.meshgrid(*waves, indexing="ij")))
-    width = 2 * np.pi / max(lengths)
-    shells = np.rint(size / width).astype(int)
+    longest, width = max(lengths), 2 * np.pi / max(lengths)
+    waves = [longest / length * np.fft.fftfreq(n, 1 / n) for n, length in zip(cells, lengths, strict=True)]
+    z, y, x = (np.square(k) for k in np.meshgrid(*waves, indexing="ij"))
+    ends = np.square(np.arange(np.sqrt((x + y + z).max())) + 0.5)
+    shells = np.searchsorted(ends, x + y + z, side="right")  # a wave on an edge is in the shell above, as in records
     energy = np.zeros(cells)
     for name in VELOCITY.values():
         energy += 0.5 * np.abs(np.fft.fftn(ds[name].values.astype("f8"), norm="forward")) ** 2
@@ -115,6 +117,8 @@ def _length(ds: xr.Dataset, axis: str) -> float:
     if axis not in ("x", "y", "z") or not periodic(ds, axis):
         closed = ", ".join(axis for axis in "xyz" if periodic(ds, axis)) or "none"
         raise BadInput(f"axis = {axis!r}: spectra are along periodic directions; this run has {closed}")
+    if count := part_of(ds, axis):
+        raise BadInput(f"axis = {axis!r}: spectra need all {count} cells along it; select along other axes")
     if not uniform(ds, axis):
         raise BadInput(f"axis = {axis!r}: spectra need cells of one size; choose another axis")
     low, high = extent(ds, axis)

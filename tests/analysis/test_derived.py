@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.output import FieldMetadata, StoreLayout, export_vtk
+from taskflow.errors import BadInput
+from taskflow.output import FieldMetadata, StoreLayout, dataset, export_vtk
 from tests.analysis.conftest import CELLS, LENGTHS, ORIGIN, PERIODIC, STRETCHED, WALLS, linear, stored
 
 
@@ -130,3 +131,18 @@ def test_a_plane_lies_between_the_values_on_both_sides(tmp_path):
     assert stretched.streamlines("y").axes[0].collections
     np.testing.assert_allclose(ds.v[0], (-0.2 * ds.x_c + 0.5 * 0.13 + 1.1 * ds.z_c).transpose("z_c", "x_c"),
                                rtol=0, atol=1e-13)  # fmt: skip
+
+
+def test_of_a_part_of_the_domain_only_what_is_known_is_derived(warm):
+    """Across one of several layers nothing changed, and parts of periodic directions went round."""
+    whole = dataset(warm / "fields.zarr")
+    expected, result = whole.flow.vorticity(), whole.isel(z_c=[4], z_f=[4]).flow.vorticity()
+    np.testing.assert_array_equal(result.vorticity_z, expected.vorticity_z.isel(z_c=[4]))
+    assert result[["vorticity_x", "vorticity_y"]].isnull().all().to_array().all()
+    part = whole.isel(x_c=slice(2, 6), x_f=slice(2, 7)).flow.vorticity().vorticity_z.isel(x_c=slice(1, 3))
+    np.testing.assert_allclose(part, expected.vorticity_z.isel(x_c=slice(3, 5)), rtol=1e-12, atol=1e-12)
+    alike = whole.isel(x_c=slice(2, 6), x_f=slice(2, 6))
+    with pytest.raises(BadInput, match=r"4 of 8 cells along a periodic direction.*one face more than centres"):
+        alike.flow.velocity()
+    with pytest.raises(BadInput, match="spectra need all 8 cells along it"):
+        alike.flow.spectrum("T", "x")

@@ -89,6 +89,13 @@ def test_what_is_transported_adds_up_to_nothing_between_walls(eddies):
     xr.testing.assert_allclose(budget.residual, sum(budget[name] for name in terms))
 
 
+def test_beside_a_wall_whose_velocity_changes_diffusion_is_not_known():
+    """Fluctuations of the wall itself have an energy, which was taken as 0."""
+    attrs = {"case": CASE.replace("[2.0, 0.0, 0.0]", "[nan, 0.0, 0.0]")}
+    diffusion = made(8).assign_attrs(attrs).flow.kinetic_energy_budget("z").isel(time=0).viscous_diffusion
+    np.testing.assert_array_equal(np.isnan(diffusion), np.arange(8) == 7)
+
+
 def test_what_differs_within_planes_counts_as_fluctuations():
     """Half the plane has U + 1, half U - 1: 1/2 more energy, of which W carries nothing, and gradients of x."""
     steps = xr.DataArray([1.0, -1.0], dims="x_c")

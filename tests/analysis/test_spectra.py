@@ -27,3 +27,10 @@ def test_the_energy_spectrum_adds_up(tmp_path):
     result = stored(tmp_path, PERIODIC, (6, 5, 4), (1.0, 2.0, 1.0), **fields).isel(time=0).flow.energy_spectrum()
     assert result.k[0].item() == pytest.approx(np.pi)
     assert float(result.sum() * np.pi) == pytest.approx(0.5 * numbers.var(axis=(1, 2, 3)).sum(), rel=1e-12)
+
+
+def test_a_wave_on_the_edge_of_two_shells_is_in_the_upper_one(tmp_path):
+    """As in the spectra that runs record; 2.5 times the smallest wavenumber was in the lower one."""
+    y_wave = {"u": lambda x, y, z: 2 * np.sin(np.pi * y), "v": lambda x, y, z: 0 * y, "w": lambda x, y, z: 0 * y}
+    result = stored(tmp_path, PERIODIC, (8, 8, 8), (5.0, 2.0, 5.0), **y_wave).isel(time=0).flow.energy_spectrum()
+    np.testing.assert_allclose(result * 2 * np.pi / 5.0, np.arange(1, len(result) + 1) == 3, rtol=0, atol=1e-12)

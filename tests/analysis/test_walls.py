@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.errors import BadInput
 from taskflow.output import dataset, read_log
 from tests.analysis.conftest import CELLS, linear, stored
 
@@ -36,3 +37,22 @@ def test_shear_is_that_of_the_equations(warm):
     inside = (ds.u[-1, -1] + ds.u[-1, -1].roll(x_f=-1)) / 2
     np.testing.assert_allclose(shear.shear_x[-1], 0.01 * (inside - 0.4) / (1.3 - ds.z_c[-1]), rtol=1e-12)
     assert set(shear.data_vars) == {"shear_x", "shear_y"}
+
+
+def test_a_layer_has_the_numbers_of_the_wall_beside_it_alone(warm):
+    """It was taken for the cells at both walls, and its thickness for the extent of the domain."""
+    ds = dataset(warm / "fields.zarr")
+    layer = ds.isel(z_c=[0], z_f=[0])
+    np.testing.assert_array_equal(layer.flow.wall_shear("z_min").shear_x, ds.flow.wall_shear("z_min").shear_x)
+    np.testing.assert_allclose(layer.flow.nusselt("z_min"), ds.flow.nusselt("z_min"), rtol=1e-12)
+    for number in (layer.flow.wall_shear, layer.flow.nusselt):
+        with pytest.raises(BadInput, match="does not reach this wall"):
+            number("z_max")
+
+
+def test_nusselt_numbers_beside_a_wall_whose_temperature_changes_are_not_known(warm):
+    """They referred to the other walls, where the one that changes came behind these."""
+    ds = dataset(warm / "fields.zarr")
+    for face in ("z_min", "z_max"):
+        changing = ds.assign_attrs({f"boundary_{face}_temperature": np.nan})
+        assert changing.flow.nusselt("z_min").isnull().all()

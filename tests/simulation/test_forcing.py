@@ -104,6 +104,12 @@ def test_nothing_is_said_of_fields_of_another_run(tmp_path):
         item.check()
 
 
+def test_an_initial_field_that_is_not_finite_is_named_before_a_force_that_reads_it():
+    initial = {"velocity": ["sqrt(x - 1)", 0.0, 0.0]}
+    with pytest.raises(BadInput, match=r"^initial.velocity: the expression 'sqrt\(x - 1\)' is not finite at x = 0"):
+        SimulationSetup(case({"on": "w", "expression": "u"}, initial=initial), (1, 1, 1)).system.check()
+
+
 def test_a_condition_keeps_away_from_what_is_not_finite():
     SimulationSetup(case({"on": "w", "expression": "1/(z - 0.5)", "where": "z != 0.5"}), (1, 1, 1)).system.check()
     SimulationSetup(case({"on": "w", "expression": "1/z"}), (1, 1, 1)).system.check()  # no force acts on the wall

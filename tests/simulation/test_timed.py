@@ -11,6 +11,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.system import System
+from taskflow.simulation.build.timed import largest, times
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
 from taskflow.simulation.conditions.inflow import largest_on_wall
@@ -130,6 +131,15 @@ def test_the_largest_value_on_a_wall_is_that_of_its_cells_with_its_sign():
     waves = case.boundaries.sides["z_max"].velocity[0]
     assert abs(largest_on_wall("velocity", waves, case, grid, "z_max")) == pytest.approx(2)
     assert largest_on_wall("temperature", Expression("-1 - 0*x"), case, grid, "z_min") == -1
+
+
+def test_without_an_end_numbers_count_up_to_a_time_that_no_step_passes():
+    """A rotation that grows was taken for that at time 1e6, which made steps a million times too short."""
+    case = moved(**{**NUMBERS, "spin": "0.3 + t", "hot": "1 + t"}, time={"steps": 6, "cfl": 0.5})
+    latest = times(case)[-1]
+    assert latest == pytest.approx(6 * 0.2 / 0.03 / (6**2 + (5 / 0.7) ** 2 + (7 / 1.3) ** 2))
+    assert largest(case.body.rotation[1], case) == pytest.approx(0.3 + latest)
+    assert times(moved(**NUMBERS, time={"steps": 6, "cfl": 0.5}, output={"every": 0.01}))[-1] == pytest.approx(0.06)
 
 
 @pytest.mark.parametrize(("changes", "message"), [

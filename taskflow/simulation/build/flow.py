@@ -227,9 +227,9 @@ class FlowSystem(System):
         self.inflows.check(moments(sim.case))
         known = sim.case.time.end is not None or sim.case.time.step is not None
         self.timed.check(times(sim.case)[: None if known else 1])
-        for force in initial_forces(sim.case, sim.grid):
-            force.check()
         initial = largest(sim.case, sim.grid)
+        for force in initial_forces(sim.case, sim.grid):  # which evaluate initial fields without their keys
+            force.check()
         self._check_sizes(initial)
         speeds = [value for name, value in initial.items() if name in VELOCITY]
         if len(speeds) == len(VELOCITY) and not self.inflows.profiles:

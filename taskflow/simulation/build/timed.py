@@ -168,8 +168,27 @@ def _of_forces(case: Case) -> Iterator[TimedNumber]:
 
 
 def times(case: Case) -> np.ndarray:
-    """Moments of the run; many of all lengths where its end is not known."""
-    return np.linspace(0.0, case.end_time, SAMPLES) if case.end_time else np.append(0.0, UNKNOWN)
+    """Moments of the run; where its end is not known, many of all lengths up to one that it cannot reach."""
+    if case.end_time:
+        return np.linspace(0.0, case.end_time, SAMPLES)
+    beyond = _beyond(case)
+    return np.array([0.0, *UNKNOWN[beyond > UNKNOWN], *([beyond] if beyond < UNKNOWN[-1] else [])])
+
+
+def _beyond(case: Case) -> float:
+    """A time that steps as long as diffusion and snapshots allow do not pass; infinite where neither bounds them. Cells
+    count as equal: stretched ones allow no longer steps.
+    """
+    time, every = case.time, case.output.every
+    carried = [table.diffusivity for table in (case.heat, *case.scalars) if table]
+    spread = max([case.fluid.viscosity, *carried]) * sum(
+        (count / length) ** 2
+        for axis, count, length in zip("xyz", case.grid.cells, case.grid.lengths, strict=True)
+        if axis not in (time.implicit or ())
+    )
+    diffused = time.diffusion / spread if spread > 0 else np.inf
+    recorded = every.time if every and every.time else np.inf
+    return (time.steps or 0) * min(diffused, recorded)
 
 
 def constant(of: Values) -> Vector:
