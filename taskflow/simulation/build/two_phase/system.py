@@ -234,8 +234,8 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def spreads(self) -> DiffusiveRates:
         """Return what friction changes on faces beside the interface, about, and what diffuses most."""
-        spacing = self.sim.grid.spacing
-        return self.model.carried.beside(friction(self.phases, spacing, self.sim.case.own.thickness * max(spacing)))
+        width = self.model.interface.band.width
+        return self.model.carried.beside(friction(self.phases, self.sim.grid.spacing, width))
 
     def check(self) -> None:
         """See `FlowSystem`. Raises BadInput where phi is not finite, or the file of a shape cannot be read, too."""
@@ -266,7 +266,7 @@ class TwoPhaseSystem(FlowSystem):
         yield "pressure", described(self.sim.case, choice(self.sim.case))
         yield from zip(("first step", ""), self._first_step(), strict=False)
         if phases.surface_tension:
-            wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
+            wave = model.capillary * phases.capillary_step(min(model.grid.resolved))
             yield "", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit"
 
     def _first_step(self) -> Iterator[str]:
