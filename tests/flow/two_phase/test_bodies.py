@@ -184,7 +184,7 @@ def test_where_a_phase_ends(bodies, axis, sign, phase, real, device):
     index = np.arange(n).reshape([-1 if d == 2 - axis else 1 for d in range(3)]) + np.zeros(CELLS[::-1])
     stops = (index == (n - 1 if by > 0 else 0)) | (near(numbers, axis, by) > 0)
     here, present = share(), share(by, axis)
-    part = np.where(stops, 0.5, np.where(present < 0.5, (here - 0.5) / (here - present), 0.0))
+    part = np.where(stops, 0.5, np.where(present <= 0.5, (here - 0.5) / (here - present), 0.0))
     ends = np.where((here > 0.5) & (near(numbers) == 0), sign * h * (index + 0.5) + h * part, -np.inf)
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "phase": phase, "sign": sign}))
     assert hand.scalars["end"] == pytest.approx(ends.max(), abs=hand.tolerance)

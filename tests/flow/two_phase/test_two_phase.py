@@ -251,6 +251,19 @@ def test_integrals_over_a_phase():
         assert numbers[f"extent_{axis}_max"] == pytest.approx(place + radius, abs=5e-3)
 
 
+@pytest.mark.parametrize("phase", [1, 2])
+def test_both_phases_end_where_the_share_of_a_cell_is_a_half(phase):
+    def integrals(model):
+        return PhaseIntegrals(model.staggered, "layer", phase, model.staggered.box)
+
+    cells, lengths = (4, 1, 15), (0.4, 0.1, 1.5)
+    flow = measured(integrals, lambda x, y, z: 0.75 - z + 0 * x, cells, lengths)
+    program = integrals(two_phase(cells, lengths, PHASES))
+    numbers = dict(zip(program.names, program.numbers(flow.scalars), strict=True))
+    expected = (0.0, 0.75) if phase == 1 else (0.75, 1.5)
+    assert (numbers["extent_z_min"], numbers["extent_z_max"]) == pytest.approx(expected, abs=1e-12)
+
+
 def test_energies_of_two_phases():
     phases, cells, lengths = Phases(3.0, 0.5, 0.1, 0.1, 0.0, (0.0, 0.0, -2.0)), (6, 5, 16), (0.6, 0.5, 1.6)
 

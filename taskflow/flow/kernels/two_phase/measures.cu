@@ -54,7 +54,7 @@ TASK phase_end(Range range, In f OPTIONAL(solid), Partial end, Grid grid, int ph
     const bool at_end = sign > 0 ? n == grid.cells[AXIS] - 1 : n == 0, ends = at_end || is_shut(flags_of(solid, c), neighbour);
     const double place = centre(grid, AXIS, n), far = sign > 0 ? centre(grid, AXIS, n + 1) : centre(grid, AXIS, n - 1);
     const double next = ends ? here : share(sign > 0 ? c + N : c - N);
-    const double part = ends ? 0.5 : next < 0.5 ? (here - 0.5) / (here - next) : 0.0;
+    const double part = ends ? 0.5 : next <= 0.5 ? (here - 0.5) / (here - next) : 0.0;
     return double(sign) * (place + part * (far - place));
   });
 }
