@@ -121,6 +121,17 @@ def test_what_is_not_finite_is_told_before_a_run():
         SimulationSetup(case(two_phase={"initial": "log(x - 0.3)"}), (1, 1, 1)).system.check()
 
 
+def test_friction_alone_says_how_long_the_first_step_is():
+    """A lid begins to move over layers at rest, which have neither weight nor surface tension."""
+    sides = {"z_max": {"type": "wall", "velocity": [1, 0, 0]}}
+    still = {"surface_tension": 0.0, "viscosity": [0.1, 0.01]}
+    layers = case(two_phase=still, body={"gravity": [0, 0, 0]}, boundaries=sides)
+    SimulationSetup(layers, (1, 1, 1)).system.check()
+    ideal = case(two_phase={**still, "viscosity": [0, 0]}, body={"gravity": [0, 0, 0]}, boundaries=sides)
+    with pytest.raises(tf.BadInput, match="no time step can be found"):
+        SimulationSetup(ideal, (1, 1, 1)).system.check()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("pressure", [
     {}, {"solver": "cg", "outer": None, "iterations": None, "tolerance": 1e-6},
