@@ -153,10 +153,17 @@ def _phases_have_names(
     yield from names_differ(taken, numbered(phases=tables.get("phases", ())))
 
 
-def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable) -> Iterator[Problem]:
+def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable, cells: StaggeredGrid) -> Iterator[Problem]:
     for key, table in numbered(phases=tables.get("phases", ())):
-        if table.box is not None and not grid.contains(*table.box):
+        if table.box is None:
+            continue
+        ends = ([cells.nearest_face(axis, corner[axis]) for corner in table.box] for axis in range(3))
+        thin = [axis for axis, (low, high) in zip(AXES, ends, strict=True) if low >= high]
+        if not grid.contains(*table.box):
             yield grid.beyond((*key, "box"), table.box)
+        elif thin:
+            remedy = f"along {thin[0]} the same face is nearest to both corners; give a box that has cells"
+            yield wrong((*key, "box"), table.box, remedy)
 
 
 def _blocks_are_thick(grid: GridTable, machine: Machine) -> Iterator[Problem]:
