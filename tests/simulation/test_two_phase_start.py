@@ -108,6 +108,16 @@ def test_one_sign_is_a_warning(phases, words, tmp_path):
         assert ("warning", *words) in list(describe(estimate(drop)))
 
 
+@pytest.mark.parametrize(("cells", "words"), [
+    ([12, 8, 14], ()), ([12, 1, 14], ()), ([6, 8, 14], ()),
+    ([4, 8, 14], ("grid.cells = [4, 8, 14]: cells are 3 times as long as wide, and both phases mix over 0.45, 1.5 of"
+                  " the longest spacings on either side of the interface; give more cells along that, or a single"
+                  " one",)),
+])  # fmt: skip
+def test_cells_much_longer_than_wide_are_a_warning(cells, words):
+    assert SimulationSetup(case(grid={"cells": cells}), (1, 1, 1)).system.cautions == words
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_run_warns_of_one_sign_and_does_it(tmp_path):

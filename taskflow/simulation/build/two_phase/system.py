@@ -25,7 +25,15 @@ from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.two_phase.start import FEWER, InitialPhases, composed, friction, initial_phases, told
+from taskflow.simulation.build.two_phase.start import (
+    FEWER,
+    InitialPhases,
+    composed,
+    friction,
+    initial_phases,
+    long_cells,
+    told,
+)
 from taskflow.simulation.build.two_phase.tables import (
     FIELDS,
     LAYERS,
@@ -249,7 +257,10 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """A warning of one phase that fills the domain, where not a number says that it does."""
+        """Warnings of long cells, and of one phase that fills the domain, where not a number says that it does."""
+        return (*long_cells(self.sim.grid.constants, self.sim.case.own.thickness), *self._one_phase())
+
+    def _one_phase(self) -> tuple[str, ...]:
         own = self.sim.case.own
         if self._elsewhere or self.start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
             return ()
