@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.analysis.conditions import conditions
+from taskflow.errors import BadInput
 from taskflow.output import dataset, read_log
 from tests.analysis.conftest import CELLS, linear, stored
 
@@ -36,3 +38,14 @@ def test_shear_is_that_of_the_equations(warm):
     inside = (ds.u[-1, -1] + ds.u[-1, -1].roll(x_f=-1)) / 2
     np.testing.assert_allclose(shear.shear_x[-1], 0.01 * (inside - 0.4) / (1.3 - ds.z_c[-1]), rtol=1e-12)
     assert set(shear.data_vars) == {"shear_x", "shear_y"}
+
+
+def test_stores_of_two_phases_have_no_viscosity_in_common(warm):
+    """Their grid, and what else depends on the sides alone, is there."""
+    ds = dataset(warm / "fields.zarr")
+    both = ds.assign_attrs(viscosity_1=0.1, viscosity_2=0.2)
+    del both.attrs["viscosity"]
+    assert conditions(both).sides == conditions(ds).sides
+    np.testing.assert_array_equal(both.flow.nusselt("z_min"), ds.flow.nusselt("z_min"))
+    with pytest.raises(BadInput, match=r"^face = 'z_min': the dataset has no viscosity, or those of two phases; mul"):
+        both.flow.wall_shear("z_min")
