@@ -9,6 +9,8 @@ also of bodies that the equations see where they are. In bodies there is nothing
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import xarray as xr
 
@@ -166,6 +168,9 @@ def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
     two velocities along it; in the middle of each cell at the wall, NaN where that is in a body.
     """
     wall, viscosity = _wall(ds, face), conditions(ds).viscosity
+    if math.isnan(viscosity):
+        why = "the dataset has no viscosity, or those of two phases"
+        raise BadInput(f"face = {face!r}: {why}; multiply the gradient of the velocity by that of the fluid there")
     shear = {}
     for (axis, name), at_wall in zip(VELOCITY.items(), wall.velocity or (0.0, 0.0, 0.0), strict=True):
         if axis != face[0]:

@@ -62,7 +62,7 @@ class Conditions:
         return cls(
             sides={name: _side(attributes, f"{BOUNDARY}{name}") for name in SIDES},
             cells=triple(map(int, attributes["cells"])),
-            viscosity=float(attributes["viscosity"]),
+            viscosity=float(attributes.get("viscosity", math.nan)),
             diffusivities={
                 name.removeprefix(DIFFUSIVITY): float(value)
                 for name, value in attributes.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.analysis.conditions import conditions
 from taskflow.errors import BadInput
 from taskflow.output import dataset, read_log
 from tests.analysis.conftest import CELLS, linear, stored
@@ -56,3 +57,14 @@ def test_nusselt_numbers_beside_a_wall_whose_temperature_changes_are_not_known(w
     for face in ("z_min", "z_max"):
         changing = ds.assign_attrs({f"boundary_{face}_temperature": np.nan})
         assert changing.flow.nusselt("z_min").isnull().all()
+
+
+def test_stores_of_two_phases_have_no_viscosity_in_common(warm):
+    """Their grid, and what else depends on the sides alone, is there."""
+    ds = dataset(warm / "fields.zarr")
+    both = ds.assign_attrs(viscosity_1=0.1, viscosity_2=0.2)
+    del both.attrs["viscosity"]
+    assert conditions(both).sides == conditions(ds).sides
+    np.testing.assert_array_equal(both.flow.nusselt("z_min"), ds.flow.nusselt("z_min"))
+    with pytest.raises(BadInput, match=r"^face = 'z_min': the dataset has no viscosity, or those of two phases; mul"):
+        both.flow.wall_shear("z_min")

@@ -214,7 +214,7 @@ def test_its_steps_are_proved(pressure):
     outflow = {"type": "outflow"} | ({} if pressure is None else {"pressure": pressure})
     small = jet(
         grid={"cells": [9, 4, 8], "lengths": [0.9, 0.4, 0.8]}, boundaries={**JET["boundaries"], "x_max": outflow},
-        machine={"blocks": [1, 1, 2]},
+        machine={"blocks": [1, 1, 2]}, body={"gravity": [0, 0, -1] if pressure is None else [-1, 0, 0]},
     )  # fmt: skip
     proof = estimate(small).prove()
     assert proof.reads > 0

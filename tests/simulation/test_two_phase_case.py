@@ -59,6 +59,8 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"body": {"bulk_velocity": [1.0, 0, 0]}}, r"body.bulk_velocity = \[1.0, 0, 0\]: give a table"),
     ({"body": {"gravity": "down"}}, r'body.gravity = "down": give three numbers'),
     ({"phases": [{"name": "a", "phase": 1, "box": [[0, 0, 0], [9, 1, 1]]}]}, r"phases\[1\].box"),
+    ({"phases": [{"name": "a", "phase": 1, "box": [[0.21, 0, 0], [0.22, 0.4, 0.7]]}]},
+     r"phases\[1\].box = \[\[0.21, .*: along x the same face is nearest to both corners; give a box that has cells"),
     ({"isosurfaces": [{"name": "iso", "field": "p", "value": 0.0}]}, r'isosurfaces\[1\].field = "p": a surface'),
     ({"boundaries": {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": "outflow"}}, r"boundaries.x_min"),
     ({"output": {"fields": ["f", "T"]}}, r"output.fields"),

@@ -78,3 +78,13 @@ def test_the_bits_depend_neither_on_blocks_nor_on_a_restart(blocks, stopped, who
     go(drop, tmp_path / "run", blocks, resume=bool(stopped))
     for group in GROUPS:
         xr.testing.assert_identical(found(tmp_path / "run", group).drop_attrs(), found(whole, group).drop_attrs())
+
+
+def test_a_phase_ends_where_its_box_does(tmp_path):
+    """All that is around it lies in the phase, too, but for the lowest cells of the box."""
+    box = {"name": "part", "phase": 1, "box": [[0.2, 0.1, 0.15], [0.4, 0.3, 0.4]]}
+    go(case(phases=[box], time={"steps": 1}), tmp_path / "run")
+    part = found(tmp_path / "run", "part").isel(time=0)
+    ends = [float(part[f"extent_{axis}_{end}"]) for end in ("min", "max") for axis in "xyz"]
+    lowest = 0.35 - np.sqrt(0.15**2 - 2 * 0.025**2)  # of the droplet, in the centres of cells
+    np.testing.assert_allclose(ends, [0.2, 0.1, lowest, 0.4, 0.3, 0.4], rtol=0, atol=1e-3)

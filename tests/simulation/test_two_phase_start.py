@@ -108,6 +108,16 @@ def test_one_sign_is_a_warning(phases, words, tmp_path):
         assert ("warning", *words) in list(describe(estimate(drop)))
 
 
+@pytest.mark.parametrize(("cells", "words"), [
+    ([12, 8, 14], ()), ([12, 1, 14], ()), ([6, 8, 14], ()),
+    ([4, 8, 14], ("grid.cells = [4, 8, 14]: cells are 3 times as long as wide, and both phases mix over 0.45, 1.5 of"
+                  " the longest spacings on either side of the interface; give more cells along that, or a single"
+                  " one",)),
+])  # fmt: skip
+def test_cells_much_longer_than_wide_are_a_warning(cells, words):
+    assert SimulationSetup(case(grid={"cells": cells}), (1, 1, 1)).system.cautions == words
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_run_warns_of_one_sign_and_does_it(tmp_path):
@@ -119,6 +129,17 @@ def test_a_run_warns_of_one_sign_and_does_it(tmp_path):
 def test_what_is_not_finite_is_told_before_a_run():
     with pytest.raises(tf.BadInput, match=r"two_phase.initial: the expression 'log\(x - 0.3\)' is not finite at x ="):
         SimulationSetup(case(two_phase={"initial": "log(x - 0.3)"}), (1, 1, 1)).system.check()
+
+
+def test_friction_alone_says_how_long_the_first_step_is():
+    """A lid begins to move over layers at rest, which have neither weight nor surface tension."""
+    sides = {"z_max": {"type": "wall", "velocity": [1, 0, 0]}}
+    still = {"surface_tension": 0.0, "viscosity": [0.1, 0.01]}
+    layers = case(two_phase=still, body={"gravity": [0, 0, 0]}, boundaries=sides)
+    SimulationSetup(layers, (1, 1, 1)).system.check()
+    ideal = case(two_phase={**still, "viscosity": [0, 0]}, body={"gravity": [0, 0, 0]}, boundaries=sides)
+    with pytest.raises(tf.BadInput, match="no time step can be found"):
+        SimulationSetup(ideal, (1, 1, 1)).system.check()
 
 
 @pytest.mark.slow

@@ -96,6 +96,11 @@ class Grid:
         return float((dx * dy * dz) ** (1 / 3))
 
     @property
+    def resolved(self) -> tuple[float, ...]:
+        """The spacings along directions of more than one cell: nothing changes along others. All, if there are none."""
+        return tuple(h for h, n in zip(self.spacing, self.cells, strict=True) if n > 1) or self.spacing
+
+    @property
     def inverse_spacing_squared(self) -> float:
         """1/dx^2 + 1/dy^2 + 1/dz^2: times a viscosity, what bounds the time step."""
         return sum(self.inverse_spacing_squared_along(axis) for axis in range(3))

@@ -44,10 +44,10 @@ def phase_sums(
 @task(kernel=TEXT)
 def phase_end(
     f: Read[facing(n=(-1, 1))], solid: ReadByte | None,
-    *, along: Axis, end: Reduce[max], grid: Grid, phase: int, sign: float,
+    *, along: Axis, end: Reduce[max], grid: Grid, phase: int, sign: float, last: int,
 ) -> None:  # fmt: skip
     """end = max of sign x over the places along an axis where the share of a phase is 1/2, between the centres of
-    cells, or where the domain ends in it or a body begins; -inf without that phase.
+    cells, or where the domain ends in it, a body begins, or the box behind the cell `last`; -inf without that phase.
     """
 
 
@@ -117,10 +117,10 @@ class PhaseIntegrals:
         numbers = {"sums": self._of("sums"), "speed": self._of("speed")}
         yield phase_sums(f.f, velocity, solid, over=over, grid=grid, phase=self.phase, **numbers)
         yield from self.surface.area(f, solid, self.grid, over, self._of("area"))
-        for axis in "xyz":
-            for end, sign in (("min", -1.0), ("max", 1.0)):
-                name = self._of(f"{axis}_{end}")
-                yield phase_end(f.f, solid, over=over, along=axis, end=name, grid=grid, phase=self.phase, sign=sign)
+        for axis, first, behind in zip("xyz", over.lo, over.hi, strict=True):
+            for end, sign, last in (("min", -1.0, first), ("max", 1.0, behind - 1)):
+                about = {"grid": grid, "phase": self.phase, "sign": sign, "last": last}
+                yield phase_end(f.f, solid, over=over, along=axis, end=self._of(f"{axis}_{end}"), **about)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         """The numbers of `names`, in their order; NaN for what a phase that is not there has not."""

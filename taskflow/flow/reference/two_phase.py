@@ -219,8 +219,10 @@ def friction(
     return stress
 
 
-def friction_rate(f: Shifted, h: Sequence[float], phases: Any) -> float:
-    """The most, over faces, that mu / h^2 over the six sides of their volumes is over twice their density."""
+def friction_rate(f: Shifted, h: Sequence[float], walls: Sequence[bool], phases: Any) -> float:
+    """The most, over faces that are not on boundaries, that mu / h^2 over the six sides of their volumes is over twice
+    their density.
+    """
 
     def mu(share: np.ndarray) -> np.ndarray:
         return viscosity(share, phases.viscosity_1, phases.viscosity_2, arithmetic=phases.arithmetic)
@@ -231,8 +233,9 @@ def friction_rate(f: Shifted, h: Sequence[float], phases: Any) -> float:
         for b in {0, 1, 2} - {a}:
             edges = ((f(n, b) + f(n - 1, b) + f(n, b, -1, a) + f(n - 1, b, -1, a)) / 4 for n in (0, 1))
             total = total + sum(mu(edge) for edge in edges) / h[b] ** 2
-        rates.append(total / (density(f(-1, a), phases) + density(f(), phases)))
-    return float(np.max(rates))
+        rate = total / (density(f(-1, a), phases) + density(f(), phases))
+        rates.append(rate.take(range(int(walls[a]), rate.shape[2 - a]), 2 - a).max())
+    return float(max(rates))
 
 
 def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:

@@ -233,7 +233,7 @@ class FlowSystem(System):
         self._check_sizes(initial)
         speeds = [value for name, value in initial.items() if name in VELOCITY]
         if len(speeds) == len(VELOCITY) and not self.inflows.profiles:
-            self.clock.limit.longest(max(speeds))
+            self.clock.limit.longest(max(speeds), self.spreads)
 
     def _check_sizes(self, initial: dict[str, float]) -> None:
         """Raises BadInput where the values of formulas are too large for the equations."""

@@ -179,14 +179,16 @@ def test_where_a_phase_ends(bodies, axis, sign, phase, real, device):
     hand, numbers = by_hand(flagged("f", bodies=bodies), (True,) * 3, real, device, bodies=bodies)
     task = variant(phase_end, "" if bodies else "solid", "xyz"[axis])
     h, n, by = spacing(CELLS)[axis], CELLS[axis], int(sign)
+    last = n // 2 if phase == 1 else n - 1 if by > 0 else 0
     f = hand.fields["f"].astype("f8")
     share = type(hand.shifted("f")[0])(f if phase == 1 else 1 - f, hand.box, hand.memory.lo)
     index = np.arange(n).reshape([-1 if d == 2 - axis else 1 for d in range(3)]) + np.zeros(CELLS[::-1])
     stops = (index == (n - 1 if by > 0 else 0)) | (near(numbers, axis, by) > 0)
     here, present = share(), share(by, axis)
-    part = np.where(stops, 0.5, np.where(present < 0.5, (here - 0.5) / (here - present), 0.0))
+    part = np.where(present <= 0.5, (here - 0.5) / (here - present), np.where(index == last, 0.5, 0.0))
+    part = np.where(stops, 0.5, np.where(index == last, np.minimum(part, 0.5), part))
     ends = np.where((here > 0.5) & (near(numbers) == 0), sign * h * (index + 0.5) + h * part, -np.inf)
-    hand.run(hand.launch(task, {"grid": hand.staggered.constants, "phase": phase, "sign": sign}))
+    hand.run(hand.launch(task, {"grid": hand.staggered.constants, "phase": phase, "sign": sign, "last": last}))
     assert hand.scalars["end"] == pytest.approx(ends.max(), abs=hand.tolerance)
 
 

@@ -65,6 +65,19 @@ def test_mirror_images(mirrored):
         np.testing.assert_allclose(values[inside], flow.fields[name][inside], rtol=0, atol=1e-10, err_msg=name)
 
 
+@pytest.mark.parametrize("length", [1.0, 1e-3])
+def test_the_length_of_a_single_cell_does_not_matter(length):
+    """In two dimensions nothing changes along it, however long or short it is beside the others."""
+    def fields(length):
+        model = two_phase(CELLS, (0.75, length, 1.0), Phases(50.0, 1.0, 0.0, 0.0, 1.0, (0.4, 0.0, -1.0)), cycles=8)
+        return compute(model, lambda x, y, z: 0.21 - np.hypot(x - 0.33, z - 0.55) + 0 * y, steps=3).fields
+
+    flat, other = fields(LENGTHS[1]), fields(length)
+    assert abs(flat["u"]).max() > 1e-3
+    for name in ("f", "phi", "u", "w"):
+        np.testing.assert_allclose(other[name], flat[name], rtol=0, atol=1e-12, err_msg=name)
+
+
 def vortices(n: int, **tables) -> flows.Flow:
     """Taylor-Green vortices at Re = 100, carried along by a stream, in a periodic box of n^2 cells."""
     speeds = ["0.3 + sin(2*pi*x) * cos(2*pi*z)", "0", "0.2 - cos(2*pi*x) * sin(2*pi*z)"]

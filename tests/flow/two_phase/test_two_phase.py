@@ -166,12 +166,14 @@ def test_momentum(cells, walls, real, device, arithmetic):
 
 @pytest.mark.parametrize("place", [-100.0, 0.4, 100.0])
 def test_the_bound_of_friction(place, real, device):
-    """Where the interface is near, and where one phase is everywhere."""
-    hand = ByHand((9, 8, 7), (False, True, True), real, ghost=3, **device).fill(("f",), seed=3)
+    """Where the interface is near, and where one phase is everywhere; the other one enters at the low end of z."""
+    walls = (False, True, True)
+    hand = ByHand((9, 8, 7), walls, real, ghost=3, **device).fill(("f",), seed=3)
     z, y, x = np.indices(hand.memory.shape[::-1])
     hand.fields["f"] = np.clip(place + 0.3 * (x + 0.5 * y - 2 * z), 0, 1).astype(real)
+    hand.fields["f"][2] = 2.0 * (place < 0) - hand.fields["f"][3]
     hand.run(hand.launch(mo.friction_rate, {"grid": hand.staggered.constants, "phases": PHASES}))
-    expected = reference.friction_rate(hand.shifted("f")[0], spacing(hand.cells), PHASES)
+    expected = reference.friction_rate(hand.shifted("f")[0], spacing(hand.cells), walls, PHASES)
     assert hand.scalars["friction"] == pytest.approx(expected, rel=hand.tolerance)
 
 
@@ -229,19 +231,22 @@ def measured(program, shape, cells, lengths, velocity=(0.0, 0.0, 0.0), phases=PH
     return compute(model, shape, velocity=velocity, steps=0, after=program(model))
 
 
+def integrals_of(phase, shape, cells, lengths):
+    """The numbers of a phase by name, and its f."""
+    def integrals(model):
+        return PhaseIntegrals(model.staggered, "own", phase, model.staggered.box)
+
+    flow, program = measured(integrals, shape, cells, lengths), integrals(two_phase(cells, lengths, PHASES))
+    return dict(zip(program.names, program.numbers(flow.scalars), strict=True)), flow.fields["f"]
+
+
 def test_integrals_over_a_phase():
     cells, lengths, at, radius = (32, 24, 40), (1.6, 1.2, 2.0), (0.7, 0.65, 1.1), 0.3
 
     def drop(x, y, z):
         return radius - np.sqrt((x - at[0]) ** 2 + (y - at[1]) ** 2 + (z - at[2]) ** 2)
 
-    def integrals(model):
-        return PhaseIntegrals(model.staggered, "drop", 1, model.staggered.box)
-
-    flow = measured(integrals, drop, cells, lengths)
-    program = integrals(two_phase(cells, lengths, PHASES))
-    numbers = dict(zip(program.names, program.numbers(flow.scalars), strict=True))
-    f = flow.fields["f"]
+    numbers, f = integrals_of(1, drop, cells, lengths)
     assert numbers["volume"] == pytest.approx(f.sum() * np.prod(lengths) / np.prod(cells), rel=1e-12)
     assert numbers["area"] == pytest.approx(4 * np.pi * radius**2, rel=0.02)
     assert numbers["circularity"] == pytest.approx(1.0, abs=0.05)  # the volume of a smoothed step is larger
@@ -249,6 +254,13 @@ def test_integrals_over_a_phase():
         assert numbers[f"centre_{axis}"] == pytest.approx(place, abs=1e-3)
         assert numbers[f"extent_{axis}_min"] == pytest.approx(place - radius, abs=5e-3)
         assert numbers[f"extent_{axis}_max"] == pytest.approx(place + radius, abs=5e-3)
+
+
+@pytest.mark.parametrize("phase", [1, 2])
+def test_both_phases_end_where_the_share_of_a_cell_is_a_half(phase):
+    numbers, _ = integrals_of(phase, lambda x, y, z: 0.75 - z + 0 * x, (4, 1, 15), (0.4, 0.1, 1.5))
+    ends = (numbers["extent_z_min"], numbers["extent_z_max"])
+    assert ends == pytest.approx((0.0, 0.75) if phase == 1 else (0.75, 1.5), abs=1e-12)
 
 
 def test_energies_of_two_phases():

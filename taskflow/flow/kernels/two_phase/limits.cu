@@ -29,8 +29,9 @@ FN Shared shared(In f, Index c, Index X, Index Y) {
   return {own, low, both, both & (f[c - X - Y] == own) & (f[c - X + Y] == own) & (f[c + X - Y] == own)};
 }
 
-// friction = max over faces of the sum of mu / h^2 over the six sides of their volumes, over twice their density. Where all cells
-// around hold one phase, as nearly everywhere, that is known at once.
+// friction = max over faces of the sum of mu / h^2 over the six sides of their volumes, over twice their density, but for faces on
+// boundaries, whose velocity no friction changes. Where all cells around hold one phase, as nearly everywhere, that is known at
+// once.
 TASK friction_rate(Range range, In f, Partial friction, Grid grid, Phases phases) {
   STRIDES(range)
   const real first = viscosity(phases, 1) / density(phases, 1), second = viscosity(phases, 0) / density(phases, 0);
@@ -41,7 +42,9 @@ TASK friction_rate(Range range, In f, Partial friction, Grid grid, Phases phases
       const real once = x.per_cell() * x.per_cell() + y.per_cell() * y.per_cell() + z.per_cell() * z.per_cell();
       return Maxima<1>{{(here.f == 1 ? first : second) * once}};
     }
-    return Maxima<1>{{larger(larger(diffusion(f, c, x, y, z, phases), diffusion(f, c, y, z, x, phases)),
-                             diffusion(f, c, z, x, y, phases))}};
+    const auto rate = [&](int number, const Axis& a, const Axis& b, const Axis& d) __attribute__((always_inline)) {
+      return index(c, number) == grid.first[number] ? real(0) : diffusion(f, c, a, b, d, phases);
+    };
+    return Maxima<1>{{larger(larger(rate(0, x, y, z), rate(1, y, z, x)), rate(2, z, x, y))}};
   });
 }

@@ -42,8 +42,8 @@ TASK phase_sums(Range range, In f, In u, In v, In w OPTIONAL(solid), ExactPartia
 }
 
 // end = max of sign x over the places along an axis where the share of a phase is 1/2, linear between centres, or where the
-// domain ends in it, or a body begins
-TASK phase_end(Range range, In f OPTIONAL(solid), Partial end, Grid grid, int phase, real sign) {
+// domain ends in it, a body begins, or the cells that are looked at end, of which `last` is the last one
+TASK phase_end(Range range, In f OPTIONAL(solid), Partial end, Grid grid, int phase, real sign, int last) {
   FRAME(range)
   const int neighbour = 2 * AXIS + (sign > 0);
   reduce_cells(range, end, MAX, CELL(c) {
@@ -54,7 +54,8 @@ TASK phase_end(Range range, In f OPTIONAL(solid), Partial end, Grid grid, int ph
     const bool at_end = sign > 0 ? n == grid.cells[AXIS] - 1 : n == 0, ends = at_end || is_shut(flags_of(solid, c), neighbour);
     const double place = centre(grid, AXIS, n), far = sign > 0 ? centre(grid, AXIS, n + 1) : centre(grid, AXIS, n - 1);
     const double next = ends ? here : share(sign > 0 ? c + N : c - N);
-    const double part = ends ? 0.5 : next < 0.5 ? (here - 0.5) / (here - next) : 0.0;
+    const double crossing = next <= 0.5 ? (here - 0.5) / (here - next) : n == last ? 0.5 : 0.0;
+    const double part = ends || (n == last && crossing > 0.5) ? 0.5 : crossing;
     return double(sign) * (place + part * (far - place));
   });
 }

@@ -114,7 +114,9 @@ def take_off_mean_weight(
 
 @task(kernel=TEXTS / "limits.cu")
 def friction_rate(f: Read[AROUND_EDGES], *, friction: Reduce[max], grid: Grid, phases: Phases) -> None:
-    """friction = max over faces of the sum of mu / h^2 over the sides of their volumes, over twice their density."""
+    """friction = max over faces, but for those on boundaries, of the sum of mu / h^2 over the sides of their volumes,
+    over twice their density.
+    """
 
 
 @task(kernel=TEXTS / "projection.cu")

@@ -33,8 +33,8 @@ class Band:
 
     @classmethod
     def of(cls, grid: Grid, thickness: float) -> Band:
-        """For a width of so many spacings."""
-        large, small = max(grid.spacing), min(grid.spacing)
+        """For a width of so many spacings, the largest of those along which anything changes."""
+        large, small = max(grid.resolved), min(grid.resolved)
         return cls(thickness * large, 6 * large, 4.5 * large, 2.5 * large, 1 / small, 0.5 * small, 3 * large)
 
 

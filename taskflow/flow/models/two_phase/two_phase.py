@@ -241,7 +241,7 @@ class TwoPhase(FlowModel):
         """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, both together, and the
         capillary one.
         """
-        shortest = self.capillary * self.phases.capillary_step(min(self.staggered.spacing))
+        shortest = self.capillary * self.phases.capillary_step(min(self.grid.resolved))
         fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
         damping, bounded = self.convection.damping, self.carried.bounded if self.passive else None
         return StepLimit(

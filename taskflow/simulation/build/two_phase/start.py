@@ -13,6 +13,7 @@ import numpy as np
 
 from taskflow.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.grid import Grid
 from taskflow.flow.operators.phases import Phases
 from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, SurfaceDistance
 from taskflow.runtime.regions import triple
@@ -21,7 +22,7 @@ from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Function, Profile
 from taskflow.simulation.case.magnitudes import places_have_squares
 from taskflow.simulation.case.obstacles import SHAPES, ShapeTable
-from taskflow.simulation.case.problems import Problem, numbered
+from taskflow.simulation.case.problems import Problem, numbered, shown
 from taskflow.simulation.case.table import entry
 
 REACH = 3  # spacings, as far as distances to triangles are found: the first iterations go on from there
@@ -30,6 +31,7 @@ SAMPLES = 1 << 21  # cells in which phi is looked at: of larger grids coarser on
 POINTS = 20_000  # of the interface at which its curvature is looked at
 FEWER = 2_000  # where phi takes long
 HALVINGS = 12
+LONG = 2  # times as long as wide: of longer cells many find no foot on the interface
 FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 MOST = 0.95  # share of the interface that is bent less than its smallest radius says: corners do not count
 SHIFTS = np.linspace(0, 1, 17)[:, None]  # of an interface within a cell
@@ -200,6 +202,19 @@ def _curvature(g: np.ndarray, hessian: np.ndarray) -> np.ndarray:
         gauss = gauss / square**2
     curvature = np.abs(mean) + np.sqrt(np.maximum(mean**2 - gauss, 0))
     return np.where(square > 0, curvature, 0.0)
+
+
+def long_cells(grid: Grid, thickness: float) -> Iterator[str]:
+    """A warning of cells much longer than wide: the density changes over so many of the longest spacings, and the
+    curvature is found within two of the shortest.
+    """
+    short, long = min(grid.resolved), max(grid.resolved)
+    if long > LONG * short:
+        yield (
+            f"grid.cells = {shown(grid.cells)}: cells are {long / short:.3g} times as long as wide, and both phases mix"
+            f" over {2 * thickness * long:.3g}, {thickness:g} of the longest spacings on either side of the interface;"
+            " give more cells along that, or a single one"
+        )
 
 
 def friction(phases: Phases, spacing: tuple[float, float, float], width: float) -> float:

@@ -25,7 +25,15 @@ from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.two_phase.start import FEWER, InitialPhases, composed, friction, initial_phases, told
+from taskflow.simulation.build.two_phase.start import (
+    FEWER,
+    InitialPhases,
+    composed,
+    friction,
+    initial_phases,
+    long_cells,
+    told,
+)
 from taskflow.simulation.build.two_phase.tables import (
     FIELDS,
     LAYERS,
@@ -234,8 +242,8 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def spreads(self) -> DiffusiveRates:
         """Return what friction changes on faces beside the interface, about, and what diffuses most."""
-        spacing = self.sim.grid.spacing
-        return self.model.carried.beside(friction(self.phases, spacing, self.sim.case.own.thickness * max(spacing)))
+        width = self.model.interface.band.width
+        return self.model.carried.beside(friction(self.phases, self.sim.grid.spacing, width))
 
     def check(self) -> None:
         """See `FlowSystem`. Raises BadInput where phi is not finite, or the file of a shape cannot be read, too."""
@@ -249,7 +257,10 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """A warning of one phase that fills the domain, where not a number says that it does."""
+        """Warnings of long cells, and of one phase that fills the domain, where not a number says that it does."""
+        return (*long_cells(self.sim.grid.constants, self.sim.case.own.thickness), *self._one_phase())
+
+    def _one_phase(self) -> tuple[str, ...]:
         own = self.sim.case.own
         if self._elsewhere or self.start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
             return ()
@@ -266,7 +277,7 @@ class TwoPhaseSystem(FlowSystem):
         yield "pressure", described(self.sim.case, choice(self.sim.case))
         yield from zip(("first step", ""), self._first_step(), strict=False)
         if phases.surface_tension:
-            wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
+            wave = model.capillary * phases.capillary_step(min(model.grid.resolved))
             yield "", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit"
 
     def _first_step(self) -> Iterator[str]:

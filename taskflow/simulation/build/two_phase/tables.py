@@ -153,10 +153,17 @@ def _phases_have_names(
     yield from names_differ(taken, numbered(phases=tables.get("phases", ())))
 
 
-def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable) -> Iterator[Problem]:
+def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable, cells: StaggeredGrid) -> Iterator[Problem]:
     for key, table in numbered(phases=tables.get("phases", ())):
-        if table.box is not None and not grid.contains(*table.box):
+        if table.box is None:
+            continue
+        ends = ([cells.nearest_face(axis, corner[axis]) for corner in table.box] for axis in range(3))
+        thin = [axis for axis, (low, high) in zip(AXES, ends, strict=True) if low >= high]
+        if not grid.contains(*table.box):
             yield grid.beyond((*key, "box"), table.box)
+        elif thin:
+            remedy = f"along {thin[0]} the same face is nearest to both corners; give a box that has cells"
+            yield wrong((*key, "box"), table.box, remedy)
 
 
 def _blocks_are_thick(grid: GridTable, machine: Machine) -> Iterator[Problem]:
@@ -218,17 +225,17 @@ def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -
 
 
 def _phases_enter(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
-    gravity = body.gravity
     for face, side in boundaries.sides.items():
         key = ("boundaries", face)
+        falls = [axis for axis, g in zip(AXES, body.gravity, strict=True) if g and axis != face[0]]
         if side.type == "inflow" and side.phase is None:
             remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"
             yield missing("phase", remedy).within(key)
         if side.pressure == "advected":
             remedy = "not available with two phases in this version; leave it out, or give 0"
             yield wrong((*key, "pressure"), side.pressure, remedy)
-        elif side.pressure is not None and gravity[AXES.index(face[0])]:
-            remedy = f"the weight of the fluid acts along {face[0]}, so the pressure there is not 0; leave it out"
+        elif side.pressure is not None and falls:
+            remedy = f"the weight of the fluid acts along {falls[0]}, so the pressure changes there; leave it out"
             yield wrong((*key, "pressure"), side.pressure, remedy)
 
 
