@@ -45,6 +45,8 @@ CONFIG = {
     "distributed.comm.timeouts.connect": "30s",
     "distributed.scheduler.preload": [PRELOAD],
 }
+# It is for the blocks: arrays of Dask that other threads compute meanwhile, as for a picture, are not computed with it.
+CLIENT: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False}
 
 
 @contextmanager
@@ -71,7 +73,7 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
         # No other user can read this folder, nor write into it: workers import from where they keep their files.
         tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder,
         opened(lambda: _cluster(workers, gpu, Path(folder))) as cluster,
-        opened(lambda: Client(cluster, direct_to_workers=True)) as client,
+        opened(lambda: Client(cluster, **CLIENT)) as client,
     ):
         _wait(cluster, client, workers)
         yield client

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.errors import BadArgument, RunFailed
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
-from taskflow.runtime.cluster.local import CONFIG
+from taskflow.runtime.cluster.local import CLIENT, CONFIG
 from taskflow.runtime.host import known_workers
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
         if test.returncode:
             raise BadArgument("slurm", None, f": {_last(test.stderr)}", "ask for something else")
         cluster.scale(jobs=slurm.jobs)
-        with Client(cluster, direct_to_workers=True) as client:
+        with Client(cluster, **CLIENT) as client:
             _wait(cluster, client, slurm, Path(folder))
             yield client
 

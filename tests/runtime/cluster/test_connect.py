@@ -5,7 +5,7 @@ import os
 
 import dask
 import pytest
-from distributed import LocalCluster, Security
+from distributed import LocalCluster, Security, default_client
 
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import by_scheduler_file
@@ -48,6 +48,8 @@ def test_who_has_the_certificate_is_let_in(certificates, scheduler_file):
     with configured(certificates[0]), by_scheduler_file(scheduler_file) as client:
         assert list(client.run(os.getpid).values()) == [os.getpid()]
         assert all(worker.startswith("tls://") for worker in client.scheduler_info()["workers"])
+        with pytest.raises(ValueError, match="No client"):  # no arrays of Dask are computed there
+            default_client()
 
 
 def test_who_has_none_is_told(scheduler_file):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import time
 import types
+from contextlib import ExitStack
 from multiprocessing import process, spawn
 
+import dask
 import pytest
-from distributed import LocalCluster
+from distributed import LocalCluster, default_client
 
 import taskflow as tf
 from taskflow.runtime.cluster import embedded
@@ -27,6 +29,19 @@ def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
         assert spawn.get_preparation_data("SpawnProcess-1") == usual("SpawnProcess-1")
         assert "init_main_from_path" in usual("SpawnProcess-1")
     assert spawn.get_preparation_data is usual
+
+
+def test_it_computes_no_arrays_of_dask():
+    """Those of another thread would end with it; and of two clients the last to close left Dask without any."""
+    before = dask.config.get("scheduler", None)
+    with ExitStack() as first, ExitStack() as second:
+        for stack in (first, second):
+            stack.enter_context(embedded(1, gpu=False))
+            with pytest.raises(ValueError, match="No client"):
+                default_client()
+            assert dask.config.get("scheduler", None) == before
+        first.close()
+    assert dask.config.get("scheduler", None) == before
 
 
 def test_a_process_that_imports_the_script_begins_no_cluster(monkeypatch):
