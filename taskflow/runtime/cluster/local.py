@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import process, resource_tracker, spawn
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from taskflow.errors import BadArgument, Lost, RunFailed
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
 from taskflow.runtime.host import known_workers
+from taskflow.sharing import WhileNeeded
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -58,7 +59,6 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     dask-cuda is not installed or there are fewer GPUs than workers, Lost where the processes do not begin, RunFailed in
     a process that a script began and that imports it.
     """
-    import dask
     from distributed import Client
 
     if getattr(process.current_process(), "_inheriting", False):  # multiprocessing lets it begin no other, either
@@ -67,9 +67,9 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
             ' belongs under: if __name__ == "__main__":'
         )
     with (
-        dask.config.set(CONFIG),
-        _quiet(),
-        scriptless(),
+        configured,
+        _quiet,
+        scriptless,
         # No other user can read this folder, nor write into it: workers import from where they keep their files.
         tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder,
         opened(lambda: _cluster(workers, gpu, Path(folder))) as cluster,
@@ -129,6 +129,15 @@ def _wait(cluster: Any, client: Client, workers: int) -> None:
         time.sleep(LOOK)
 
 
+@WhileNeeded
+def configured() -> AbstractContextManager[Any]:
+    """Dask is configured for clusters of blocks."""
+    import dask
+
+    return dask.config.set(CONFIG)
+
+
+@WhileNeeded
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Dask's loggers report at the end of a run what has been reported already, or is no problem."""
@@ -193,6 +202,7 @@ def _undisturbed() -> Iterator[None]:
         signal.raise_signal(noted[0])
 
 
+@WhileNeeded
 @contextmanager
 def scriptless() -> Iterator[None]:
     """Workers that nannies of this process begin, or begin again, do not import its main script.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.errors import BadArgument, RunFailed
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
-from taskflow.runtime.cluster.local import CLIENT, CONFIG
+from taskflow.runtime.cluster.local import CLIENT, configured
 from taskflow.runtime.host import known_workers
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
     Connections are encrypted, with a certificate that lives as long. Raises BadInput where dask-jobqueue or SLURM is
     missing or SLURM refuses the jobs, RunFailed where a job ends before its workers have come.
     """
-    import dask
     from distributed import Client
 
     if shutil.which("sbatch") is None:
@@ -97,7 +96,7 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
     # Nodes see the current folder, or could not run this environment either.
     with (
         tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=".") as folder,
-        dask.config.set(CONFIG),
+        configured,
         _cluster(slurm, Path(folder).absolute()) as cluster,
     ):
         test = _asked("sbatch", "--test-only", text=cluster.job_script())

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import numpy as np
@@ -79,6 +80,20 @@ def test_what_is_there_before_a_run_is_not_looked_through_for_garbage(cluster: C
     with block_group(cluster, Work(region((6, 4, 9)), 1)):
         assert min(cluster.run(gc.get_freeze_count).values()) > 10_000
     assert set(cluster.run(gc.get_freeze_count).values()) == {0}
+
+
+def test_the_process_of_a_script_is_afterwards_as_it_was():
+    """Runs in its threads end in any order."""
+    gc.freeze()  # as a server does before it begins others
+    before, frozen = sys.getswitchinterval(), gc.get_freeze_count()
+    with embedded(1, gpu=False) as client, ExitStack() as first, ExitStack() as second:
+        first.enter_context(block_group(client, Work(region((6, 4, 9)), 1)))
+        assert sys.getswitchinterval() < 0.001 < before
+        second.enter_context(block_group(client, Work(region((6, 4, 9)), 1)))
+        first.close()
+        assert sys.getswitchinterval() < 0.001
+    assert sys.getswitchinterval() == before
+    assert gc.get_freeze_count() > frozen / 2  # but for what is no more
 
 
 def test_who_is_lost_is_not_surveyed(cluster: Client):

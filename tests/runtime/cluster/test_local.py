@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import logging
 import sys
 import time
 import types
@@ -24,11 +26,29 @@ def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
     monkeypatch.setattr(main, "__file__", "script.py", raising=False)
     monkeypatch.setattr(main, "__spec__", None)
     usual = spawn.get_preparation_data
-    with scriptless():
+    with scriptless:
         assert "init_main_from_path" not in spawn.get_preparation_data("Dask Worker process (from Nanny)")
         assert spawn.get_preparation_data("SpawnProcess-1") == usual("SpawnProcess-1")
         assert "init_main_from_path" in usual("SpawnProcess-1")
     assert spawn.get_preparation_data is usual
+
+
+def settings():
+    """The settings of this process that a cluster changes."""
+    chosen = [dask.config.get(name) for name in ("distributed.worker.memory.terminate", "distributed.comm.timeouts")]
+    return *chosen, logging.getLogger("distributed").level, spawn.get_preparation_data
+
+
+def test_of_two_that_overlap_the_last_leaves_all_as_it_was():
+    """As runs in threads do: the first to begin is the first to end, and the other one goes on as it was."""
+    before = copy.deepcopy(settings())
+    with ExitStack() as first, ExitStack() as second:
+        first.enter_context(embedded(1, gpu=False))
+        meanwhile = copy.deepcopy(settings())
+        second.enter_context(embedded(1, gpu=False))
+        first.close()
+        assert settings() == meanwhile != before
+    assert settings() == before
 
 
 def test_it_computes_no_arrays_of_dask():
