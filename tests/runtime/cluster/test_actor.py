@@ -150,18 +150,25 @@ def test_blocks_of_two_hosts_find_each_other(cluster: Client):
 
 
 def test_status_is_answered_while_the_block_computes(cluster: Client):
-    with block_group(cluster, Work(region((32, 32, 32)), 10_000)) as group:
-        group.connect()
-        group.start(group.jobs)
+    """Within 50 ms, or, where others have the processors, within ten times as long as blocks take that do nothing."""
+
+    def answered(state):
         seconds = []
         for _ in range(40):
             begin = time.perf_counter()
             states = {status.state for status in group.status()}
             seconds.append(time.perf_counter() - begin)
-            assert states == {"running"}
+            assert states == {state}
+        return np.median(seconds)
+
+    with block_group(cluster, Work(region((32, 32, 32)), 10_000_000)) as group:
+        group.connect()
+        idle = answered("ready")
+        group.start(group.jobs)
+        busy = answered("running")
         group.stop()
         until_ended(group)
-    assert np.median(seconds) < 0.05
+    assert busy < max(0.05, 10 * idle)
 
 
 def test_stop_ends_all_blocks_after_the_same_step(cluster: Client):

@@ -1,5 +1,8 @@
 """Waiting for block groups, for so long and no longer."""
 
+import os
+import signal
+import threading
 import time
 
 
@@ -12,6 +15,21 @@ def until_ended(group, seconds=60.0):
             return statuses
         time.sleep(0.02)
     raise AssertionError(f"still {[status.state for status in statuses]} after {seconds} s")
+
+
+def press_ctrl_c(seconds=0.5):
+    """Press Ctrl-C, so long after blocks have begun to work: before, it would end the tests."""
+    usual, deadline = signal.getsignal(signal.SIGINT), time.monotonic() + 60.0
+
+    def press():
+        while signal.getsignal(signal.SIGINT) is usual:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.01)
+        time.sleep(seconds)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
 
 
 def until_failed(group):
