@@ -183,13 +183,11 @@ def _undisturbed() -> Iterator[None]:
     """Ctrl-C and SIGTERM come afterwards. Threads and processes that begin here inherit that they never come to them.
 
     Blocking signals is for what begins here. It does not protect this thread: threads that libraries began earlier
-    take a signal, and Python hands it to the main thread; so that one notes it.
+    take a signal, and Python hands it to the main thread; so that one notes it. Another has no say in what signals do.
     """
-    if threading.current_thread() is not threading.main_thread():  # has no say in signals
-        yield
-        return
     noted: list[int] = []
-    usual = {watched: signal.signal(watched, lambda number, _: noted.append(number)) for watched in ENDING}
+    mine = ENDING if threading.current_thread() is threading.main_thread() else ()
+    usual = {watched: signal.signal(watched, lambda number, _: noted.append(number)) for watched in mine}
     resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signals
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:

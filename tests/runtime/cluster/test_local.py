@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import logging
+import signal
 import sys
 import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import process, spawn
 
@@ -62,6 +64,24 @@ def test_it_computes_no_arrays_of_dask():
             assert dask.config.get("scheduler", None) == before
         first.close()
     assert dask.config.get("scheduler", None) == before
+
+
+def blocked():
+    """The signals that never come to the main thread of a process."""
+    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_processes_that_a_thread_begins_do_not_see_ctrl_c_either():
+    """A terminal sends it to all processes: those amid their imports would die of it."""
+
+    def begin():
+        with embedded(2, gpu=False) as client:
+            return list(client.run(blocked).values()), blocked()
+
+    with ThreadPoolExecutor(1) as pool:
+        workers, own = pool.submit(begin).result()
+    assert all({signal.SIGINT, signal.SIGTERM} <= masks for masks in workers)
+    assert own == blocked() == set()
 
 
 def test_a_process_that_imports_the_script_begins_no_cluster(monkeypatch):
