@@ -8,6 +8,7 @@ time and, in a script without `if __name__ == "__main__":`, begin the next clust
 
 from __future__ import annotations
 
+import copy
 import logging
 import signal
 import tempfile
@@ -67,7 +68,6 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
             ' belongs under: if __name__ == "__main__":'
         )
     with (
-        configured,
         _quiet,
         scriptless,
         # No other user can read this folder, nor write into it: workers import from where they keep their files.
@@ -109,7 +109,8 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
             options |= {"protocol": "tls", "host": "127.0.0.1", "security": certified(folder)}
         else:
             options |= {"protocol": "inproc", "security": Security(require_encryption=False)}
-        return Cluster(**options)
+        with configured:
+            return Cluster(**options)
     except (RuntimeError, OSError) as error:
         raise Lost(f"the processes of the blocks did not begin ({error})") from error
 
@@ -131,10 +132,12 @@ def _wait(cluster: Any, client: Client, workers: int) -> None:
 
 @WhileNeeded
 def configured() -> AbstractContextManager[Any]:
-    """Dask is configured for clusters of blocks."""
+    """Dask is configured for a cluster of blocks that begins, and not for others, which a script may begin later."""
     import dask
 
-    return dask.config.set(CONFIG)
+    chosen = {"distributed": copy.deepcopy(dask.config.get("distributed"))}  # nannies keep it for workers to come
+    dask.config.set(CONFIG, config=chosen)
+    return dask.config.set(chosen)
 
 
 @WhileNeeded

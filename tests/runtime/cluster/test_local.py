@@ -37,18 +37,21 @@ def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
 
 
 def settings():
-    """The settings of this process that a cluster changes."""
-    chosen = [dask.config.get(name) for name in ("distributed.worker.memory.terminate", "distributed.comm.timeouts")]
-    return *chosen, logging.getLogger("distributed").level, spawn.get_preparation_data
+    """The settings of this process that a cluster changes, those of Dask only while it begins."""
+    return logging.getLogger("distributed").level, spawn.get_preparation_data
 
 
 def test_of_two_that_overlap_the_last_leaves_all_as_it_was():
     """As runs in threads do: the first to begin is the first to end, and the other one goes on as it was."""
-    before = copy.deepcopy(settings())
+    before, chosen = settings(), copy.deepcopy(dask.config.config)
     with ExitStack() as first, ExitStack() as second:
         first.enter_context(embedded(1, gpu=False))
-        meanwhile = copy.deepcopy(settings())
+        meanwhile = settings()
         second.enter_context(embedded(1, gpu=False))
+        assert dask.config.config["distributed"]["worker"] == chosen["distributed"]["worker"]
+        with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as own:  # as of the script
+            assert own.scheduler.worker_ttl
+            assert own.scheduler.services
         first.close()
         assert settings() == meanwhile != before
     assert settings() == before
@@ -75,6 +78,8 @@ def test_processes_that_a_thread_begins_do_not_see_ctrl_c_either():
 
     def begin():
         with embedded(2, gpu=False) as client:
+            again = [nanny.process.config["distributed"]["worker"] for nanny in client.cluster.workers.values()]
+            assert [worker["memory"]["terminate"] for worker in again] == [False] * 2  # of who replaces a lost one, too
             return list(client.run(blocked).values()), blocked()
 
     with ThreadPoolExecutor(1) as pool:
