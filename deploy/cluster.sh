@@ -13,6 +13,9 @@ shift 3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 [[ ! -e $file ]] || { echo "$file exists: a cluster is running there, or one died; remove the file and try again" >&2; exit 2; }
+# Two that begin with one file would take each other's certificate away. Some file systems know no locks.
+exec {lock}>"$file.lock"
+flock -n "$lock" || [[ $? -ne 1 ]] || { echo "$file: another cluster begins there; choose another file" >&2; exit 2; }
 
 # Workers first: they say goodbye to a scheduler that still answers.
 stop() {
@@ -20,7 +23,7 @@ stop() {
         kill "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
-    rm -rf "$file" ${made:+"$made"}
+    rm -rf "$file" "$file.lock" ${made:+"$made"}
 }
 trap stop EXIT
 trap 'exit 130' INT
@@ -39,9 +42,9 @@ source "$here/settings.bash"
 # TASKFLOW_DASHBOARD=PORT asks for Dask's pages of the scheduler, for this host alone.
 [[ -z ${TASKFLOW_DASHBOARD:-} ]] || quiet=(--preload taskflow.runtime.cluster.dashboard --dashboard-address "127.0.0.1:$TASKFLOW_DASHBOARD")
 # setsid: Ctrl-C is for the command, which may still need its cluster to end tidily. Port 0: two clusters can share a host.
-setsid dask scheduler --scheduler-file "$file" --protocol "$protocol" --port 0 "${quiet[@]}" ${INTERFACE:+--interface "$INTERFACE"} &
+setsid dask scheduler --scheduler-file "$file" --protocol "$protocol" --port 0 "${quiet[@]}" ${INTERFACE:+--interface "$INTERFACE"} {lock}>&- &
 scheduler=$!
-setsid ${LAUNCH:-} "$here/workers.sh" "$file" "$kind" "$count" &
+setsid ${LAUNCH:-} "$here/workers.sh" "$file" "$kind" "$count" {lock}>&- &
 workers=$!
 
 python - "$file" "${WORKERS:-$count}" <<'PYTHON'

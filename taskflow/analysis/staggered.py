@@ -4,7 +4,6 @@ beyond which nothing is known, integrals from the low end.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from taskflow.output.reading import edges, periodic
 
 try:
     import xgcm
+    from xgcm.axis import Axis
 except ImportError as error:
     raise BadInput(f'ds.flow.grid() needs xgcm ({error}); pip install "taskflow-cfd[analysis]"') from error
 
@@ -82,17 +82,17 @@ class Staggered(xgcm.Grid):
     """
 
     def __init__(self, metrics: xr.Dataset, positions: dict[str, dict[str, str]]) -> None:
-        round_ = {axis for axis, dims in positions.items() if "left" in dims}
-        with warnings.catch_warnings():  # xgcm announces that NaN will be what is filled with by default
-            warnings.simplefilter("ignore", DeprecationWarning)
-            super().__init__(
-                metrics,
-                coords=positions,
-                padding={axis: "periodic" if axis in round_ else "fill" for axis in positions},
-                fill_value=dict.fromkeys(positions, np.nan),
-                metrics={(axis,): [metric_name(dim) for dim in dims.values()] for axis, dims in positions.items()},
-                autoparse_metadata=False,
-            )
+        padding = {axis: "periodic" if "left" in dims else "fill" for axis, dims in positions.items()}
+        super().__init__(
+            metrics,
+            coords=positions,
+            padding=padding,
+            metrics={(axis,): [metric_name(dim) for dim in dims.values()] for axis, dims in positions.items()},
+            autoparse_metadata=False,
+        )
+        # As fill_value of the grid it would warn that NaN will be the default one; filters are the whole process's.
+        for axis, dims in positions.items():
+            self.axes[axis] = Axis(metrics, axis, dims, padding=padding[axis], fill_value=np.nan)
         self._shares = {axis: _share(metrics, dims) for axis, dims in positions.items() if len(dims) > 1}
 
     def interp(self, da: xr.DataArray, axis: Any, **options: Any) -> xr.DataArray:

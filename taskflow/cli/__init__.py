@@ -12,6 +12,7 @@ from taskflow.namesake import PROBLEM, mixed
 
 CTRL_C = 130
 TRY_AGAIN = 75
+AGAIN = {"run": ", with --resume", "sweep": ""}  # how commands go on with what they have begun
 
 
 def _hush() -> None:
@@ -21,19 +22,24 @@ def _hush() -> None:
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, filters))
 
 
-def _terminated(*_: object) -> None:
+def _terminable(how: str) -> None:
     """End at SIGTERM before a run has begun, and after it has ended; in between the run handles it."""
-    sys.stderr.write("Error: stopped by SIGTERM; give the same command again, with --resume\n")
-    sys.stderr.flush()
-    os._exit(TRY_AGAIN)
+
+    def end(*_: object) -> None:
+        sys.stderr.write(f"Error: stopped by SIGTERM; give the same command again{how}\n")
+        sys.stderr.flush()
+        os._exit(TRY_AGAIN)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def main() -> None:
     """Entry point of the command."""
     if mixed():
         sys.exit(f"Error: {PROBLEM}")
-    if next((word for word in sys.argv[1:] if not word.startswith("-")), "") == "run":
-        signal.signal(signal.SIGTERM, _terminated)
+    command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    if command in AGAIN:
+        _terminable(AGAIN[command])
     try:
         if "--debug" not in sys.argv:
             _hush()

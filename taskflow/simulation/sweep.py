@@ -7,7 +7,7 @@ import math
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError, named
+from taskflow.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError, Terminated, named
 from taskflow.output import CHECKPOINTS
 from taskflow.runtime.cluster import cluster_client, lasting_client
 from taskflow.runtime.cluster.session import ProcessRequest
-from taskflow.runtime.host import known_workers
+from taskflow.runtime.host import known_workers, terminable
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import read
@@ -80,7 +80,7 @@ def sweep(
     machine by default one on each GPU, or one. `told` is called with the number of each run that has ended, its values
     and itself.
     Raises BadInput, before anything runs, where a combination is no sound case; RunFailed, when all others have ended,
-    where runs have failed; Interrupted after Ctrl-C, with a checkpoint of each run.
+    where runs have failed; Interrupted after Ctrl-C and Stopped after SIGTERM, with a checkpoint of each run.
     """
     points = _points(case, parameters)
     with named(f"at_once = {at_once!r}"):
@@ -88,7 +88,11 @@ def sweep(
     folder = Path(output) if output is not None else Path(f"{RunDirectory.default(case.title)}-sweep")
     runs: dict[int, Run] = {}
     failed: dict[int, TaskflowError] = {}
-    with _slots(case, client, scheduler_file, count) as (cluster, slots, threads), ExitStack() as stack:
+    with (
+        _ended(runs, len(points)),
+        _slots(case, client, scheduler_file, count) as (cluster, slots, threads),
+        ExitStack() as stack,
+    ):
         stopped = threading.Event()
         free: queue.SimpleQueue[str] = queue.SimpleQueue()
         for worker in slots:
@@ -114,25 +118,32 @@ def sweep(
         pool = stack.enter_context(ThreadPoolExecutor(len(slots)))
         stack.callback(stopped.set)
         futures = {pool.submit(compute, n): n for n in range(len(points))}
-        try:
-            for future in as_completed(futures):
-                n = futures[future]
-                try:
-                    runs[n] = future.result()
-                except TaskflowError as error:
-                    failed[n] = error
-                else:
-                    if told is not None:
-                        told(n, points[n][0], runs[n])
-        except KeyboardInterrupt:
-            stopped.set()
-            raise Interrupted(
-                f"the sweep was stopped by Ctrl-C, {len(runs)} of {len(points)} runs have ended; the same call goes on"
-            ) from None
+        for future in as_completed(futures):
+            n = futures[future]
+            try:
+                runs[n] = future.result()
+            except TaskflowError as error:
+                failed[n] = error
+            else:
+                if told is not None:
+                    told(n, points[n][0], runs[n])
     if failed:
         lines = (f"\n{folder / f'{n:04}'}, {_words(points[n][0])}: {error}" for n, error in sorted(failed.items()))
         raise RunFailed(f"{len(failed)} of {len(points)} runs failed; the same call goes on with them:{''.join(lines)}")
     return Study(folder, {name: list(values) for name, values in parameters.items()}, [runs[n] for n in sorted(runs)])
+
+
+@contextmanager
+def _ended(runs: Collection[object], count: int) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end a sweep with words on how many of so many runs have ended."""
+    try:
+        with terminable():
+            yield
+    except KeyboardInterrupt as asked:
+        kind, name = (Stopped, "SIGTERM") if isinstance(asked, Terminated) else (Interrupted, "Ctrl-C")
+        raise kind(
+            f"the sweep was stopped by {name}, {len(runs)} of {count} runs have ended; the same call goes on"
+        ) from None
 
 
 def _points(case: Case, parameters: Mapping[str, Sequence[Any]]) -> list[tuple[dict[str, Any], Case]]:

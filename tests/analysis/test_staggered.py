@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -233,6 +234,19 @@ def test_values_keep_name_type_attributes_and_pieces(tmp_path):
     assert (result.name, result.dtype, result.dims) == ("p", np.dtype("f4"), ("time", "z_f", "y_c", "x_c"))
     assert result.attrs == ds.p.attrs
     assert result.chunks[2] == (2, 2, 1)
+
+
+def test_filters_of_warnings_stay_as_they_are(monkeypatch, tmp_path):
+    """They are the whole process's: threads that change them for a while restore each other's."""
+    ds, before, begin, filters = stored(tmp_path, p=lambda x, y, z: x), warnings.filters, xgcm.Grid.__init__, []
+
+    def init(*arguments, **options):
+        filters.append(warnings.filters)
+        begin(*arguments, **options)
+
+    monkeypatch.setattr(xgcm.Grid, "__init__", init)
+    ds.flow.grid()
+    assert [during is before for during in filters] == [True]
 
 
 def test_without_xgcm_the_remedy_is_told(monkeypatch, tmp_path):

@@ -1,6 +1,21 @@
 """Runs that differ in parameters, from a file."""
 
+import os
+import signal
+
 import pytest
+
+
+def test_sigterm_leaves_a_checkpoint_of_each_run(shell, here):
+    (here / "viscosities.toml").write_text('case = "cavity.toml"\n[parameters]\n"fluid.viscosity" = [0.01, 0.02]\n')
+    running = shell.begin("sweep", "viscosities.toml", "--set", "time.end=1e9", "--at-once", 1, "--quiet")
+    shell.wait_for(running, here / "viscosities" / "0000")
+    os.killpg(running.pid, signal.SIGTERM)
+    code, _, err = shell.end(running)
+    assert code == 75
+    assert err == "Error: the sweep was stopped by SIGTERM, 0 of 2 runs have ended; the same call goes on\n"
+    assert list((here / "viscosities" / "0000" / "checkpoints").glob("step-*"))
+    assert not (here / "viscosities" / "0001").exists()
 
 
 @pytest.mark.slow

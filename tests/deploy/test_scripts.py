@@ -1,5 +1,6 @@
 """The scripts of deploy: a cluster for the time of one command, on this host, over ssh, with certificates."""
 
+import fcntl
 import getpass
 import re
 import shutil
@@ -55,6 +56,17 @@ def look(tmp_path, *words, **settings):
     assert "Traceback" not in done.stderr + done.stdout
     assert not list(tmp_path.glob("scheduler*"))
     return done.stdout.split()
+
+
+def test_one_cluster_at_a_time_begins_with_a_file(tmp_path):
+    """Each removes what one that was killed has left, and would take the certificate of the other for that."""
+    file = tmp_path / "scheduler.json"
+    with (tmp_path / "scheduler.json.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = [DEPLOY / "cluster.sh", file, "cpu", "1", "true"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**HERE, "HOME": str(tmp_path)})
+    assert (done.returncode, done.stderr) == (2, f"{file}: another cluster begins there; choose another file\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["scheduler.json.lock"]
 
 
 @pytest.mark.slow

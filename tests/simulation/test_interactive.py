@@ -1,7 +1,6 @@
 """A simulation that Python drives: as far as it is told, the same to the bit, in order however it ends."""
 
 import signal
-import threading
 import time
 
 import numpy as np
@@ -13,6 +12,7 @@ from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.runtime.cluster import embedded
 from taskflow.simulation.interactive.driven import Callback, Callbacks
 from taskflow.simulation.timing.schedule import Pause, Tick
+from tests.runtime.cluster.waiting import press_ctrl_c
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, steps
 from tests.simulation.on_charts import CYLINDER, LID, TURNED
@@ -143,7 +143,7 @@ def test_what_the_body_raises_is_the_reason(client, tmp_path):
 def test_ctrl_c_pauses(client, tmp_path):
     case = stirred(time={"steps": 10**6})
     with tf.Simulation(case, client, tmp_path / "run") as simulation:
-        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+        press_ctrl_c()
         with pytest.raises(Interrupted, match="the simulation pauses: go on with it, or close it"):
             simulation.run()
         reached = simulation.iteration

@@ -8,13 +8,14 @@ time and, in a script without `if __name__ == "__main__":`, begin the next clust
 
 from __future__ import annotations
 
+import copy
 import logging
 import signal
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import process, resource_tracker, spawn
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from taskflow.errors import BadArgument, Lost, RunFailed
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
 from taskflow.runtime.host import known_workers
+from taskflow.sharing import WhileNeeded
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -45,6 +47,8 @@ CONFIG = {
     "distributed.comm.timeouts.connect": "30s",
     "distributed.scheduler.preload": [PRELOAD],
 }
+# It is for the blocks: arrays of Dask that other threads compute meanwhile, as for a picture, are not computed with it.
+CLIENT: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False}
 
 
 @contextmanager
@@ -56,7 +60,6 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     dask-cuda is not installed or there are fewer GPUs than workers, Lost where the processes do not begin, RunFailed in
     a process that a script began and that imports it.
     """
-    import dask
     from distributed import Client
 
     if getattr(process.current_process(), "_inheriting", False):  # multiprocessing lets it begin no other, either
@@ -65,13 +68,12 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
             ' belongs under: if __name__ == "__main__":'
         )
     with (
-        dask.config.set(CONFIG),
-        _quiet(),
-        scriptless(),
+        _quiet,
+        scriptless,
         # No other user can read this folder, nor write into it: workers import from where they keep their files.
         tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder,
         opened(lambda: _cluster(workers, gpu, Path(folder))) as cluster,
-        opened(lambda: Client(cluster, direct_to_workers=True)) as client,
+        opened(lambda: Client(cluster, **CLIENT)) as client,
     ):
         _wait(cluster, client, workers)
         yield client
@@ -107,7 +109,8 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
             options |= {"protocol": "tls", "host": "127.0.0.1", "security": certified(folder)}
         else:
             options |= {"protocol": "inproc", "security": Security(require_encryption=False)}
-        return Cluster(**options)
+        with configured:
+            return Cluster(**options)
     except (RuntimeError, OSError) as error:
         raise Lost(f"the processes of the blocks did not begin ({error})") from error
 
@@ -127,6 +130,17 @@ def _wait(cluster: Any, client: Client, workers: int) -> None:
         time.sleep(LOOK)
 
 
+@WhileNeeded
+def configured() -> AbstractContextManager[Any]:
+    """Dask is configured for a cluster of blocks that begins, and not for others, which a script may begin later."""
+    import dask
+
+    chosen = {"distributed": copy.deepcopy(dask.config.get("distributed"))}  # nannies keep it for workers to come
+    dask.config.set(CONFIG, config=chosen)
+    return dask.config.set(chosen)
+
+
+@WhileNeeded
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Dask's loggers report at the end of a run what has been reported already, or is no problem."""
@@ -172,13 +186,11 @@ def _undisturbed() -> Iterator[None]:
     """Ctrl-C and SIGTERM come afterwards. Threads and processes that begin here inherit that they never come to them.
 
     Blocking signals is for what begins here. It does not protect this thread: threads that libraries began earlier
-    take a signal, and Python hands it to the main thread; so that one notes it.
+    take a signal, and Python hands it to the main thread; so that one notes it. Another has no say in what signals do.
     """
-    if threading.current_thread() is not threading.main_thread():  # has no say in signals
-        yield
-        return
     noted: list[int] = []
-    usual = {watched: signal.signal(watched, lambda number, _: noted.append(number)) for watched in ENDING}
+    mine = ENDING if threading.current_thread() is threading.main_thread() else ()
+    usual = {watched: signal.signal(watched, lambda number, _: noted.append(number)) for watched in mine}
     resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signals
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
@@ -191,6 +203,7 @@ def _undisturbed() -> Iterator[None]:
         signal.raise_signal(noted[0])
 
 
+@WhileNeeded
 @contextmanager
 def scriptless() -> Iterator[None]:
     """Workers that nannies of this process begin, or begin again, do not import its main script.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from taskflow.errors import BadArgument, BadInput
 from taskflow.runtime.cluster.certificate import security
-from taskflow.runtime.cluster.local import embedded, gpus
+from taskflow.runtime.cluster.local import CLIENT, embedded, gpus
 from taskflow.runtime.cluster.slurm import Slurm, submitted
 from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.regions import Atlas, Pieces, Triple, divided, triple
@@ -74,7 +74,7 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
             "set distributed.comm.tls.ca-file, .client.cert and .client.key",
         )
     try:
-        client = Client(scheduler_file=str(path), security=certificate, direct_to_workers=True, timeout=timeout)
+        client = Client(scheduler_file=str(path), security=certificate, timeout=timeout, **CLIENT)
     except (OSError, TimeoutError, ValueError, RuntimeError) as error:
         raise refused(f"the scheduler does not answer ({error})", "is it still running?") from error
     with client:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.errors import BadArgument, RunFailed
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
-from taskflow.runtime.cluster.local import CONFIG
+from taskflow.runtime.cluster.local import CLIENT, configured
 from taskflow.runtime.host import known_workers
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
     Connections are encrypted, with a certificate that lives as long. Raises BadInput where dask-jobqueue or SLURM is
     missing or SLURM refuses the jobs, RunFailed where a job ends before its workers have come.
     """
-    import dask
     from distributed import Client
 
     if shutil.which("sbatch") is None:
@@ -97,14 +96,13 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
     # Nodes see the current folder, or could not run this environment either.
     with (
         tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=".") as folder,
-        dask.config.set(CONFIG),
         _cluster(slurm, Path(folder).absolute()) as cluster,
     ):
         test = _asked("sbatch", "--test-only", text=cluster.job_script())
         if test.returncode:
             raise BadArgument("slurm", None, f": {_last(test.stderr)}", "ask for something else")
         cluster.scale(jobs=slurm.jobs)
-        with Client(cluster, direct_to_workers=True) as client:
+        with Client(cluster, **CLIENT) as client:
             _wait(cluster, client, slurm, Path(folder))
             yield client
 
@@ -122,22 +120,23 @@ def _cluster(slurm: Slurm, folder: Path) -> Any:
     if slurm.gpu:
         directives.append(f"--gpus-per-node={slurm.per_node}")
         options += ["--device-memory-limit", "0"]
-    return SLURMCluster(
-        cores=slurm.per_node * slurm.cores,
-        processes=1 if slurm.gpu else slurm.per_node,  # `dask cuda worker` itself begins one for every GPU
-        worker_command="dask cuda worker" if slurm.gpu else "distributed.cli.dask_worker",
-        worker_extra_args=options,
-        memory="1 GB",  # has to be said, and is skipped, like the half hour that jobs have otherwise
-        job_directives_skip=["--mem=", " -t "],
-        job_extra_directives=directives,
-        job_name="taskflow",
-        log_directory=str(folder),
-        security=certified(folder),
-        interface=slurm.interface,
-        scheduler_options={"dashboard_address": pages() or "127.0.0.1:0"},
-        job_script_prologue=[*dask.config.get("jobqueue.slurm.job-script-prologue"), *SCRATCH],
-        death_timeout=300,
-    )
+    with configured:
+        return SLURMCluster(
+            cores=slurm.per_node * slurm.cores,
+            processes=1 if slurm.gpu else slurm.per_node,  # `dask cuda worker` itself begins one for every GPU
+            worker_command="dask cuda worker" if slurm.gpu else "distributed.cli.dask_worker",
+            worker_extra_args=options,
+            memory="1 GB",  # has to be said, and is skipped, like the half hour that jobs have otherwise
+            job_directives_skip=["--mem=", " -t "],
+            job_extra_directives=directives,
+            job_name="taskflow",
+            log_directory=str(folder),
+            security=certified(folder),
+            interface=slurm.interface,
+            scheduler_options={"dashboard_address": pages() or "127.0.0.1:0"},
+            job_script_prologue=[*dask.config.get("jobqueue.slurm.job-script-prologue"), *SCRATCH],
+            death_timeout=300,
+        )
 
 
 def _wait(cluster: Any, client: Client, slurm: Slurm, folder: Path) -> None:

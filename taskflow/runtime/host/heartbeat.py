@@ -34,6 +34,7 @@ TOKEN = 32  # bytes
 AWAKE = 1.0  # seconds between two looks that count; who looks later was stopped, or busy with something else
 
 _followed: weakref.WeakKeyDictionary[Client, Heartbeats] = weakref.WeakKeyDictionary()
+_lock = threading.RLock()  # a client that is collected meanwhile is no longer heard
 
 
 class HeartbeatSource(NamedTuple):
@@ -104,7 +105,7 @@ class Heartbeats:
     """The heartbeats of a cluster's workers, as its client hears them; `bound` seconds of silence are borne.
 
     A worker counts from its first beat on: where none ever comes, because the network lets none through, nothing is
-    said of it.
+    said of it. Threads may share them, as runs side by side on one cluster do.
     """
 
     def __init__(self) -> None:
@@ -114,34 +115,39 @@ class Heartbeats:
     @classmethod
     def of(cls, client: Client) -> Heartbeats:
         """The heartbeats that a client hears, for as long as it lives."""
-        if client not in _followed:
-            heartbeats = _followed[client] = cls()
-            weakref.finalize(client, heartbeats.close)
-        return _followed[client]
+        with _lock:
+            if client not in _followed:
+                heartbeats = _followed[client] = cls()
+                weakref.finalize(client, heartbeats.close)
+            return _followed[client]
 
     def unknown(self, workers: Iterable[str]) -> list[str]:
         """Return the workers to whom nobody listens yet, or whose place another process may have taken."""
-        gone = {worker for worker, heartbeat in self._heartbeats.items() if heartbeat and heartbeat.lost}
-        return [worker for worker in workers if worker not in self._heartbeats or worker in gone]
+        with _lock:
+            gone = {worker for worker, heartbeat in self._heartbeats.items() if heartbeat and heartbeat.lost}
+            return [worker for worker in workers if worker not in self._heartbeats or worker in gone]
 
     def follow(self, places: Mapping[str, HeartbeatSource | None]) -> None:
-        """Listen to these workers, by address, from now on. Does not wait for them."""
-        for worker, place in places.items():
-            self._leave(worker)
-            host = urlsplit(worker).hostname
-            heartbeat = None if place is None or host is None else _Heartbeat(_connect(host, place.port), place.token)
-            self._heartbeats[worker] = heartbeat
+        """Listen to these workers, by address, from now on, unless another thread does. Does not wait for them."""
+        with _lock:
+            for worker in self.unknown(places):
+                self._leave(worker)
+                host, place = urlsplit(worker).hostname, places[worker]
+                heard = None if place is None or host is None else _Heartbeat(_connect(host, place.port), place.token)
+                self._heartbeats[worker] = heard
 
     def lost(self, workers: Iterable[str]) -> dict[str, str]:
         """Return which of these workers are lost, and why. Call it every second, or more often, while waiting."""
-        known = {worker: heartbeat for worker in workers if (heartbeat := self._heartbeats.get(worker))}
-        heard = {worker: heartbeat.listen(self.bound) for worker, heartbeat in known.items()}
+        with _lock:
+            known = {worker: heartbeat for worker in workers if (heartbeat := self._heartbeats.get(worker))}
+            heard = {worker: heartbeat.listen(self.bound) for worker, heartbeat in known.items()}
         return {worker: reason for worker, reason in heard.items() if reason is not None}
 
     def close(self) -> None:
         """Stop to listen to anybody."""
-        for worker in tuple(self._heartbeats):
-            self._leave(worker)
+        with _lock:
+            for worker in tuple(self._heartbeats):
+                self._leave(worker)
 
     def _leave(self, worker: str) -> None:
         if heartbeat := self._heartbeats.pop(worker, None):

@@ -11,7 +11,8 @@ import secrets
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from taskflow.runtime.machine.device import Device, gpu_lost, hush, open_device
 from taskflow.runtime.machine.shard import PATIENCE, Shard
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Partition
+from taskflow.sharing import WhileNeeded
 
 State = Literal["new", "ready", "running", "finished", "failed"]
 SWITCH = 1e-4  # seconds: a busy Python thread gives way to the event loop this often, for status() to come in time
@@ -80,6 +82,25 @@ class Plan:
         return f"{self.run} {self.token}"
 
 
+@WhileNeeded
+@contextlib.contextmanager
+def _prompt() -> Iterator[None]:
+    """The process is one of blocks: its busy threads give way soon, and it does not look for garbage in all that was
+    imported, which takes 0.1 s, for which every block would wait. What others have frozen before stays as it is.
+    """
+    usual, freeze = sys.getswitchinterval(), not gc.get_freeze_count()
+    sys.setswitchinterval(min(SWITCH, usual))
+    if freeze:
+        gc.collect()
+        gc.freeze()
+    try:
+        yield
+    finally:
+        if freeze:
+            gc.unfreeze()
+        sys.setswitchinterval(usual)
+
+
 class BlockActor:
     """The actor of one block. Calls in order: address, perhaps widen, connect; per job start, status as often as one
     likes, result; close. stop and abort at any time. After a job that failed only close is left.
@@ -101,9 +122,8 @@ class BlockActor:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"taskflow-block-{block}")
         self._running: asyncio.Future[None] | None = None
         self._guard: asyncio.Task[None] | None = None
-        sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
-        gc.collect()
-        gc.freeze()  # to look through all that was imported takes 0.1 s, for which every block would wait
+        _prompt.__enter__()
+        self._leave = weakref.finalize(self, _prompt.__exit__)  # not every actor that was made is closed
 
     async def address(self) -> Address:
         """Open device and channels; return how other blocks reach this one. Raises BadInput where there is none."""
@@ -158,13 +178,13 @@ class BlockActor:
         if self._running is not None and not self._running.done():
             self._stop.set("the run was closed")
             await asyncio.wait([self._running], timeout=timeout)
+        self._leave()
         if self._shard is not None and self.state == "finished":
             with contextlib.suppress(RunFailed, TimeoutError):  # another block may be gone, which the run has survived
                 await asyncio.wait_for(self._on_thread(self._shard.close), timeout)
         if self._channel is not None:
             channel, self._channel = self._channel, None
             await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)
-        gc.unfreeze()
         self._kept.clear()
         self._shard = self._result = None
         self._thread.shutdown(wait=False)

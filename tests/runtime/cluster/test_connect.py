@@ -10,6 +10,7 @@ from distributed import LocalCluster, Security
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import by_scheduler_file
 from taskflow.runtime.cluster.certificate import main
+from tests.runtime.cluster.waiting import computes
 
 
 def configured(folder):
@@ -45,9 +46,11 @@ def scheduler_file(certificates, tmp_path_factory):
 
 
 def test_who_has_the_certificate_is_let_in(certificates, scheduler_file):
+    before = computes()
     with configured(certificates[0]), by_scheduler_file(scheduler_file) as client:
         assert list(client.run(os.getpid).values()) == [os.getpid()]
         assert all(worker.startswith("tls://") for worker in client.scheduler_info()["workers"])
+        assert computes() == before  # no arrays of Dask are computed there
 
 
 def test_who_has_none_is_told(scheduler_file):

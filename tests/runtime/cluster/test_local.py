@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import logging
+import signal
 import sys
 import time
 import types
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import process, spawn
 
+import dask
 import pytest
 from distributed import LocalCluster
 
 import taskflow as tf
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.cluster.local import scriptless
+from tests.runtime.cluster.waiting import computes
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -22,11 +29,63 @@ def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
     monkeypatch.setattr(main, "__file__", "script.py", raising=False)
     monkeypatch.setattr(main, "__spec__", None)
     usual = spawn.get_preparation_data
-    with scriptless():
+    with scriptless:
         assert "init_main_from_path" not in spawn.get_preparation_data("Dask Worker process (from Nanny)")
         assert spawn.get_preparation_data("SpawnProcess-1") == usual("SpawnProcess-1")
         assert "init_main_from_path" in usual("SpawnProcess-1")
     assert spawn.get_preparation_data is usual
+
+
+def settings():
+    """The settings of this process that a cluster changes, those of Dask only while it begins."""
+    return logging.getLogger("distributed").level, spawn.get_preparation_data
+
+
+def test_of_two_that_overlap_the_last_leaves_all_as_it_was():
+    """As runs in threads do: the first to begin is the first to end, and the other one goes on as it was."""
+    before, chosen = settings(), copy.deepcopy(dask.config.config)
+    with ExitStack() as first, ExitStack() as second:
+        first.enter_context(embedded(1, gpu=False))
+        meanwhile = settings()
+        second.enter_context(embedded(1, gpu=False))
+        assert dask.config.config["distributed"]["worker"] == chosen["distributed"]["worker"]
+        with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as own:  # as of the script
+            assert own.scheduler.worker_ttl
+            assert own.scheduler.services
+        first.close()
+        assert settings() == meanwhile != before
+    assert settings() == before
+
+
+def test_it_computes_no_arrays_of_dask():
+    """Those of another thread would end with it; and of two clients the last to close left Dask without any."""
+    before = computes()
+    with ExitStack() as first, ExitStack() as second:
+        for stack in (first, second):
+            stack.enter_context(embedded(1, gpu=False))
+            assert computes() == before
+        first.close()
+    assert computes() == before
+
+
+def blocked():
+    """The signals that never come to the main thread of a process."""
+    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_processes_that_a_thread_begins_do_not_see_ctrl_c_either():
+    """A terminal sends it to all processes: those amid their imports would die of it."""
+
+    def begin():
+        with embedded(2, gpu=False) as client:
+            again = [nanny.process.config["distributed"]["worker"] for nanny in client.cluster.workers.values()]
+            assert [worker["memory"]["terminate"] for worker in again] == [False] * 2  # of who replaces a lost one, too
+            return list(client.run(blocked).values()), blocked()
+
+    with ThreadPoolExecutor(1) as pool:
+        workers, own = pool.submit(begin).result()
+    assert all({signal.SIGINT, signal.SIGTERM} <= masks for masks in workers)
+    assert own == blocked() == set()
 
 
 def test_a_process_that_imports_the_script_begins_no_cluster(monkeypatch):

@@ -21,6 +21,7 @@ from taskflow.runtime.cluster import embedded
 from taskflow.runtime.cluster.jobs import evaluated
 from taskflow.runtime.host import dask_messages
 from taskflow.runtime.machine.kernel import KernelError
+from tests.runtime.cluster.waiting import press_ctrl_c
 
 pytestmark = pytest.mark.timeout(90)
 CPU = {"device": "cpu", "threads": 1}
@@ -442,14 +443,25 @@ def test_a_program_that_does_nothing_is_not_drawn(blocks, tmp_path):
         blocks.draw(lambda f: [], tmp_path / "none.png")
 
 
-def test_blocks_work_for_one_thread_at_a_time(blocks):
+def test_blocks_work_for_one_thread_at_a_time(blocks, tmp_path):
     blocks.fill(a=1)
-    other = threading.Thread(target=blocks.call, args=(lambda shard: time.sleep(1),))
+    begun, enough = tmp_path / "begun", tmp_path / "enough"
+
+    def work(shard):
+        begun.touch()
+        while not enough.exists():
+            time.sleep(0.01)
+
+    other = threading.Thread(target=blocks.call, args=(work,))
     other.start()
-    time.sleep(0.2)
-    with pytest.raises(tf.BadInput, match="these blocks are at work for a call of another thread"):
-        blocks.read("a")
-    other.join()
+    try:
+        while not begun.exists():
+            time.sleep(0.01)
+        with pytest.raises(tf.BadInput, match="these blocks are at work for a call of another thread"):
+            blocks.read("a")
+    finally:
+        enough.touch()
+        other.join()
     assert (blocks.read("a") == 1).all()
 
 
@@ -508,7 +520,7 @@ def test_a_block_that_fails_ends_the_others(blocks):
 
 def test_ctrl_c_ends_a_run_after_a_step_and_the_fields_can_be_read(blocks):
     blocks.fill(a=index)
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    press_ctrl_c()
     begin = time.monotonic()
     with pytest.raises(tf.Interrupted, match=r"stopped by Ctrl-C after \d+ of 1000000000 passes"):
         blocks.run(step, times=10**9, weight=0.0)

@@ -5,7 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -85,6 +87,40 @@ def test_a_process_whose_interpreter_is_held_is_heard(alive, heartbeats):
     assert watched(heartbeats, 1.8) is None
     assert alive.process.stdout.readline() == "awake\n"
     assert heartbeats._heartbeats[alive.address].heard
+
+
+def test_threads_share_heartbeats(alive, heartbeats):
+    """Each asks for its own workers; whom another one hears already is heard on."""
+    workers, begin = [[f"tcp://127.0.1.{t}:{n}" for n in range(64)] for t in range(4)], threading.Barrier(4, timeout=10)
+
+    def follow(mine):
+        begin.wait()
+        for worker in mine:
+            for _ in range(8):
+                assert worker in heartbeats.unknown(mine)
+            heartbeats.follow({worker: None, alive.address: alive.place})
+            assert heartbeats.lost([alive.address]) == {}
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(follow, workers))
+    connection = heartbeats._heartbeats[alive.address].connection
+    heartbeats.follow({alive.address: alive.place})
+    assert heartbeats._heartbeats[alive.address].connection is connection
+    assert watched(heartbeats, 0.5) is None
+
+
+def test_a_client_has_one_however_many_threads_ask():
+    class Client:
+        pass
+
+    def of(client, begin):
+        begin.wait()
+        return Heartbeats.of(client)
+
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(200):
+            client, begin = Client(), threading.Barrier(4, timeout=10)
+            assert len({id(one) for one in pool.map(of, [client] * 4, [begin] * 4)}) == 1
 
 
 def test_who_looks_often_hears_no_silence(alive, heartbeats):

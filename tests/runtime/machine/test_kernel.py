@@ -428,6 +428,14 @@ def test_without_a_writable_cache_a_temporary_folder_serves(cache, tmp_path, mon
     assert compile_host.cache_folder().name.startswith("taskflow-kernels-")
 
 
+def test_a_temporary_cache_goes_with_its_process(tmp_path):
+    (tmp_path / "temporary").mkdir()
+    environment = {**os.environ, "XDG_CACHE_HOME": "/proc/none", "TMPDIR": str(tmp_path / "temporary")}
+    script = "from taskflow.runtime.machine.kernel.compile_host import library; library('extern \"C\" void f() {}').f()"
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True, timeout=100)
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
 @pytest.mark.parametrize("left", [slice(0), slice(4096), slice(None, None, -1)], ids=["empty", "torn", "other"])
 def test_a_damaged_library_is_built_again(cache, tmp_path, left):
     run_smooth(smooth_task(tmp_path), cpu())

@@ -224,5 +224,6 @@ def test_clocks():
     assert narrowest([(0, 1000, 100), (200, 1250, 210), (300, 1400, 330)]).add == 205 - 1250
     assert narrowest([(0, 0, 7)]).accuracy == 4
     offset = host_offset()
-    assert abs(time.perf_counter_ns() + offset.add - time.time_ns()) < 50_000_000
+    apart = (abs(time.perf_counter_ns() + offset.add - time.time_ns()) for _ in range(9))
+    assert min(apart) < 50_000_000  # others may have the processor between two looks at clocks
     assert offset.accuracy < 50_000_000

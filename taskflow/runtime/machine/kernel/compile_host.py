@@ -10,6 +10,7 @@ do not look behind the end of a library's tables. A torn library would end the p
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import fcntl
 import hashlib
@@ -169,7 +170,8 @@ def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> Non
 
 @cache
 def cache_folder() -> Path:
-    """The folder of compiled kernels, in $XDG_CACHE_HOME or ~/.cache; where that is read-only, a new temporary one.
+    """The folder of compiled kernels, in $XDG_CACHE_HOME or ~/.cache; where that is read-only, a temporary one of this
+    process.
 
     Raises BadInput where somebody else could put libraries there.
     """
@@ -182,7 +184,9 @@ def cache_folder() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except (OSError, RuntimeError):  # read-only, full, or no home at all
-        return Path(tempfile.mkdtemp(prefix="taskflow-kernels-"))  # which nobody else can read
+        own = Path(tempfile.mkdtemp(prefix="taskflow-kernels-"))  # which nobody else can read
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        return own
 
 
 def _check(folder: Path) -> None:

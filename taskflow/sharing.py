@@ -1,0 +1,33 @@
+"""Changes of the whole process, such as settings of a library, that several threads need for a while."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+
+class WhileNeeded(AbstractContextManager[None]):
+    """A change of the whole process for as long as anybody needs it: the first makes it, the last takes it back.
+
+    Runs in threads end in any order. If each took back what it met itself, one would end what another still needs, and
+    the last one would leave it for good.
+    """
+
+    def __init__(self, change: Callable[[], AbstractContextManager[Any]]) -> None:
+        self.__doc__ = change.__doc__
+        self._change, self._lock, self._users = change, threading.RLock(), 0  # finalizers come at any time
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._made = self._change()
+                self._made.__enter__()
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._made.__exit__(None, None, None)
