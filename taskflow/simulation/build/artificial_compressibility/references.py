@@ -83,7 +83,7 @@ def dual_time(case: Case, domain: ChartDomain, speed: float) -> DualTime:
 
 def reference_length(domain: ChartDomain) -> float:
     """The largest extent of the smallest side: of a body, an inlet or a step; without sides that of the grid."""
-    axes = slice(0, 2 if domain.planar else 3)
+    axes = slice(0, 2 if domain.flat else 3)
     sizes = [float(np.subtract(*reversed(domain.around(name)))[axes].max()) for name in domain.grid.sides]
     if not (sizes := [size for size in sizes if size > 0]):
         corners = np.concatenate([chart.vertices.reshape(3, -1) for chart in domain.grid.charts], axis=1)

@@ -209,7 +209,7 @@ class CompressibilitySystem(System):
         walls = tuple(side for side in self.model.sides if side.kind == "wall")
         middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
         about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
-        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.planar else 1.0
+        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.flat else 1.0
         forces = Forces(self.model, walls, about, bool(walls))
         return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
 
