@@ -14,6 +14,7 @@ from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import centres
 from taskflow.simulation.build.artificial_compressibility.checks import numbers_can_be_computed
+from taskflow.simulation.build.artificial_compressibility.profiles import largest, walls_of
 from taskflow.simulation.build.artificial_compressibility.tables import ChartTime, CompressibilityMethod
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides
@@ -180,11 +181,13 @@ def reference_speed(
     for name, side in boundaries.sides.items():
         if side.velocity is None or name not in charts.sides:
             continue
-        factor = 2.25 if side.profile else 1.0  # of the mean: in the middle of a rectangle
-        for patch in charts.sides[name]:
-            with named(f"boundaries.{name}.velocity"):
+        patches, factor = charts.sides[name], 1.0
+        with named(f"boundaries.{name}.velocity"):
+            if side.profile:
+                factor = largest(charts, patches, walls_of(charts, boundaries.sides))
+            for patch in patches:
                 velocity = np.stack(side.at(*faces(charts, patch)[0]))
-            speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
+                speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
     begun = _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, Given)])
     speeds += [float(np.sqrt(sum(u**2 for u in components)).max()) for components in begun]
     return max(speeds)
