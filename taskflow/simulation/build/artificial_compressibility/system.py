@@ -16,6 +16,7 @@ from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.output.conditions import TURBULENCE
 from taskflow.runtime.regions import Field, triple
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
@@ -225,6 +226,7 @@ class CompressibilitySystem(System):
     def attributes(self) -> dict[str, Any]:
         case = self.sim.case
         attributes: dict[str, Any] = {"viscosity": case.fluid.viscosity, "reference_speed": self.speed}
+        attributes |= {TURBULENCE: case.turbulence.model} if case.turbulence else {}
         for name, side in case.table("boundaries").sides.items():
             attributes[f"boundary_{name}"] = side.type
             if side.type == "wall" and not side.varies and case.motion is None:  # else records say how fast it is
