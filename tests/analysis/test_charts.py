@@ -158,6 +158,9 @@ def test_what_is_not_there_is_named(annulus):
             annulus.flow.at(point)
     with pytest.raises(BadInput, match="give the whole tree"):
         annulus["charts/0"].flow.speed()
+    alone = annulus.map_over_datasets(lambda chart: chart[["u"]] if "u" in chart else chart)
+    with pytest.raises(BadInput, match="a chart has no x, of its vertices; give a tree as"):
+        alone.flow.at((0.7, 0, 0.5))
 
 
 def test_speed(annulus):
