@@ -5,10 +5,12 @@ follows from how it begins and from its grid.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from taskflow.analysis.charts.points import thin_direction
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
@@ -92,14 +94,17 @@ def reference_length(domain: ChartDomain) -> float:
 
 
 def steepest(domain: ChartDomain) -> float:
-    """The largest sum over directions of |S| / V, S the mean of both faces."""
+    """The largest sum over directions of |S| / V, S the mean of both faces; but for that across two dimensions."""
 
-    def largest(corners: np.ndarray, _: Part) -> float:
+    def largest(corners: np.ndarray, _: Part, across: int | None) -> float:
         total = 0.0
-        for axis in range(2 if domain.planar else 3):
+        for axis in (axis for axis in range(3) if axis != across):
             size = np.sqrt((face_areas(corners, axis) ** 2).sum(axis=0))
             low, high = (np.delete(size, end, axis=2 - axis) for end in (-1, 0))
             total = total + (low + high) / 2
         return float((total / cell_volumes(corners)).max())
 
-    return max(max(in_parts(chart.vertices, largest)) for chart in domain.grid.charts)
+    most = []
+    for x in (chart.vertices for chart in domain.grid.charts):
+        most += in_parts(x, partial(largest, across=thin_direction(x, 2) if domain.flat else None))
+    return max(most)
