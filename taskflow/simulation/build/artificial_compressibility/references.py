@@ -23,6 +23,7 @@ from taskflow.simulation.build.artificial_compressibility.tables import Inner
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.motion import placed
 
 ITERATIONS = {False: 1000, True: 50}  # by whether marching is implicit
 ROUNDING = {"double": 1e-12, "single": 1e-5}  # of the largest terms of a balance
@@ -33,13 +34,13 @@ def speed(case: Case, grid: MultiBlockGrid, speed_of_case: float | str, initial:
     """The reference speed; "auto" follows from sides and an initial state."""
     if speed_of_case != "auto":
         return float(speed_of_case)
-    return reference_speed(grid, case.table("boundaries"), initial, case.heat, case.table("body"))
+    return reference_speed(placed(grid, case.motion), case.table("boundaries"), initial, case.heat, case.table("body"))
 
 
 def range_of_temperatures(case: Case, grid: MultiBlockGrid, initial: Initial) -> float:
     """How much temperatures differ, with heat: by 1 where sides and an initial state say nothing of it."""
     assert case.heat is not None
-    return warmth(grid, case.table("boundaries"), initial, case.heat) or 1.0
+    return warmth(placed(grid, case.motion), case.table("boundaries"), initial, case.heat) or 1.0
 
 
 def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:

@@ -24,7 +24,7 @@ from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Outp
 from taskflow.simulation.case.initial import Function, Given, Initial
 from taskflow.simulation.case.magnitudes import REMEDY, Magnitudes
 from taskflow.simulation.case.method import keys_are_read
-from taskflow.simulation.case.motion import GridMotion
+from taskflow.simulation.case.motion import GridMotion, placed
 from taskflow.simulation.case.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.simulation.case.pictures import Pictures
 from taskflow.simulation.case.probes import Probes
@@ -152,14 +152,14 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockG
 
 def _speed_is_known(
     method: CompressibilityMethod, charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
-    body: ChartForcing, time: ChartTime, machine: ChartMachine,
+    body: ChartForcing, time: ChartTime, machine: ChartMachine, motion: GridMotion | None,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
     if any(_starts_by_formulas(initial)) or not charts.sides.keys() <= boundaries.sides.keys():
         return  # who misses a side says it
     try:
-        speed = reference_speed(charts, boundaries, initial, heat, body)
+        speed = reference_speed(placed(charts, motion), boundaries, initial, heat, body)
     except BadInput:
         return  # whoever evaluates the formula says it
     if speed == 0:
@@ -248,8 +248,11 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
                 yield wrong(("initial", name), value.source, FORMULA)
 
 
-def _pictures_cut_the_grid(charts: MultiBlockGrid, pictures: Pictures) -> Iterator[Problem]:
-    thin = thin_along([chart.vertices for chart in charts.charts])
+def _pictures_cut_the_grid(
+    charts: MultiBlockGrid, pictures: Pictures, motion: GridMotion | None
+) -> Iterator[Problem]:  # fmt: skip
+    parts = [chart.vertices for chart in (placed(charts, motion) if pictures else charts).charts]
+    thin = thin_along(parts)
     normal = None if thin is None else thin[0]
     for key, picture in numbered(pictures=pictures):
         if picture.isosurface is not None:
@@ -258,7 +261,7 @@ def _pictures_cut_the_grid(charts: MultiBlockGrid, pictures: Pictures) -> Iterat
                 yield wrong((*key, "isosurface"), picture.isosurface, remedy)
             continue
         axis, at = "xyz"[picture.axis], picture.position
-        ends = [(x.min(), x.max()) for x in (chart.vertices[picture.axis] for chart in charts.charts)]
+        ends = [(x[picture.axis].min(), x[picture.axis].max()) for x in parts]
         if normal not in (None, picture.axis):
             remedy = f"a grid in two dimensions is drawn in its plane; give {'xyz'[normal]}"
             yield wrong((*key, axis), at, remedy)

@@ -49,6 +49,7 @@ from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar
 from taskflow.simulation.case.charts.probes import ChartPlane
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.method import METHOD
+from taskflow.simulation.case.motion import placed
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.initial import initial_profiles
@@ -236,7 +237,7 @@ class CompressibilitySystem(System):
     def check(self) -> None:
         case = self.sim.case
         numbers = numbers_on(self.grid, dict(case), case.machine)
-        initial_fields_fit(self.initial, self.grid, numbers)
+        initial_fields_fit(self.initial, placed(self.grid, case.motion), numbers)
         sides_fit(case, self.domain, numbers)
 
     @property
