@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.analysis.charts.points import thin_direction
+from taskflow.analysis.charts.points import reach, thin_direction
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
@@ -20,7 +20,7 @@ from taskflow.hexahedra import Part, cell_volumes, face_areas, in_parts
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.rules import reference_speed, warmth
 from taskflow.simulation.build.artificial_compressibility.tables import Inner
-from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.scales import SIDES, Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.motion import placed
@@ -52,15 +52,35 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
     return HeatTransport(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
 
 
-def scales(case: Case, model: ArtificialCompressibility) -> Scales:
-    """The reference speed; the largest temperature, that of reference or on sides; the largest scalars on sides."""
+def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:
+    """The reference speed; the largest temperature, that of reference or on sides; the largest scalars on sides; and
+    what comes of fluxes through walls.
+    """
     conditions = [side.condition for side in model.sides]
     temperatures = [abs(value) for at in conditions for value in (at.temperature, at.outside)]
-    carried = {"T": Scale(max([abs(case.heat.reference), *temperatures]))} if case.heat else {}
+    carried = {}
+    if case.heat:
+        fluxes = [at.flux for at in conditions]
+        carried["T"] = _scale([case.heat.reference, *temperatures], fluxes, case.heat.diffusivity, domain, model)
     for scalar in model.passive:
-        values = [abs(side.scalars[scalar.name].temperature) for side in model.sides if scalar.name in side.scalars]
-        carried[scalar.name] = Scale(max(values, default=0.0))
+        given = [side.scalars[scalar.name] for side in model.sides if scalar.name in side.scalars]
+        values, fluxes = ([getattr(at, key) for at in given] for key in ("temperature", "flux"))
+        carried[scalar.name] = _scale(values, fluxes, scalar.diffusivity, domain, model)
     return Scales(("u", "v", "w"), Scale(model.speed), 0.0, carried, driven=True)
+
+
+def _scale(
+    values: list[float], fluxes: list[float], diffusivity: float, domain: ChartDomain, model: ArtificialCompressibility
+) -> Scale:
+    """The largest of some values, with what a flux makes of it where it is conducted through the whole grid, and in
+    real time what it adds to a cell.
+    """
+    largest, flux = max(map(abs, values), default=0.0), max(map(abs, fluxes), default=0.0)
+    if not flux:
+        return Scale(largest)
+    low, high = reach(chart.vertices for chart in domain.grid.charts)
+    conducted = flux * float(np.subtract(high, low).max()) / diffusivity
+    return Scale(largest + conducted, SIDES * flux / domain.thickness[0] if model.real else 0.0)
 
 
 def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -221,7 +221,7 @@ class CompressibilitySystem(System):
 
     @property
     def scales(self) -> Scales:
-        return references.scales(self.sim.case, self.model)
+        return references.scales(self.sim.case, self.domain, self.model)
 
     @property
     def attributes(self) -> dict[str, Any]:
