@@ -102,6 +102,9 @@ def test_fluid_that_turns_with_a_wall_puts_no_stress_on_it(annulus):
     side = DataTree.from_dict(parts).flow.side("inner")
     for kind, axis in product(("stress", "shear"), "xyz"):
         np.testing.assert_allclose(side[f"{kind}_{axis}"], 0.0, atol=1e-14)
+    several = DataTree.from_dict({**parts, "/": parts["/"].expand_dims({"heat.diffusivity": [0.1, 0.2]})})
+    with pytest.raises(BadInput, match=re.escape("along heat.diffusivity: choose one, as by .isel({'heat.diff")):
+        several.flow.side("inner")
 
 
 def test_a_wall_that_moves_with_the_fluid_has_no_stress(tmp_path):

@@ -25,6 +25,12 @@ def vertices_of(chart: xr.Dataset, kind: str = "") -> np.ndarray:
     return np.stack([chart[f"{axis}{kind}"].values for axis in "xyz"])
 
 
+def choose(field: xr.DataArray, *known: str) -> None:
+    """Raises BadInput where a field has dimensions besides these, as several runs of a sweep are."""
+    if other := next((str(dim) for dim in field.dims if dim not in known), None):
+        raise BadInput(f"{field.name} has several values along {other}: choose one, as by .isel({{{other!r}: 0}})")
+
+
 def across(vertices: np.ndarray, axis: int) -> np.ndarray:
     """Return the ways [xyz, k, j, i] through cells, from the middle of the face before to that of the face behind along
     a direction of the array (1, 2, 3 for k, j, i).

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.metrics import vertices_of
+from taskflow.analysis.charts.metrics import choose, vertices_of
 from taskflow.errors import BadInput
 from taskflow.hexahedra import area, cell_volumes, centres, face_corners, feet
 from taskflow.output.chart_layout import CELLS, VERTICES, ranges
@@ -81,6 +81,7 @@ def _wall(records: xr.DataTree, name: str) -> KnownWall | None:
         return None
     viscosity, whole = float(attributes["viscosity"]), TURBULENCE in attributes
     if moves and RATES[0] in columns:
+        choose(columns[RATES[0]], "time")
         rates, turn = (np.array([columns[number].values for number in numbers]) for numbers in (RATES, POSE[:9]))
         return KnownWall(viscosity, rates, turn, whole)
     if moves or velocity is None:
