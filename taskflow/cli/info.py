@@ -84,11 +84,12 @@ class Record:
     def cells(self) -> tuple[int, str]:
         """How many cells there are, as a number and in words. Raises KeyError, ValueError where the case has none."""
         from taskflow.output import STORE, has_charts, tree
+        from taskflow.output.chart_layout import CELLS
         from taskflow.output.reading import charts
 
         store = self.directory / STORE
         if has_charts(store):
-            counts = [prod(chart["x_c"].shape) for _, chart in charts(tree(store))]
+            counts = [prod(chart.sizes[dim] for dim in CELLS) for _, chart in charts(tree(store))]
             return sum(counts), f"{sum(counts):,} cells in {several(len(counts), 'chart')}"
         nx, ny, nz = self.case["grid"]["cells"]
         return nx * ny * nz, f"{times((nx, ny, nz))} cells"

@@ -17,6 +17,7 @@ from taskflow.runtime.regions import triple
 
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 BOUNDARY, DIFFUSIVITY = "boundary_", "diffusivity_"  # how names of attributes begin
+TURBULENCE = "turbulence"  # an attribute: the model of eddies on charts
 
 Vector = tuple[float, float, float]
 

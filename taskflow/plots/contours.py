@@ -12,12 +12,14 @@ from matplotlib.figure import Figure
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 
 from taskflow.analysis.charts.derived import fields_of, second_invariant, speed
+from taskflow.analysis.charts.metrics import choose
 from taskflow.analysis.charts.plane_meshes import PlaneMesh, cut_mesh, cut_plane, flat_mesh, outlines
 from taskflow.analysis.charts.points import NEAR
 from taskflow.analysis.charts.sides import VELOCITY, side
 from taskflow.analysis.planes import SPEED
 from taskflow.errors import BadInput
 from taskflow.output import STORE, has_charts
+from taskflow.output.chart_layout import CELLS
 from taskflow.output.reading import charts, snapshot_of, tree
 from taskflow.plots import DPI, save
 from taskflow.plots.look import Look
@@ -80,6 +82,7 @@ def draw_charts(
     window = window or _extent(mesh)
     figure, axes = _figure(window, look)
     _, first = next(charts(drawn))
+    choose(first[field].squeeze(), *CELLS)
     values = mesh.at_points(drawn, field)
     triangles = Triangulation(mesh.points[:, 0], mesh.points[:, 1], mesh.triangles)
     (x, y), (left, right, bottom, top) = mesh.points.T, window

@@ -120,7 +120,7 @@ def animate_charts(
     """
     records = tree(Path(directory) / STORE)
     snapshots = [records.isel(time=number) for number in _chosen(directory, records.sizes["time"])]
-    name = field or default_field(snapshots[0])
+    name, plane = field or default_field(snapshots[0]), plane or _cut(snapshots[0])
     look = replace(look, range=look.range or _range(snapshots, name, look))
     if window is None and POSE[0] in records.data_vars:
         window = _around(snapshots, plane)
@@ -150,6 +150,13 @@ def _range(snapshots: Sequence[xr.DataTree], name: str, look: Look) -> tuple[flo
     assert norm.vmin is not None
     assert norm.vmax is not None
     return norm.vmin, norm.vmax
+
+
+def _cut(record: xr.DataTree) -> str | None:
+    """The plane of a film where none is asked for: that of its first snapshot, however the grid turns; None in two
+    dimensions.
+    """
+    return None if flat_mesh(record) else cut_plane(record, None).normal
 
 
 def _around(snapshots: Sequence[xr.DataTree], plane: str | None) -> Window:

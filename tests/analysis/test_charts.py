@@ -1,10 +1,12 @@
 """Sides, points and exports of runs on charts, against exact values."""
 
 import re
+from itertools import product
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from xarray import DataTree
 
 from taskflow.analysis.charts.carried import ChartsSource
 from taskflow.analysis.charts.derived import second_invariant
@@ -13,6 +15,7 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids import shape
 from taskflow.hexahedra import cell_volumes, face_areas
 from taskflow.output import tree
+from taskflow.output.moving import PLACES, RATES, REST, moved, pose
 from tests.output.on_charts import GRIDS, filled, grid_of, middle
 
 WALL = {"viscosity": 0.1, "boundary_inner": "wall", "boundary_inner_velocity": np.zeros(3), "boundary_outer": "wall"}
@@ -76,6 +79,32 @@ def test_the_stress_of_a_fluid_that_leaves_a_wall(tmp_path):
     side = records.flow.side("x_min")
     np.testing.assert_allclose(side.stress_x, 0.1, rtol=1e-13)
     np.testing.assert_allclose(side.shear_x, 0.0, atol=1e-15)
+    records.attrs["turbulence"] = "wale"  # then friction is the whole stress
+    side = records.flow.side("x_min")
+    np.testing.assert_allclose(side.stress_x, 0.2, rtol=1e-13)
+    np.testing.assert_allclose(side.shear_x, 0.0, atol=1e-15)
+
+
+def test_fluid_that_turns_with_a_wall_puts_no_stress_on_it(annulus):
+    """On a grid that has turned by 0.3, at 2 radians per time."""
+    one, (c, s) = annulus.isel(time=0), (np.cos(0.3), np.sin(0.3))
+    turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    rate = np.array([[0, -2, 0], [2, 0, 0], [0, 0, 0]]) @ turn
+    numbers = pose(turn, np.zeros(3)) | pose(rate, np.zeros(3), RATES)
+    parts = {"/": one.to_dataset().assign({name: ((), value) for name, value in numbers.items()})}
+    for name, chart in one["charts"].children.items():
+        places = {axis: chart[axis] for axis in PLACES}
+        at_rest = {kind: moved(np.stack([places[f"{axis}{kind}"] for axis in "xyz"]), pose(turn.T, np.zeros(3)))
+                   for kind in ("", "_c")}  # fmt: skip
+        resting = {f"{axis}{kind}{REST}": (places[f"{axis}{kind}"].dims, values)
+                 for kind, three in at_rest.items() for axis, values in zip("xyz", three, strict=True)}  # fmt: skip
+        parts[f"charts/{name}"] = chart.to_dataset(inherit=False).assign_coords(resting)
+    side = DataTree.from_dict(parts).flow.side("inner")
+    for kind, axis in product(("stress", "shear"), "xyz"):
+        np.testing.assert_allclose(side[f"{kind}_{axis}"], 0.0, atol=1e-14)
+    several = DataTree.from_dict({**parts, "/": parts["/"].expand_dims({"heat.diffusivity": [0.1, 0.2]})})
+    with pytest.raises(BadInput, match=re.escape("along heat.diffusivity: choose one, as by .isel({'heat.diff")):
+        several.flow.side("inner")
 
 
 def test_a_wall_that_moves_with_the_fluid_has_no_stress(tmp_path):
@@ -132,6 +161,9 @@ def test_what_is_not_there_is_named(annulus):
             annulus.flow.at(point)
     with pytest.raises(BadInput, match="give the whole tree"):
         annulus["charts/0"].flow.speed()
+    alone = annulus.map_over_datasets(lambda chart: chart[["u"]] if "u" in chart else chart)
+    with pytest.raises(BadInput, match="a chart has no x, of its vertices; give a tree as"):
+        alone.flow.at((0.7, 0, 0.5))
 
 
 def test_speed(annulus):

@@ -1,11 +1,14 @@
 """Commands that read a run on charts."""
 
 import json
+from shutil import rmtree
 
 import numpy as np
 import pytest
 
-from tests.output.on_charts import filled, grid_of
+from taskflow.output import create_charts
+from taskflow.output.moving import COLUMNS, RATES, pose
+from tests.output.on_charts import filled, grid_of, layout_of
 
 CASE = 'title = "A ring"\n[grid]\nfile = "ring.xyz"\n[time]\nsteady = 1e-8\nsteps = 100\n'
 
@@ -66,3 +69,13 @@ def test_info_and_watch(give, run):
     assert "residual 3.00e-04" in watched.stdout
     assert "divergence" not in watched.stdout
     assert "nan" not in watched.stdout
+
+
+def test_cells_that_move_count_once(give, run):
+    """And not at each time."""
+    rmtree(run / "fields.zarr")
+    store = create_charts(run / "fields.zarr", layout_of(grid_of("annulus"), slots=3, columns=COLUMNS), {})
+    for index in range(3):
+        turn, rate = pose(np.eye(3), np.zeros(3)), pose(np.zeros((3, 3)), np.zeros(3), RATES)
+        store.commit(index, float(index), **turn, **rate)
+    assert "256 cells in 4 charts" in give("info", run).stdout

@@ -1,16 +1,20 @@
 """Films of runs on charts."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from taskflow.errors import BadInput
-from taskflow.output import tree
+from taskflow.geometry.grids import shape
+from taskflow.output import ChartsBlockStore, create_charts, tree
+from taskflow.output.moving import COLUMNS, RATES, pose
 from taskflow.plots import DPI
 from taskflow.plots.contours import draw_charts
 from taskflow.plots.films import animate_charts
 from taskflow.plots.look import Look
-from tests.output.on_charts import filled, grid_of
+from tests.output.on_charts import filled, grid_of, layout_of
 
 
 @pytest.fixture
@@ -39,6 +43,29 @@ def test_a_film_on_charts_has_a_frame_for_every_snapshot(rising):
     figure.savefig(rising / "alone.png", dpi=DPI)
     with Image.open(rising / "alone.png") as alone:
         assert abs(alone.size[1] - pictures[0].shape[0]) <= 2
+
+
+def test_a_grid_that_turns_is_cut_by_one_plane(tmp_path, monkeypatch):
+    """Though its shortest extent is along y, along z and at last along x."""
+    grid, drawn = shape("box", {"cells": (4, 4, 4), "lengths": (3.0, 1.0, 2.0)}).grid(), []
+    layout = layout_of(grid, slots=3, columns=COLUMNS)
+    store = create_charts(tmp_path / "fields.zarr", layout, {})
+    for index, angle in enumerate((0.0, np.pi / 4, np.pi / 2)):
+        c, s = np.cos(angle), np.sin(angle)
+        numbers = pose(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]), np.zeros(3))
+        block = ChartsBlockStore(tmp_path / "fields.zarr", layout.pieces[0])
+        block.write(index, {name: [(piece, partial(np.ones, piece.cells.shape[::-1])) for piece in layout.pieces[0]]
+                            for name in layout.fields})  # fmt: skip
+        store.commit(index, float(index), **numbers, **pose(np.zeros((3, 3)), np.zeros(3), RATES))
+
+    def draw(record, field, plane, *rest, **more):
+        figure = draw_charts(record, field, plane, *rest, **more)
+        drawn.append((plane, figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()))
+        return figure
+
+    monkeypatch.setattr("taskflow.plots.films.draw_charts", draw)
+    animate_charts(tmp_path, "p")
+    assert drawn == [("y", "x", "z")] * 3
 
 
 def test_films_on_charts_that_cannot_be(rising):

@@ -12,7 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids import shape
 from taskflow.output import tree
 from taskflow.plots.charts import plot_series
-from taskflow.plots.contours import FINE, _finer, plot_charts, plot_side
+from taskflow.plots.contours import FINE, _finer, draw_charts, plot_charts, plot_side
 from tests.output.on_charts import GRIDS, filled, grid_of
 
 FLAT = {"cells": (8, 12, 1), "lengths": (2.0, 1.0, 0.1), "charts": (2, 2, 1), "turned": True, "seed": 3}
@@ -97,7 +97,11 @@ def test_a_constant_field_can_be_drawn(tmp_path):
 
 
 def test_what_cannot_be_drawn_is_named(run, tmp_path):
+    swept = tree(run / "fields.zarr").isel(time=-1).map_over_datasets(
+        lambda chart: chart.assign(p=chart.p.expand_dims({"fluid.viscosity": [0.1, 0.2]})) if "p" in chart else chart
+    )
     for drawn, words in (
+        (lambda: draw_charts(swept, "p"), "p has several values along fluid.viscosity: choose one"),
         (lambda: plot_charts(run, "T"), "the run has no such field; choose one of p, u, v, w"),
         (lambda: plot_charts(run, time=0.3), "no snapshot was written then; choose one of 0, 1"),
         (lambda: plot_charts(run, window=(1.0, 0.0, 0.0, 1.0)), "give left, right, bottom and top"),

@@ -9,6 +9,8 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids import faces, shape
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.simulation.build.artificial_compressibility.profiles import parabolic
+from taskflow.simulation.build.artificial_compressibility.rules import reference_speed
+from tests.simulation.on_charts import case
 
 NAMES = {"k_min": "inlet", "k_max": "outlet", "i_min": "west", "i_max": "east", "j_min": "south", "j_max": "north"}
 
@@ -108,3 +110,19 @@ def test_half_of_one_between_a_wall_and_none(walls, exact):
     (x, y, _), _ = faces(grid, *grid.sides["inlet"])
     expected = exact(x, y)
     np.testing.assert_allclose(*profiles(grid, walls.split()), expected / expected.mean(), rtol=1e-13)
+
+
+@pytest.mark.parametrize(("grid", "walls", "largest"), [
+    ({"cells": [4, 8, 1], "lengths": [1, 1, 1]}, ("y_min", "y_max"), 1.5),
+    ({"cells": [4, 8, 6], "lengths": [1, 1, 1]}, ("y_min", "y_max", "z_min"), 2.25),
+    ({"cells": [4, 8, 6], "lengths": [1, 1, 1]}, (), 1.0),
+    ({"shape": "pipe", "cells": [4, 4, 4], "length": 1}, ("wall",), 2.0),
+])  # fmt: skip
+def test_the_reference_speed_is_the_largest_of_a_profile(grid, walls, largest):
+    made = shape(grid.get("shape", "box"), {key: value for key, value in grid.items() if key != "shape"}).grid()
+    inlet, outlet = ("inlet", "outlet") if "inlet" in made.sides else ("x_min", "x_max")
+    entering = {"type": "inflow", "velocity": [0.0, 0.0, 2.0], "profile": "parabolic"}
+    sides = {inlet: entering, outlet: {"type": "outflow", "pressure": 0.0}, **dict.fromkeys(walls, "wall")}
+    some = case(grid=grid, boundaries=dict.fromkeys(made.sides, "symmetry") | sides, initial={})
+    speed = reference_speed(made, some.table("boundaries"), some.initial, some.heat, some.table("body"))
+    assert speed == pytest.approx(2 * largest, rel=1e-15)

@@ -167,6 +167,20 @@ def test_sides_that_change_in_time_are_tried_beforehand():
         SimulationSetup(case(SHEDDING, grid=grid, boundaries=sides), (1, 1, 1)).system.check()
 
 
+def test_formulas_and_slices_are_tried_where_the_grid_begins():
+    """And the largest speed is looked for there: of a box that begins at x = 100, up to 105."""
+    inflow = {"type": "inflow", "velocity": ["1 + 0*sqrt(x - 50)", 0.0, 0.0]}
+    sides = dict.fromkeys(("y_min", "y_max", "z_min", "z_max"), "wall")
+    setup = SimulationSetup(case(
+        PITCHING, motion={"displacement": ["100 + t", 0.0, 0.0]}, method__reference_speed="auto",
+        initial={"velocity": ["x + 0*sqrt(x - 50)", 0.0, 0.0]}, pictures=[{"name": "slice", "x": 102.0}],
+        grid={"cells": [4, 4, 4], "lengths": [5.0, 5.0, 5.0]},
+        boundaries={"x_min": inflow, "x_max": {"type": "outflow", "pressure": 0.0}, **sides},
+    ), (1, 1, 1))  # fmt: skip
+    setup.system.check()
+    assert setup.system.speed == pytest.approx(105.0)
+
+
 def test_velocities_of_sides_are_those_of_the_end_of_a_step():
     constants = SimulationSetup(case(SHEDDING), (1, 1, 1)).system.constants
     box = constants.domain.atlas.charts[0].grow(2)

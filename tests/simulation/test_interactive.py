@@ -237,6 +237,8 @@ def test_fields_on_charts(client, tmp_path):
         assert np.array_equal(result, expected)
         assert result.attrs.items() <= expected.attrs.items()
         assert np.array_equal(result["x_c"], expected["x_c"])
+    here = velocity.flow.at((0.3, 0.2, 0.5))
+    assert (list(here), float(here["u"])) == (["u"], float(stored.flow.at((0.3, 0.2, 0.5))["u"]))
 
 
 @pytest.mark.slow

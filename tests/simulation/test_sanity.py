@@ -17,6 +17,7 @@ from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.sanity import SANE, SHORT_STEPS, Diagnosis, Sanity, WaveWatch
 from taskflow.simulation.timing.schedule import Tick
+from tests.simulation import on_charts
 from tests.simulation.going_on import go
 
 LID = {
@@ -233,3 +234,17 @@ def test_steps_that_are_short_for_capillary_waves_alone_are_told_once():
     assert "steps of 0.01 follow capillary waves, where everything else would allow 0.2" in words
     assert "time.capillary, up to 1" in words
     assert not any(look(WaveWatch(), step=0.1) for _ in range(2 * SHORT_STEPS))
+
+
+@pytest.mark.parametrize("time", [{"steady": 1e-6, "steps": 9}, {"step": 0.1, "steps": 9}])
+def test_fluxes_explain_what_walls_of_charts_give(time):
+    """Conducted through the whole grid, 10 wide, and in real time what they add to the thinnest cell."""
+    walls = {"body": {"type": "wall", "heat_flux": -0.5}, "far": on_charts.CYLINDER["boundaries"]["far"]}
+    dye = {"name": "dye", "diffusivity": 0.02, "boundaries": {"body": {"flux": 0.3}, "far": {"value": 2.0}}}
+    system = SimulationSetup(on_charts.case(
+        boundaries={**walls, "ends": "symmetry"}, heat={"diffusivity": 0.1, "reference": 3.0}, scalars=[dye], time=time,
+    ), (1, 1, 1)).system  # fmt: skip
+    gain = 6 / system.domain.thickness[0] if "step" in time else 0.0
+    for name, largest, flux in (("T", 3 + 0.5 * 10 / 0.1, 0.5), ("dye", 2 + 0.3 * 10 / 0.02, 0.3)):
+        scale = system.scales.carried[name]
+        assert (scale.largest, scale.gain) == pytest.approx((largest, flux * gain))

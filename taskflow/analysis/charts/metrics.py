@@ -14,13 +14,21 @@ from taskflow.output.reading import charts
 
 def vertices_of(chart: xr.Dataset, kind: str = "") -> np.ndarray:
     """Return the vertices [xyz, k, j, i] of a chart; of one that moves of the `kind` `REST` those at rest. Raises
-    BadInput where they move and there are several times.
+    BadInput where there are none, or they move and there are several times.
     """
+    if missing := [f"{axis}{kind}" for axis in "xyz" if f"{axis}{kind}" not in chart.variables]:
+        raise BadInput(f"a chart has no {missing[0]}, of its vertices; give a tree as run.dataset() returns it")
     if "time" in chart["x"].dims and chart.sizes["time"] != 1:
         raise BadInput("the grid moves: choose a time, as by .isel(time=-1)")
     if "time" in chart["x"].dims:
         chart = chart.isel(time=0)
     return np.stack([chart[f"{axis}{kind}"].values for axis in "xyz"])
+
+
+def choose(field: xr.DataArray, *known: str) -> None:
+    """Raises BadInput where a field has dimensions besides these, as several runs of a sweep are."""
+    if other := next((str(dim) for dim in field.dims if dim not in known), None):
+        raise BadInput(f"{field.name} has several values along {other}: choose one, as by .isel({{{other!r}: 0}})")
 
 
 def across(vertices: np.ndarray, axis: int) -> np.ndarray:

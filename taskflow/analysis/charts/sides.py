@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.metrics import vertices_of
+from taskflow.analysis.charts.metrics import choose, vertices_of
 from taskflow.errors import BadInput
 from taskflow.hexahedra import area, cell_volumes, centres, face_corners, feet
 from taskflow.output.chart_layout import CELLS, VERTICES, ranges
 from taskflow.output.chart_store import CHART
-from taskflow.output.conditions import BOUNDARY
+from taskflow.output.conditions import BOUNDARY, TURBULENCE
 from taskflow.output.metadata import UNITS
 from taskflow.output.moving import POSE, RATES, REST, transformed
 from taskflow.output.reading import charts, patches, place_of
@@ -38,10 +38,11 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     p_face = 3/2 p_1 - 1/2 p_2 of the two cells next to the face, as the equations have it, and p_1 where the chart is
     one cell thick; planes that were recorded have none where a face lacks the second cell. The stress is that which the
     fluid puts on the wall, over density: viscosity times 2 (u - u_wall) |S| / V as the equations have it: S is the area
-    of the face, V the mean of the volumes of the cell and of its mirror image beyond. It needs the attributes
-    `viscosity`, `boundary_NAME` = "wall" and `boundary_NAME_velocity`, which walls have whose velocity is the same
-    everywhere, or of a grid that moves the columns `motion_rate_xx`, ...: its walls move with it. Coordinates are the
-    middle of a face, x, y, z, its normal n out of the fluid and its area, and chart, k, j and i of the cell.
+    of the face, V the mean of the volumes of the cell and of its mirror image beyond. Of the transposed gradient, it
+    has viscosity times w x n on a grid that turns at w, and with eddies what lies across the face twice. It needs the
+    attributes `viscosity`, `boundary_NAME` = "wall" and `boundary_NAME_velocity`, which walls have whose velocity is
+    the same everywhere, or of a grid that moves the columns `motion_rate_xx`, ...: its walls move with it. Coordinates
+    are the middle of a face, x, y, z, its normal n out of the fluid and its area, and chart, k, j and i of the cell.
     Raises BadInput where there is no such side.
     """
     known = patches(records)
@@ -59,23 +60,36 @@ def on_patch(records: xr.DataTree, name: str, patch: Patch) -> xr.Dataset:
     return _on(dict(charts(records))[patch.chart], patch, _wall(records, name))
 
 
-def _wall(records: xr.DataTree, name: str) -> tuple[float, np.ndarray] | None:
-    """Return the viscosity and the numbers of R' and b' [12, ...] of a wall whose points X at rest have the velocity
-    R' X + b'; None of what is none, or whose velocity is not known, as that of grids that move in stores of before
-    there were rates.
+class KnownWall(NamedTuple):
+    """The viscosity of what sticks to it, the numbers of R' and b' [12, ...], with which points X at rest have the
+    velocity R' X + b', those of R [9, ...], and whether friction has the `whole` stress, as with eddies.
+    """
+
+    viscosity: float
+    rates: np.ndarray
+    turn: np.ndarray
+    whole: bool
+
+
+def _wall(records: xr.DataTree, name: str) -> KnownWall | None:
+    """Return what is known of a wall; None of what is none, or whose velocity is not known, as that of grids that move
+    in stores of before there were rates.
     """
     attributes, columns = records.attrs, records.data_vars
-    velocity = attributes.get(f"{BOUNDARY}{name}_velocity")
+    velocity, moves = attributes.get(f"{BOUNDARY}{name}_velocity"), POSE[0] in columns
     if attributes.get(f"{BOUNDARY}{name}") != "wall" or "viscosity" not in attributes:
         return None
-    if POSE[0] in columns:
-        numbers = np.array([columns[rate].values for rate in RATES]) if RATES[0] in columns else None
-    else:
-        numbers = None if velocity is None else np.array([*np.zeros(9), *velocity], dtype=float)
-    return None if numbers is None else (float(attributes["viscosity"]), numbers)
+    viscosity, whole = float(attributes["viscosity"]), TURBULENCE in attributes
+    if moves and RATES[0] in columns:
+        choose(columns[RATES[0]], "time")
+        rates, turn = (np.array([columns[number].values for number in numbers]) for numbers in (RATES, POSE[:9]))
+        return KnownWall(viscosity, rates, turn, whole)
+    if moves or velocity is None:
+        return None
+    return KnownWall(viscosity, np.array([*np.zeros(9), *velocity], dtype=float), np.eye(3).ravel(), whole)
 
 
-def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
+def _on(chart: xr.Dataset, patch: Patch, wall: KnownWall | None) -> xr.Dataset:
     layer = chart.isel(ranges(VERTICES, patch.cells.expand((0, 0, 0), (1, 1, 1))))
     vertices, outward = vertices_of(layer), 1 if patch.end else -1
     corners = _corners(vertices, patch)
@@ -90,15 +104,18 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
         values["p_face"] = values["p"].copy(data=_extrapolated(fields["p"], patch))
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
-        viscosity, rates = wall[0], wall[1].reshape(12)  # of one time, as there are vertices
+        rates, turn = wall.rates.reshape(12), wall.turn.reshape(3, 3)  # of one time, as there are vertices
         at_rest = vertices if f"x{REST}" not in layer else vertices_of(layer, REST)
         velocity = transformed(_feet(at_rest, patch), rates[:9].reshape(3, 3), rates[9:])
         n, around = _along(normal, values["u"]), (cell_volumes(vertices) + cell_volumes(_mirrored(vertices, patch))) / 2
         relative = np.stack([values[name].values for name in VELOCITY]) - _along(velocity, values["u"])
-        gradient = 2 * viscosity * relative * size / around.reshape(-1)
+        gradient = 2 * wall.viscosity * relative * size / around.reshape(-1)
         across = (gradient * n).sum(axis=0) * n
-        for name, stress in (("stress", gradient), ("shear", gradient - across)):
-            for axis, component in zip("xyz", stress, strict=True):
+        turning = rates[:9].reshape(3, 3) @ turn.T
+        turned = _along(wall.viscosity / 2 * (turning - turning.T) @ normal, values["u"])
+        shear, stress = gradient - across + turned, gradient + turned + (across if wall.whole else 0)
+        for name, vector in (("stress", stress), ("shear", shear)):
+            for axis, component in zip("xyz", vector, strict=True):
                 about = {"long_name": f"{WHICH[name]} along {axis}, over density", "units": UNITS}
                 values[f"{name}_{axis}"] = values["u"].copy(data=component).assign_attrs(about)
 

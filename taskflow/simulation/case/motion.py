@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.geometry.grids import Chart, MultiBlockGrid
 from taskflow.output.moving import transformed
 from taskflow.runtime.regions import triple
 from taskflow.simulation.case.grid import GridTable
@@ -90,6 +92,13 @@ class GridMotion(Table):
             if begun and abs(at(late) - at(early)) > JUMP * begun:
                 what = getattr(value, "source", value)
                 raise BadInput(f"motion.{key}: {what!r} jumps at t = {late:.6g}; give an expression that does not")
+
+
+def placed(grid: MultiBlockGrid, motion: GridMotion | None, time: float = 0.0) -> MultiBlockGrid:
+    """The grid where a motion, if there is one, puts it at a time."""
+    if motion is None:
+        return grid
+    return replace(grid, charts=tuple(Chart(motion.moved(chart.vertices, time)) for chart in grid.charts))
 
 
 def _turn(axis: int, angle: float) -> np.ndarray:

@@ -144,7 +144,9 @@ class Simulation(DrivenRun):
             raise BadInput(f"simulation[{name!r}]: the case has no such field; it has {', '.join(known)}{remedy}")
         fields = self.dataset()
         if hasattr(fields, "map_over_datasets"):
-            return fields.map_over_datasets(lambda chart: chart[[name]] if name in chart else chart)
+            return fields.map_over_datasets(
+                lambda chart: chart.drop_vars([*chart.data_vars.keys() - {name}]) if name in chart else chart
+            )
         return fields[name]
 
     def on_blocks(

@@ -18,7 +18,7 @@ from taskflow.hexahedra import centres, feet
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.moment import BEGINNING, Moment
-from taskflow.simulation.build.artificial_compressibility.profiles import parabolic
+from taskflow.simulation.build.artificial_compressibility.profiles import parabolic, walls_of
 from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.charts.sides import ChartSide
 
@@ -81,8 +81,7 @@ def velocities(
     at_rest = [_feet(grid, patch) if table.type == "wall" else faces(grid, patch)[0] for patch in patches]
     with named(f"boundaries.{name}.velocity"):
         if table.profile is not None:
-            walls = [patch for name, side in tables.items() if side.type == "wall" for patch in grid.sides[name]]
-            values = parabolic(grid, patches, walls, np.array(table.numbers))
+            values = parabolic(grid, patches, walls_of(grid, tables), np.array(table.numbers))
         else:
             places = [domain.moved(points, moment.time) for points in at_rest]
             values = [np.stack(table.at(x, y, z, moment.time)) for x, y, z in places]

@@ -77,8 +77,13 @@ class ChartDomain(Domain):
         return self.atlas.charts
 
     @cached_property
+    def flat(self) -> bool:
+        """Whether all charts lie between two planes across z: the flow has two dimensions."""
+        return flat(self.grid)
+
+    @cached_property
     def planar(self) -> bool:
-        """Whether all charts are flat and one cell thick: the flow has two dimensions."""
+        """Whether they do, one cell thick along k: nothing is computed across it."""
         return planar(self.grid)
 
     @cached_property
@@ -90,7 +95,7 @@ class ChartDomain(Domain):
     def described(self) -> Iterator[str]:
         grid = self.grid
         seams = f"{len(grid.seams)} seam{'s' * (len(grid.seams) != 1)}"
-        yield f"{self.table.size}{' in two dimensions' if flat(grid) else ''}, {seams}"
+        yield f"{self.table.size}{' in two dimensions' if self.flat else ''}, {seams}"
         for number, chart in enumerate(grid.charts[:LISTED], start=1):
             yield f"chart {number}: {' x '.join(map(str, chart.cells))} cells"
         if len(grid.charts) > LISTED:

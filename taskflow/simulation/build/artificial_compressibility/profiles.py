@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, Patch, faces
+from taskflow.simulation.case.charts.sides import ChartSide
 
 FLAT = 1e-6  # of the size of a side: how far from a plane, a rectangle or a circle its vertices may lie
 PROFILE = 'profile = "parabolic"'
 REMEDY = "leave it out, and give velocity as expressions"
+Faces = tuple[np.ndarray, np.ndarray]  # middles and areas [xyz, ...]
 
 
 def parabolic(
@@ -23,9 +25,30 @@ def parabolic(
     direction in which it is more than a cell wide, with s from -1 to 1 between two walls, to 0 where the other end is
     none; without walls at its ends they are even. Raises BadInput where the side is neither.
     """
+    geometry = [faces(grid, patch) for patch in patches]
+    shares, _ = _shares(grid, patches, walls, geometry)
+    sizes = [np.sqrt((areas**2).sum(axis=0)) for _, areas in geometry]
+    total = sum((share * area).sum() for share, area in zip(shares, sizes, strict=True))
+    scale = sum(area.sum() for area in sizes) / total
+    return [mean[:, None, None] * (scale * share) for share in shares]
+
+
+def largest(grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch]) -> float:
+    """The largest of these velocities over their mean, between faces, too. Raises BadInput as `parabolic`."""
+    return _shares(grid, patches, walls, [faces(grid, patch) for patch in patches])[1]
+
+
+def walls_of(grid: MultiBlockGrid, sides: Mapping[str, ChartSide]) -> list[Patch]:
+    """The patches of all walls, by the tables of sides."""
+    return [patch for name, side in sides.items() if side.type == "wall" for patch in grid.sides.get(name, ())]
+
+
+def _shares(
+    grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch], geometry: Sequence[Faces]
+) -> tuple[list[np.ndarray], float]:
+    """The velocities over the largest one, in the faces of each patch; and the largest one over the mean."""
     corners = np.concatenate([grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in patches], axis=1).T
     middle = (corners.min(axis=0) + corners.max(axis=0)) / 2
-    geometry = [faces(grid, patch) for patch in patches]
     normal = sum(areas.reshape(3, -1).sum(axis=1) for _, areas in geometry)
     size, area = float(np.linalg.norm(np.ptp(corners, axis=0))), float(np.linalg.norm(normal))
     if np.abs((corners - middle) @ normal).max() > FLAT * size * area or area == 0:
@@ -33,16 +56,14 @@ def parabolic(
     edges, at_walls = _outline(grid, patches, walls)
     outline = np.unique(edges.reshape(-1, 3), axis=0) - middle
     away = [centres - middle[:, None, None] for centres, _ in geometry]
-    if not (shares := _over_disc(away, outline, size)):
-        along, wide = _directions(grid, patches[0], FLAT * size)
-        reach = _reach(outline, along, size)
-        ends = (edges.mean(axis=0) - middle) @ along.T
-        low, high = (wide & (side * ends > reach - FLAT * size)[at_walls].any(axis=0) for side in (-1, 1))
-        shares = [_over_rectangle(np.tensordot(along, place, 1) / reach[:, None, None], low, high) for place in away]
-    sizes = [np.sqrt((areas**2).sum(axis=0)) for _, areas in geometry]
-    total = sum((share * area).sum() for share, area in zip(shares, sizes, strict=True))
-    scale = sum(area.sum() for area in sizes) / total
-    return [mean[:, None, None] * (scale * share) for share in shares]
+    if shares := _over_disc(away, outline, size):
+        return shares, 2.0
+    along, wide = _directions(grid, patches[0], FLAT * size)
+    reach = _reach(outline, along, size)
+    ends = (edges.mean(axis=0) - middle) @ along.T
+    low, high = (wide & (side * ends > reach - FLAT * size)[at_walls].any(axis=0) for side in (-1, 1))
+    shares = [_over_rectangle(np.tensordot(along, place, 1) / reach[:, None, None], low, high) for place in away]
+    return shares, 1.5 ** int((low | high).sum())
 
 
 def _outline(

@@ -5,10 +5,12 @@ follows from how it begins and from its grid.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from taskflow.analysis.charts.points import reach, thin_direction
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
@@ -18,9 +20,10 @@ from taskflow.hexahedra import Part, cell_volumes, face_areas, in_parts
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.rules import reference_speed, warmth
 from taskflow.simulation.build.artificial_compressibility.tables import Inner
-from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.scales import SIDES, Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.motion import placed
 
 ITERATIONS = {False: 1000, True: 50}  # by whether marching is implicit
 ROUNDING = {"double": 1e-12, "single": 1e-5}  # of the largest terms of a balance
@@ -31,13 +34,13 @@ def speed(case: Case, grid: MultiBlockGrid, speed_of_case: float | str, initial:
     """The reference speed; "auto" follows from sides and an initial state."""
     if speed_of_case != "auto":
         return float(speed_of_case)
-    return reference_speed(grid, case.table("boundaries"), initial, case.heat, case.table("body"))
+    return reference_speed(placed(grid, case.motion), case.table("boundaries"), initial, case.heat, case.table("body"))
 
 
 def range_of_temperatures(case: Case, grid: MultiBlockGrid, initial: Initial) -> float:
     """How much temperatures differ, with heat: by 1 where sides and an initial state say nothing of it."""
     assert case.heat is not None
-    return warmth(grid, case.table("boundaries"), initial, case.heat) or 1.0
+    return warmth(placed(grid, case.motion), case.table("boundaries"), initial, case.heat) or 1.0
 
 
 def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
@@ -49,15 +52,35 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
     return HeatTransport(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
 
 
-def scales(case: Case, model: ArtificialCompressibility) -> Scales:
-    """The reference speed; the largest temperature, that of reference or on sides; the largest scalars on sides."""
+def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:
+    """The reference speed; the largest temperature, that of reference or on sides; the largest scalars on sides; and
+    what comes of fluxes through walls.
+    """
     conditions = [side.condition for side in model.sides]
     temperatures = [abs(value) for at in conditions for value in (at.temperature, at.outside)]
-    carried = {"T": Scale(max([abs(case.heat.reference), *temperatures]))} if case.heat else {}
+    carried = {}
+    if case.heat:
+        fluxes = [at.flux for at in conditions]
+        carried["T"] = _scale([case.heat.reference, *temperatures], fluxes, case.heat.diffusivity, domain, model)
     for scalar in model.passive:
-        values = [abs(side.scalars[scalar.name].temperature) for side in model.sides if scalar.name in side.scalars]
-        carried[scalar.name] = Scale(max(values, default=0.0))
+        given = [side.scalars[scalar.name] for side in model.sides if scalar.name in side.scalars]
+        values, fluxes = ([getattr(at, key) for at in given] for key in ("temperature", "flux"))
+        carried[scalar.name] = _scale(values, fluxes, scalar.diffusivity, domain, model)
     return Scales(("u", "v", "w"), Scale(model.speed), 0.0, carried, driven=True)
+
+
+def _scale(
+    values: list[float], fluxes: list[float], diffusivity: float, domain: ChartDomain, model: ArtificialCompressibility
+) -> Scale:
+    """The largest of some values, with what a flux makes of it where it is conducted through the whole grid, and in
+    real time what it adds to a cell.
+    """
+    largest, flux = max(map(abs, values), default=0.0), max(map(abs, fluxes), default=0.0)
+    if not flux:
+        return Scale(largest)
+    low, high = reach(chart.vertices for chart in domain.grid.charts)
+    conducted = flux * float(np.subtract(high, low).max()) / diffusivity
+    return Scale(largest + conducted, SIDES * flux / domain.thickness[0] if model.real else 0.0)
 
 
 def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -83,7 +106,7 @@ def dual_time(case: Case, domain: ChartDomain, speed: float) -> DualTime:
 
 def reference_length(domain: ChartDomain) -> float:
     """The largest extent of the smallest side: of a body, an inlet or a step; without sides that of the grid."""
-    axes = slice(0, 2 if domain.planar else 3)
+    axes = slice(0, 2 if domain.flat else 3)
     sizes = [float(np.subtract(*reversed(domain.around(name)))[axes].max()) for name in domain.grid.sides]
     if not (sizes := [size for size in sizes if size > 0]):
         corners = np.concatenate([chart.vertices.reshape(3, -1) for chart in domain.grid.charts], axis=1)
@@ -92,14 +115,17 @@ def reference_length(domain: ChartDomain) -> float:
 
 
 def steepest(domain: ChartDomain) -> float:
-    """The largest sum over directions of |S| / V, S the mean of both faces."""
+    """The largest sum over directions of |S| / V, S the mean of both faces; but for that across two dimensions."""
 
-    def largest(corners: np.ndarray, _: Part) -> float:
+    def largest(corners: np.ndarray, _: Part, across: int | None) -> float:
         total = 0.0
-        for axis in range(2 if domain.planar else 3):
+        for axis in (axis for axis in range(3) if axis != across):
             size = np.sqrt((face_areas(corners, axis) ** 2).sum(axis=0))
             low, high = (np.delete(size, end, axis=2 - axis) for end in (-1, 0))
             total = total + (low + high) / 2
         return float((total / cell_volumes(corners)).max())
 
-    return max(max(in_parts(chart.vertices, largest)) for chart in domain.grid.charts)
+    most = []
+    for x in (chart.vertices for chart in domain.grid.charts):
+        most += in_parts(x, partial(largest, across=thin_direction(x, 2) if domain.flat else None))
+    return max(most)

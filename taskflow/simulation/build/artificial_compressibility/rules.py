@@ -14,6 +14,7 @@ from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import centres
 from taskflow.simulation.build.artificial_compressibility.checks import numbers_can_be_computed
+from taskflow.simulation.build.artificial_compressibility.profiles import largest, walls_of
 from taskflow.simulation.build.artificial_compressibility.tables import ChartTime, CompressibilityMethod
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides
@@ -23,7 +24,7 @@ from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Outp
 from taskflow.simulation.case.initial import Function, Given, Initial
 from taskflow.simulation.case.magnitudes import REMEDY, Magnitudes
 from taskflow.simulation.case.method import keys_are_read
-from taskflow.simulation.case.motion import GridMotion
+from taskflow.simulation.case.motion import GridMotion, placed
 from taskflow.simulation.case.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.simulation.case.pictures import Pictures
 from taskflow.simulation.case.probes import Probes
@@ -151,14 +152,14 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockG
 
 def _speed_is_known(
     method: CompressibilityMethod, charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
-    body: ChartForcing, time: ChartTime, machine: ChartMachine,
+    body: ChartForcing, time: ChartTime, machine: ChartMachine, motion: GridMotion | None,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
     if any(_starts_by_formulas(initial)) or not charts.sides.keys() <= boundaries.sides.keys():
         return  # who misses a side says it
     try:
-        speed = reference_speed(charts, boundaries, initial, heat, body)
+        speed = reference_speed(placed(charts, motion), boundaries, initial, heat, body)
     except BadInput:
         return  # whoever evaluates the formula says it
     if speed == 0:
@@ -180,11 +181,13 @@ def reference_speed(
     for name, side in boundaries.sides.items():
         if side.velocity is None or name not in charts.sides:
             continue
-        factor = 2.25 if side.profile else 1.0  # of the mean: in the middle of a rectangle
-        for patch in charts.sides[name]:
-            with named(f"boundaries.{name}.velocity"):
+        patches, factor = charts.sides[name], 1.0
+        with named(f"boundaries.{name}.velocity"):
+            if side.profile:
+                factor = largest(charts, patches, walls_of(charts, boundaries.sides))
+            for patch in patches:
                 velocity = np.stack(side.at(*faces(charts, patch)[0]))
-            speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
+                speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
     begun = _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, Given)])
     speeds += [float(np.sqrt(sum(u**2 for u in components)).max()) for components in begun]
     return max(speeds)
@@ -245,8 +248,11 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
                 yield wrong(("initial", name), value.source, FORMULA)
 
 
-def _pictures_cut_the_grid(charts: MultiBlockGrid, pictures: Pictures) -> Iterator[Problem]:
-    thin = thin_along([chart.vertices for chart in charts.charts])
+def _pictures_cut_the_grid(
+    charts: MultiBlockGrid, pictures: Pictures, motion: GridMotion | None
+) -> Iterator[Problem]:  # fmt: skip
+    parts = [chart.vertices for chart in (placed(charts, motion) if pictures else charts).charts]
+    thin = thin_along(parts)
     normal = None if thin is None else thin[0]
     for key, picture in numbered(pictures=pictures):
         if picture.isosurface is not None:
@@ -255,7 +261,7 @@ def _pictures_cut_the_grid(charts: MultiBlockGrid, pictures: Pictures) -> Iterat
                 yield wrong((*key, "isosurface"), picture.isosurface, remedy)
             continue
         axis, at = "xyz"[picture.axis], picture.position
-        ends = [(x.min(), x.max()) for x in (chart.vertices[picture.axis] for chart in charts.charts)]
+        ends = [(x[picture.axis].min(), x[picture.axis].max()) for x in parts]
         if normal not in (None, picture.axis):
             remedy = f"a grid in two dimensions is drawn in its plane; give {'xyz'[normal]}"
             yield wrong((*key, axis), at, remedy)

@@ -16,6 +16,7 @@ from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.output.conditions import TURBULENCE
 from taskflow.runtime.regions import Field, triple
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
@@ -48,6 +49,7 @@ from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar
 from taskflow.simulation.case.charts.probes import ChartPlane
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.method import METHOD
+from taskflow.simulation.case.motion import placed
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.initial import initial_profiles
@@ -209,7 +211,7 @@ class CompressibilitySystem(System):
         walls = tuple(side for side in self.model.sides if side.kind == "wall")
         middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
         about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
-        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.planar else 1.0
+        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.flat else 1.0
         forces = Forces(self.model, walls, about, bool(walls))
         return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
 
@@ -219,12 +221,13 @@ class CompressibilitySystem(System):
 
     @property
     def scales(self) -> Scales:
-        return references.scales(self.sim.case, self.model)
+        return references.scales(self.sim.case, self.domain, self.model)
 
     @property
     def attributes(self) -> dict[str, Any]:
         case = self.sim.case
         attributes: dict[str, Any] = {"viscosity": case.fluid.viscosity, "reference_speed": self.speed}
+        attributes |= {TURBULENCE: case.turbulence.model} if case.turbulence else {}
         for name, side in case.table("boundaries").sides.items():
             attributes[f"boundary_{name}"] = side.type
             if side.type == "wall" and not side.varies and case.motion is None:  # else records say how fast it is
@@ -234,7 +237,7 @@ class CompressibilitySystem(System):
     def check(self) -> None:
         case = self.sim.case
         numbers = numbers_on(self.grid, dict(case), case.machine)
-        initial_fields_fit(self.initial, self.grid, numbers)
+        initial_fields_fit(self.initial, placed(self.grid, case.motion), numbers)
         sides_fit(case, self.domain, numbers)
 
     @property

@@ -15,6 +15,7 @@ from taskflow.runtime.regions import triple
 from taskflow.simulation.case.boundaries import heat_of_wall, kind_of, options_fit
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
+from taskflow.simulation.case.motion import GridMotion, placed
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
 from taskflow.simulation.formulas.expression import Expression
@@ -238,9 +239,11 @@ def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -
     return f"{abs(net):.4g} per time {word} through {', '.join(through)}, and all other sides are closed"
 
 
-def _closed_sides_balance(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
+def _closed_sides_balance(
+    charts: MultiBlockGrid, boundaries: ChartSides, motion: GridMotion | None
+) -> Iterator[Problem]:  # fmt: skip
     try:
-        if words := unbalanced(charts, boundaries):
+        if words := unbalanced(placed(charts, motion), boundaries):
             remedy = "give one of them as an outflow with its pressure, or velocities whose fluxes sum to 0"
             yield Problem(("boundaries",), f"{words}; {remedy}")
     except BadInput as error:
