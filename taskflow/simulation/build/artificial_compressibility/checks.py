@@ -28,7 +28,6 @@ from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar, S
 from taskflow.simulation.case.charts.sides import ChartSide, out_of_plane, unbalanced
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.magnitudes import CHECKED, REMEDY, Checks, Magnitudes, largest_diffusivity, lost_numbers
-from taskflow.simulation.case.motion import placed
 from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.scalars import ScalarFace
 from taskflow.simulation.conditions.inflow import moments
@@ -106,7 +105,7 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
                         _fits(velocity, numbers.velocity)
             if time and side.type == "wall" and side.changes and (words := out_of_plane(grid, name, side, time)):
                 raise BadInput(f"boundaries.{name}.velocity: at t = {time:g} {words}")
-        if time and (words := unbalanced(placed(grid, domain.motion, time), boundaries, time)):
+        if time and (words := unbalanced(grid, boundaries, domain.motion, time)):
             raise BadInput(f"boundaries: at t = {time:g} {words}; give an outflow")
 
 

@@ -221,13 +221,15 @@ def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) 
 
 
 @np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large
-def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -> str | None:
+def unbalanced(
+    charts: MultiBlockGrid, boundaries: ChartSides, motion: GridMotion | None, t: float = 0.0
+) -> str | None:  # fmt: skip
     """Say how much more enters than leaves at a time, or less, where all other sides are closed; None where that is
     nothing, or can leave. Raises BadInput where a formula is not finite.
     """
     if any(side.type in ("outflow", "far-field") for side in boundaries.sides.values()):
         return None
-    through = {}  # negative where fluid enters
+    charts, through = placed(charts, motion, t), {}  # negative where fluid enters
     for name, side in _both(charts, boundaries):
         if side.type == "inflow":
             geometry = (faces(charts, patch) for patch in charts.sides[name])
@@ -243,7 +245,7 @@ def _closed_sides_balance(
     charts: MultiBlockGrid, boundaries: ChartSides, motion: GridMotion | None
 ) -> Iterator[Problem]:  # fmt: skip
     try:
-        if words := unbalanced(placed(charts, motion), boundaries):
+        if words := unbalanced(charts, boundaries, motion):
             remedy = "give one of them as an outflow with its pressure, or velocities whose fluxes sum to 0"
             yield Problem(("boundaries",), f"{words}; {remedy}")
     except BadInput as error:
