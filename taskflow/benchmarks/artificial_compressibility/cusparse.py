@@ -107,14 +107,18 @@ class BlockFactors:
         return descriptions
 
     def _call(self, name: str, triangle: Triangle | None, before: Sequence[Any], after: Sequence[Any]) -> None:
+        """On CuPy's current stream, where its arrays are made: who ran a block in this thread has left its stream."""
+        from cupy.cuda import get_current_stream
         from cupy.cuda.device import get_cusparse_handle
 
+        handle = ctypes.c_void_p(get_cusparse_handle())
+        _checked("cusparseSetStream", handle, ctypes.c_void_p(get_current_stream().ptr))
         blocks, starts, columns = self.matrix
         turned = () if triangle is None else (PLAIN,)
         sizes = ctypes.c_int(starts.size - 1), ctypes.c_int(columns.size)
         arrays = (ctypes.c_void_p(array.data.ptr) for array in (blocks, starts, columns))
         _checked(
-            f"cusparse{'S' if self.precision == 'single' else 'D'}{name}", ctypes.c_void_p(get_cusparse_handle()), ROWS,
+            f"cusparse{'S' if self.precision == 'single' else 'D'}{name}", handle, ROWS,
             *turned, *sizes, *before, self._descriptions[triangle], *arrays, SIDE, self._infos[triangle],
             *(ctypes.c_void_p(word) if isinstance(word, int) and word > LEVELS else word for word in after),
         )  # fmt: skip
