@@ -23,6 +23,7 @@ from taskflow.units import size
 PLACE = re.compile(r"(<!-- table of (\w+) -->\n).*?<!-- end -->", re.DOTALL)
 Labels = tuple[str, ...]
 
+WIDTH = 120  # characters of a line below a table
 DECADES = (3, 5, 7)  # residuals down to 10 to minus these
 METHODS = {"truncated": "multigrid, truncated", "amalgamated": "multigrid", "cg": "conjugate gradients", "fft": "FFT"}
 
@@ -60,7 +61,13 @@ class ReportTable:
             sources += dict.fromkeys(text for text in told if text not in sources)
             numbers = sorted({sources.index(text) + 1 for text in told})
             lines.append(_line((*labels, *(texts.get(name, "") for name in names), ", ".join(map(str, numbers)))))
-        return "\n".join([*lines, "", *(f"{n}. {text}" for n, text in enumerate(sources, 1))])
+        return "\n".join([*lines, "", *(_note(n, text) for n, text in enumerate(sources, 1))])
+
+
+def _note(number: int, text: str) -> str:
+    """A numbered source; where that is long, with its command on a line of its own."""
+    line = f"{number}. {text}"
+    return line if len(line) <= WIDTH else line.replace(", `", ",\n   `").replace("`, ", "`,\n   ")
 
 
 def _line(cells: Sequence[str]) -> str:

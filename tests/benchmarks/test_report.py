@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from taskflow.benchmarks import report
+from taskflow.benchmarks.artificial_compressibility.report import TABLES as CHARTS
 from taskflow.benchmarks.projection.report import TABLES as PAPERS
 from taskflow.benchmarks.two_phase.report import TABLES as BUBBLE
 
@@ -24,19 +25,22 @@ ROW = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("page", ["performance.md", "performance/projection.md", "performance/two_phase.md"])
+PAGES = ["performance.md", *(f"performance/{page.name}" for page in sorted((DOCS / "performance").glob("*.md")))]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_pages_are_what_the_command_makes_of_the_results(page):
     """`taskflow bench report docs/performance/results/*.json -o docs/PAGE` writes them."""
     text = (DOCS / page).read_text()
-    assert report.updated(text, report.read(RESULTS), {**report.TABLES, **PAPERS, **BUBBLE}) == text
+    assert report.updated(text, report.read(RESULTS), {**report.TABLES, **PAPERS, **BUBBLE, **CHARTS}) == text
 
 
 def test_the_page_has_all_five_tables():
     text = (DOCS / "performance.md").read_text()
     assert [place[2] for place in report.PLACE.finditer(text)] == ["kernels", "steps", "solvers", "gpus", "cpus"]
-    for page, tables in (("projection", PAPERS), ("two_phase", BUBBLE)):
+    for page, tables in (("projection", PAPERS), ("two_phase", BUBBLE), ("artificial_compressibility", CHARTS)):
         text = (DOCS / "performance" / f"{page}.md").read_text()
-        assert [place[2] for place in report.PLACE.finditer(text)] == [*tables]
+        assert sorted(place[2] for place in report.PLACE.finditer(text)) == sorted(tables)
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
@@ -61,6 +65,13 @@ def test_a_row_has_its_source(give, here):
     lines = made(give, here, {**STEP, "results": [ROW]})
     assert "| cavity | 64 x 64 x 64 | fft | single | 100 | 1 | 0.262 | 50 % | 1 | 1.2e-7 | 1 |" in lines
     assert "1. A GPU, 2027-01-02 03:04, commit 1234567890 with changes, `taskflow bench step`, copy 1.00 TB/s" in lines
+
+
+def test_a_long_command_has_a_line_of_its_own(give, here):
+    command = ["taskflow", "bench", "step", *["--set", "grid.stretching.x=1"] * 3]
+    lines = made(give, here, {**STEP, "command": command, "results": [ROW]})
+    first = lines.index("1. A GPU, 2027-01-02 03:04, commit 1234567890 with changes,")
+    assert lines[first + 1 : first + 3] == [f"   `{' '.join(command)}`,", "   copy 1.00 TB/s"]
 
 
 def test_of_two_results_the_newer_one_counts(give, here):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.geometry import Pose, Vector
 from taskflow.runtime.regions import triple
@@ -116,7 +117,7 @@ DUALS = Arithmetic(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RigidMotion:
     """x(t) = centre + R(angle(t)) (X - centre) + displacement(t) of the points X of a body at rest, with expressions of
     t alone; the turn is about an axis (0, 1, 2 for x, y, z) through the centre, in radians. Errors name its `key`.
@@ -130,7 +131,7 @@ class RigidMotion:
 
     def pose(self, time: float) -> Pose:
         """Where the body is. Raises BadInput where an expression is not finite."""
-        x, y, z, angle = (_moment(name, part, time).value for name, part in self._parts)
+        x, y, z, angle = (moment.value for moment in _moments(self, time))
         return Pose((x, y, z), angle, self.axis, self.centre)
 
     def ways(self, times: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -138,12 +139,12 @@ class RigidMotion:
         others, [time, n, xyz]; without a turn one for all. Raises as `pose` does.
         """
         values = np.zeros((4, *times.shape))
-        for row, (_, part) in zip(values, self._parts, strict=True):
+        for row, (_, part) in zip(values, self.parts, strict=True):
             if part.varies:
                 row[:] = dual(part, times).value
         if not np.isfinite(values).all():
             number, when = np.argwhere(~np.isfinite(values))[0].tolist()
-            name, part = self._parts[number]
+            name, part = self.parts[number]
             raise _not_finite(name, part, float(times[when]))
         shift = (values[:3, 1:] - values[:3, :1]).T[:, None]
         if not self.angle.varies:
@@ -153,11 +154,11 @@ class RigidMotion:
 
     def velocity(self, time: float) -> Vector:
         """The velocity of the centre of rotation: the derivative of the displacement."""
-        return triple(_moment(name, part, time).slope for name, part in self._parts[:3])
+        return triple(moment.slope for moment in _moments(self, time)[:3])
 
     def turning(self, time: float) -> float:
         """The angular velocity about the axis: the derivative of the angle."""
-        return float(_moment(*self._parts[3], time).slope)
+        return float(_moments(self, time)[3].slope)
 
     def rotation(self, time: float) -> np.ndarray:
         """The angular velocity, a vector."""
@@ -176,7 +177,7 @@ class RigidMotion:
 
     def check(self, times: np.ndarray) -> None:
         """Raises BadInput where an expression is not finite, or jumps, between or at some times that increase."""
-        for name, part in self._parts:
+        for name, part in self.parts:
             pair = dual(part, times)
             value, slope = (np.broadcast_to(np.asarray(one, np.float64), times.shape) for one in pair)
             bad = np.flatnonzero(~(np.isfinite(value) & np.isfinite(slope)))
@@ -188,14 +189,26 @@ class RigidMotion:
             for n in np.flatnonzero(beyond > np.abs(np.diff(slope)) * steps / 2 + JUMP * extent):
                 _refuse_jump(name, part, float(times[n]), float(times[n + 1]), JUMP * extent)
 
-    @property
-    def _parts(self) -> tuple[tuple[str, Expression], ...]:
+    @cached_property
+    def constants(self) -> tuple[Dual | None, ...]:
+        """The values and derivatives of those `parts` that stay as they are, which need not be found for each time."""
+        return tuple(None if part.varies else _moment(name, part, 0.0) for name, part in self.parts)
+
+    @cached_property
+    def parts(self) -> tuple[tuple[str, Expression], ...]:
+        """The displacement along x, y and z, and the angle, with their names."""
         x, y, z = self.displacement
         parts = ("displacement[1]", x), ("displacement[2]", y), ("displacement[3]", z), ("angle", self.angle)
         return tuple((f"{self.key}.{name}", part) for name, part in parts)
 
 
 @lru_cache(maxsize=256)
+def _moments(motion: RigidMotion, time: float) -> tuple[Dual, ...]:
+    """The values and the derivatives of the parts of a motion at a time. Raises as `_moment` does."""
+    parts = zip(motion.parts, motion.constants, strict=True)
+    return tuple(constant or _moment(name, part, time) for (name, part), constant in parts)
+
+
 def _moment(name: str, part: Expression, time: float) -> Dual:
     """The value and the derivative of an expression. Raises BadInput where they are not finite."""
     value, slope = map(float, dual(part, time))
