@@ -39,21 +39,29 @@ def races(execution: Execution) -> tuple[int, list[str]]:
     count, faults = 0, []
     for place, steps in touching.items():
         writes, touched = _tables(steps, place)
+        writers = np.flatnonzero(writes.any(axis=1))
+        meet = _meetings(writes[writers], touched, writers)
+        if not meet.any():
+            continue
+        count += int(meet.sum())
         begins, ends = np.array([step.begin for step in steps]), np.array([step.end for step in steps])
-        for first in range(0, len(steps), ROWS):
-            rows = slice(first, first + ROWS)
-            meet = (writes[rows] @ touched.T + touched[rows] @ writes.T) > 0
-            meet &= np.arange(len(steps)) > np.arange(first, first + len(meet))[:, None]  # each pair once, none twice
-            count += int(meet.sum())
-            if not meet.any():
-                continue
-            ordered = execution.order.before(ends[rows], begins) | execution.order.before(ends, begins[rows]).T
-            for i, j in np.argwhere(meet & ~ordered):
-                one, other = steps[first + i], steps[j]
-                disputed = np.flatnonzero(writes[first + i] * touched[j] + touched[first + i] * writes[j])
-                where = execution.describe(place, disputed)
-                faults.append(f"{where}: {one.text} and {other.text} are not ordered")
+        before = execution.order.before
+        ordered = before(ends[writers], begins) | before(ends, begins[writers]).T
+        for i, j in np.argwhere(meet & ~ordered):
+            (one, first), (other, second) = sorted((n, steps[n]) for n in (writers[i], j))
+            disputed = np.flatnonzero(writes[one] * touched[other] + touched[one] * writes[other])
+            where = execution.describe(place, disputed)
+            faults.append(f"{where}: {first.text} and {second.text} are not ordered")
     return count, faults
+
+
+def _meetings(writes: np.ndarray, touched: np.ndarray, writers: np.ndarray) -> np.ndarray:
+    """Entry [i, j]: whether the step writers[i] writes a cell that step j touches. Two that write have one entry."""
+    parts = [writes[first : first + ROWS] @ touched.T > 0 for first in range(0, len(writers), ROWS)]
+    meet = np.concatenate(parts) if parts else np.zeros((0, len(touched)), bool)
+    both = meet[:, writers]
+    meet[:, writers] = np.triu(both | both.T, 1)
+    return meet
 
 
 def collisions(execution: Execution) -> Iterator[str]:
