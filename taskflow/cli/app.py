@@ -259,8 +259,8 @@ def export(
     interface: Annotated[
         bool, typer.Option("--interface", help="The surface on which a field has a value, as VTK files of triangles.")
     ] = False,
-    field: Annotated[str, typer.Option(metavar="NAME", help="Of --interface: the field.")] = "f",
-    value: Annotated[float, typer.Option(metavar="V", help="Of --interface: its value.")] = 0.5,
+    field: Annotated[str | None, typer.Option(metavar="NAME", help="Of --interface: the field; f.")] = None,
+    value: Annotated[float | None, typer.Option(metavar="V", help="Of --interface: its value; 0.5.")] = None,
     output: Annotated[Path | None, into("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
     """Write snapshots as files of other programs and print what to open."""
@@ -269,7 +269,9 @@ def export(
     if interface:
         if group:
             refuse(f"--group {group}: --interface is of snapshots; leave it out")
-        export_interface(directory, field, value, time, output)
+        export_interface(directory, field or "f", 0.5 if value is None else value, time, output)
+    elif field is not None or value is not None:
+        refuse("--field, --value: of --interface alone; leave them out, or add it")
     if vtk or netcdf or not interface:
         export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
 
