@@ -68,11 +68,9 @@ def run(
         bool, typer.Option("--nvtx", help="Name the operations of those steps for Nsight Systems.")
     ] = False,
     profile_after: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Profile after so many steps.", show_default=True)
-    ] = 10,
-    profile_steps: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Profile so many steps.", show_default=True)
-    ] = 20,
+        int | None, typer.Option(min=0, metavar="N", help="Profile after so many steps; 10.")
+    ] = None,
+    profile_steps: Annotated[int | None, typer.Option(min=1, metavar="N", help="Profile so many steps; 20.")] = None,
 ) -> None:
     """Run a case and write a run directory.
 
@@ -91,7 +89,11 @@ def run(
     if profile or nvtx:
         from taskflow.simulation.profiling import Window
 
-        window = Window(profile_after, profile_steps, "nvtx" if nvtx else "timeline")
+        after, steps = 10 if profile_after is None else profile_after, profile_steps or 20
+        window = Window(after, steps, "nvtx" if nvtx else "timeline")
+    else:
+        numbers = {"--profile-after": profile_after is not None, "--profile-steps": profile_steps}
+        refuse_options(numbers, "of --profile and --nvtx: add one of these")
     onto: Onto = "resume" if resume else "replace" if force else "new"
     target, where = output or Path(case.stem), slurm or scheduler_file
     run_case(case, target, settings, onto=onto, where=where, quiet=quiet, profile=window)
