@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,7 +62,7 @@ def content(path: str | Path, most: int, remedy: str, missing: str | None = None
 
 def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -> str:
     """Read all of such a file as text. Raises BadInput as `content` does, and with the place of what is not UTF-8."""
-    data = content(path, most, remedy, missing)
+    data = content(path, most, remedy, missing).removeprefix(BOM_UTF8)  # which programs on Windows begin with
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

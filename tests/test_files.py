@@ -38,6 +38,13 @@ def test_the_size_is_bounded(tmp_path):
         fits(10**18, "it")
 
 
+def test_a_mark_of_the_order_of_bytes_is_no_text(tmp_path):
+    """Tables that spreadsheets write were refused: the first column was not called y."""
+    path = tmp_path / "table.csv"
+    path.write_text("y,u\n0.5,1.0\n", encoding="utf-8-sig")
+    assert text(path, 100, "give a table") == "y,u\n0.5,1.0\n"
+
+
 def test_a_text_that_is_none_has_a_place(tmp_path):
     path = tmp_path / "text"
     path.write_bytes(b"one\ntw\xffo")

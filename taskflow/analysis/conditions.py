@@ -9,11 +9,14 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output.conditions import SIDES, BoundarySide, Conditions
-from taskflow.output.reading import extent, periodic, widths
+from taskflow.output.reading import edges, extent, periodic, widths
+
+OFF = 1e-6  # of the smallest cell: what a centre may be off the middle of its faces, as other tools round
 
 
 def conditions(ds: xr.Dataset) -> Conditions:
@@ -38,13 +41,33 @@ def part_of(ds: xr.Dataset, axis: str) -> int:
 
 
 def goes_round(ds: xr.Dataset, axis: str) -> bool:
-    """Return whether a direction is periodic. Raises BadInput for a part of one that lacks the face behind it."""
+    """Return whether a direction is periodic. Raises BadInput for a part of one that lacks the face behind it, and
+    where faces are not those of the cells.
+    """
+    if not around(ds, axis):
+        raise other_faces(ds, axis)
     if periodic(ds, axis) and ds.sizes[f"{axis}_c"] > 1 and (count := part_of(ds, axis)):
         raise BadInput(
             f"{axis}_c, {axis}_f: {ds.sizes[f'{axis}_c']} of {count} cells along a periodic direction, and as many"
             f" faces; select one face more than centres, as ds.isel({axis}_c=slice(2, 6), {axis}_f=slice(2, 7))"
         )
     return periodic(ds, axis)
+
+
+def around(ds: xr.Dataset, axis: str) -> bool:
+    """Return whether faces are those of the cells along an axis: each centre is midway between its two."""
+    ends, centres = edges(ds, axis), ds[f"{axis}_c"].values
+    off = (ends[1:] + ends[:-1]) / 2 - centres if len(ends) == len(centres) + 1 else np.inf
+    return bool(np.abs(off).max() <= OFF * np.abs(np.diff(ends)).min())
+
+
+def other_faces(ds: xr.Dataset, axis: str) -> BadInput:
+    """The error where faces are not those of the cells along an axis."""
+    centres, faces = ds.sizes[f"{axis}_c"], ds.sizes[f"{axis}_f"]
+    return BadInput(
+        f"{axis}_c, {axis}_f: {centres} centres and {faces} faces, which are not those around these cells; "
+        f"select alike, one face more than centres, as ds.isel({axis}_c=slice(2, 6), {axis}_f=slice(2, 7))"
+    )
 
 
 def domain(ds: xr.Dataset, axis: str) -> tuple[float, float]:

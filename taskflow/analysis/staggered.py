@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.conditions import known_conditions
+from taskflow.analysis.conditions import around, known_conditions, other_faces
 from taskflow.errors import BadInput
 from taskflow.output.layout import between_centres
 from taskflow.output.metadata import metric_name
@@ -20,8 +20,6 @@ try:
     from xgcm.axis import Axis
 except ImportError as error:
     raise BadInput(f'ds.flow.grid() needs xgcm ({error}); pip install "taskflow-cfd[analysis]"') from error
-
-OFF = 1e-6  # of the smallest cell: what a centre may be off the middle of its faces, as other tools round
 
 
 def staggered(ds: xr.Dataset) -> Staggered:
@@ -61,16 +59,10 @@ def _whole(ds: xr.Dataset, axis: str) -> bool:
 
 def _sizes(ds: xr.Dataset, axis: str, open_ended: bool) -> np.ndarray:
     """Return the size of each cell along an axis. Raises BadInput where faces are not those of the cells."""
-    centres, faces = ds[f"{axis}_c"].values, ds[f"{axis}_f"].values
-    if len(faces) == len(centres) + (not open_ended):
-        ends = edges(ds, axis)
-        sizes = np.diff(ends)
-        if sizes.min() > 0 and np.abs((ends[1:] + ends[:-1]) / 2 - centres).max() <= OFF * sizes.min():
-            return sizes
-    raise BadInput(
-        f"{axis}_c, {axis}_f: {len(centres)} centres and {len(faces)} faces, which are not those around these cells; "
-        f"select alike, one face more than centres, as ds.isel({axis}_c=slice(2, 6), {axis}_f=slice(2, 7))"
-    )
+    sizes = np.diff(edges(ds, axis))
+    if ds.sizes[f"{axis}_f"] == len(sizes) + (not open_ended) and sizes.min() > 0 and around(ds, axis):
+        return sizes
+    raise other_faces(ds, axis)
 
 
 class Staggered(xgcm.Grid):

@@ -68,11 +68,9 @@ def run(
         bool, typer.Option("--nvtx", help="Name the operations of those steps for Nsight Systems.")
     ] = False,
     profile_after: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Profile after so many steps.", show_default=True)
-    ] = 10,
-    profile_steps: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Profile so many steps.", show_default=True)
-    ] = 20,
+        int | None, typer.Option(min=0, metavar="N", help="Profile after so many steps; 10.")
+    ] = None,
+    profile_steps: Annotated[int | None, typer.Option(min=1, metavar="N", help="Profile so many steps; 20.")] = None,
 ) -> None:
     """Run a case and write a run directory.
 
@@ -91,7 +89,11 @@ def run(
     if profile or nvtx:
         from taskflow.simulation.profiling import Window
 
-        window = Window(profile_after, profile_steps, "nvtx" if nvtx else "timeline")
+        after, steps = 10 if profile_after is None else profile_after, profile_steps or 20
+        window = Window(after, steps, "nvtx" if nvtx else "timeline")
+    else:
+        numbers = {"--profile-after": profile_after is not None, "--profile-steps": profile_steps}
+        refuse_options(numbers, "of --profile and --nvtx: add one of these")
     onto: Onto = "resume" if resume else "replace" if force else "new"
     target, where = output or Path(case.stem), slurm or scheduler_file
     run_case(case, target, settings, onto=onto, where=where, quiet=quiet, profile=window)
@@ -259,8 +261,8 @@ def export(
     interface: Annotated[
         bool, typer.Option("--interface", help="The surface on which a field has a value, as VTK files of triangles.")
     ] = False,
-    field: Annotated[str, typer.Option(metavar="NAME", help="Of --interface: the field.")] = "f",
-    value: Annotated[float, typer.Option(metavar="V", help="Of --interface: its value.")] = 0.5,
+    field: Annotated[str | None, typer.Option(metavar="NAME", help="Of --interface: the field; f.")] = None,
+    value: Annotated[float | None, typer.Option(metavar="V", help="Of --interface: its value; 0.5.")] = None,
     output: Annotated[Path | None, into("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
     """Write snapshots as files of other programs and print what to open."""
@@ -269,7 +271,9 @@ def export(
     if interface:
         if group:
             refuse(f"--group {group}: --interface is of snapshots; leave it out")
-        export_interface(directory, field, value, time, output)
+        export_interface(directory, field or "f", 0.5 if value is None else value, time, output)
+    elif field is not None or value is not None:
+        refuse("--field, --value: of --interface alone; leave them out, or add it")
     if vtk or netcdf or not interface:
         export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
 

@@ -54,7 +54,7 @@ def run_case(
         from taskflow.simulation.run import run
 
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = _warn
+        warnings.showwarning = warn
         force, resume = onto == "replace", onto == "resume"
         client = slurm and replace(slurm, report=lambda words: watch({"waiting": words}))
         file = None if client else where
@@ -77,7 +77,8 @@ def run_case(
         tell(f"Next: taskflow plot {output}, or in Python: xarray.{opened}({str(output / STORE)!r}{how})")
 
 
-def _warn(message: Warning | str, *_: object, **__: object) -> None:
+def warn(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning."""
     tell(message, f"{style('Warning:', fg='yellow', bold=True)} ", err=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,6 +36,7 @@ def sweep(
     """
     from taskflow.cli.format import tell
     from taskflow.cli.info import heading
+    from taskflow.cli.run import warn
     from taskflow.simulation import sweep as sweeps
 
     folder = output or Path(file.stem)
@@ -44,8 +46,12 @@ def sweep(
         words = ", ".join(f"{name} = {value}" for name, value in values.items())
         if not quiet:
             tell(f"{run.directory}: {words}: {heading(run.report)}")
+        for warning in run.report.get("warnings", ()):
+            warn(f"{run.directory}: {warning}")
 
     where = {"output": folder, "scheduler_file": scheduler_file}
-    done = sweeps.sweep(case, parameters, **where, at_once=at_once, force=force, told=told)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # which name no run; they are told with its end
+        done = sweeps.sweep(case, parameters, **where, at_once=at_once, force=force, told=told)
     if not quiet:
         tell(f"{len(done.runs)} runs are in {folder}; in Python: taskflow.sweep(..., output={str(folder)!r}).dataset()")

@@ -22,6 +22,7 @@ from taskflow.output.metadata import FIRST, SOLID
 from taskflow.runtime.regions import Patch, Triple, triple
 
 LISTED = 8  # times in a message
+NEAR = 1e-6  # of the latest time: what a time may be off
 
 Records = TypeVar("Records", xr.Dataset, xr.DataTree)
 
@@ -95,14 +96,14 @@ def at_time(records: Records, time: float) -> Records:
     """Return the one record of a time. Raises BadInput where there is none."""
     times = np.asarray(records["time"])
     nearest = int(np.abs(times - time).argmin()) if len(times) else 0
-    if not len(times) or abs(times[nearest] - time) > 1e-6 * max(1.0, abs(time)):
-        raise BadInput(f"time = {time:g}: no snapshot was written then; choose one of {listed(times)}")
+    if not len(times) or not abs(times[nearest] - time) <= NEAR * np.abs(times).max():  # nor is NaN one of them
+        raise BadInput(f"time = {time:.10g}: no snapshot was written then; choose one of {listed(times)}")
     return records.isel(time=[nearest])
 
 
 def listed(times: Iterable[float]) -> str:
-    """Return times in words; of many the first and the last."""
-    words = [f"{time:g}" for time in times]
+    """Return times in words, with digits by which they are known again; of many the first and the last."""
+    words = [f"{time:.10g}" for time in times]
     if len(words) > LISTED:
         words[LISTED // 2 : -LISTED // 2] = ["..."]
     return ", ".join(words) or "none"

@@ -223,7 +223,7 @@ def _at(
         nearest = len(known) - 1 if time is None else int(np.abs(times - time).argmin())
         if time is not None and not _is(known[nearest], time):
             known = sorted({*known, *(others or [])})
-            raise BadInput(f"time = {time:g}: {where} has no state of it; choose one of {listed(known)}")
+            raise BadInput(f"time = {time:.10g}: {where} has no state of it; choose one of {listed(known)}")
         state = SavedState(ds.isel(time=nearest), known[nearest], f"time {known[nearest]:g} of {where}")
         records = records.isel(time=nearest)
     return replace(state, fields=None, charts=records) if isinstance(records, xr.DataTree) else state

@@ -88,8 +88,9 @@ def streamlines_of(ds: xr.Dataset, plane: CutPlane) -> Figure:
 
 
 def title(ds: xr.Dataset, plane: CutPlane) -> str:
-    """Return the case, the time and the plane."""
-    return literal(f"{ds.attrs.get('title', '')}\nt = {float(ds['time']):.6g},  {plane}".strip())
+    """Return the case, the time, which a mean has not, and the plane."""
+    when = f"t = {float(ds['time']):.6g},  " if "time" in ds.coords else ""
+    return literal(f"{ds.attrs.get('title', '')}\n{when}{plane}".strip())
 
 
 def label(array: xr.DataArray, words: str) -> str:

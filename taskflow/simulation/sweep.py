@@ -24,6 +24,7 @@ from taskflow.runtime.regions import Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import read
 from taskflow.simulation.conditions.remedies import as_keys
+from taskflow.simulation.conditions.restart import check_labels
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.formulas.values import whole
 from taskflow.simulation.run import Run, run_on
@@ -111,6 +112,8 @@ def sweep(
                 where = frozenset([worker])
                 place = folder / f"{n:04}"
                 anew = force or _unsaved(place)
+                if not anew:
+                    check_labels(place, one, points[n][0])
                 return run_on(one, place, cluster, force=anew, resume=not anew, progress=look, workers=where)
             finally:
                 free.put(worker)

@@ -42,8 +42,9 @@ def test_what_was_recorded_beside_snapshots_lies_on_the_same_cells(warm):
 
 
 def test_streamlines_are_drawn(warm):
-    figure = dataset(warm / "fields.zarr").flow.streamlines("y")
-    assert figure.axes[0].collections
+    ds = dataset(warm / "fields.zarr")
+    for flow in (ds.flow, ds.mean("time").flow):
+        assert flow.streamlines("y").axes[0].collections
 
 
 def test_a_run_loads_neither_pictures_nor_the_analysis():

@@ -146,3 +146,12 @@ def test_of_a_part_of_the_domain_only_what_is_known_is_derived(warm):
         alike.flow.velocity()
     with pytest.raises(BadInput, match="spectra need all 8 cells along it"):
         alike.flow.spectrum("T", "x")
+
+
+@pytest.mark.parametrize("part", [
+    {"z_c": slice(None, None, 2), "z_f": slice(None, None, 2)}, {"z_c": slice(2, 6)}, {"x_c": slice(2, 6)},
+])  # fmt: skip
+def test_faces_that_are_not_those_of_the_cells_are_refused(warm, part):
+    """Of every other cell the difference of its faces was taken over half their distance."""
+    with pytest.raises(BadInput, match="which are not those around these cells; select alike"):
+        dataset(warm / "fields.zarr").isel(part).flow.q_criterion()

@@ -36,7 +36,7 @@ def test_the_interface_between_two_phases(give, tmp_path):
 
 @pytest.mark.parametrize(("words", "told"), [
     ([], "give a format"), (["--vtk", "--time", "77"], "time = 77"), (["--vtk", "--group", "q"], "no q to read"),
-    (["--vtk", "-o", "/proc/nowhere"], "/proc/nowhere"),
+    (["--vtk", "-o", "/proc/nowhere"], "/proc/nowhere"), (["--vtk", "--field", "p"], "of --interface alone"),
 ])  # fmt: skip
 def test_refusals(give, refused, run_directory, words, told):
     result = give("export", run_directory, *words)

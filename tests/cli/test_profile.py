@@ -42,6 +42,8 @@ def test_quiet(give, here):
 def test_refusals(give, refused, here, monkeypatch):
     result = give("run", "cavity.toml", "--profile", "--nvtx")
     refused(result.exit_code, result.stderr, "--profile --nvtx")
+    result = give("run", "cavity.toml", "--profile-after", "0")
+    refused(result.exit_code, result.stderr, "--profile-after: of --profile and --nvtx")
     assert give("run", "cavity.toml", "--profile", "--profile-steps", "0").exit_code == 2
     monkeypatch.setattr("taskflow.runtime.profile.profiler.HOMES", ())
     result = give("run", "cavity.toml", "--nvtx", "--quiet")

@@ -27,6 +27,9 @@ def test_a_sweep_from_a_file(give, here):
     assert "viscosities/0001: fluid.viscosity = 0.02: " in told.stdout
     assert "2 runs are in viscosities" in told.stdout
     assert give("sweep", "viscosities.toml", "--set", "time.steps=2", "--quiet").stdout == ""
+    unstable = give("sweep", "viscosities.toml", "-o", "unstable", "--set", "time.steps=1", "--set", "time.step=0.5")
+    for run in ("0000", "0001"):
+        assert f"Warning: unstable/{run}: time.step = 0.5 is longer than is stable" in " ".join(unstable.stderr.split())
     sweep.write_text('case = "cavity.toml"\n[parameters]\n"fluid.viscosity" = [-1.0]\n')
     refused = give("sweep", "viscosities.toml")
     assert refused.exit_code == 2

@@ -54,6 +54,8 @@ def test_large_coordinates_point_right_and_up(run):
     ({"plane": "z=9"}, "plane = 'z=9': .* from 0.5 to 1.5"),
     ({"plane": "z=nan"}, "plane = 'z=nan'"),
     ({"time": 0.3}, "time = 0.3: .* choose one of 0, 1$"),
+    ({"time": float("nan")}, "time = nan"),
+    ({"time": float("inf")}, "time = inf"),
     ({"out": "a.xyz"}, "a.xyz: cannot draw this format; .* png"),
 ])
 def test_what_cannot_be_drawn_is_bad_input(run, arguments, message):
@@ -65,6 +67,21 @@ def test_many_times_are_abbreviated(run):
     folder = run({"p": lambda x, y, z: x}, times=range(12), slots=12)
     with pytest.raises(BadInput, match=r"0, 1, 2, 3, \.\.\., 8, 9, 10, 11$"):
         snapshot(folder, 0.5)
+
+
+def test_times_are_known_by_the_digits_that_are_printed(run):
+    folder = run({"p": lambda x, y, z: x}, times=[0.0, 1.0000047, 2.0])
+    with pytest.raises(BadInput) as refusal:
+        snapshot(folder, 1.5)
+    words = str(refusal.value).rpartition("choose one of ")[2].split(", ")
+    assert [float(snapshot(folder, float(word))["time"]) for word in words] == [0.0, 1.0000047, 2.0]
+
+
+def test_times_are_known_in_any_units(run):
+    small = run({"p": lambda x, y, z: x}, times=[0.0, 2e-7, 4e-7])
+    assert float(snapshot(small, 2e-7)["time"]) == 2e-7
+    with pytest.raises(BadInput, match=r"time = 1\.9e-07: no snapshot was written then"):
+        snapshot(small, 1.9e-7)
 
 
 def test_a_folder_that_is_no_run_and_a_run_without_snapshots(tmp_path, run):

@@ -3,6 +3,7 @@
 import signal
 import time
 
+import dask
 import numpy as np
 import psutil
 import pytest
@@ -125,6 +126,8 @@ def test_a_callback_stops_the_run_and_drives_nothing(client, tmp_path):
         def look(it):
             with pytest.raises(BadInput, match=r"step\(1\) within the callback .*look.*stop\(\)"):
                 it.step()
+            with pytest.raises(BadInput, match=r"close\(\) within the callback"):
+                it.close()
             it.stop()
 
         simulation.run()
@@ -221,6 +224,16 @@ def test_fields_are_those_of_the_store(client, tmp_path):
     assert speed == float(stored.flow.velocity()["u"].max())
     with pytest.raises(BadInput, match=r"simulation is closed; Run\.open"):
         simulation["u"]
+
+
+def test_fields_are_read_in_several_threads(client, tmp_path):
+    """As dask reads those of a vorticity: a second one was refused, and so was all that came after it."""
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation, dask.config.set(num_workers=4):
+        for _ in range(5):
+            simulation.step()
+            fields = simulation.dataset()
+            vorticity = fields.flow.vorticity().compute()
+            assert vorticity.equals(fields.compute().flow.vorticity().compute())
 
 
 @pytest.mark.slow

@@ -42,6 +42,18 @@ def test_parameters_are_dimensions(client, case, tmp_path):
     assert energy.shape == (2, 2)
 
 
+def test_runs_of_other_values_are_not_taken_for_those_of_a_sweep(client, case, tmp_path):
+    """A run may go on with another step: it was found under that of a later sweep. To a later end it goes on."""
+    folder = tmp_path / "sweep"
+    tf.sweep(case, {"time.step": [0.02], "time.end": [0.02]}, client, folder)
+    with pytest.raises(RunFailed, match=r"time.step = 0.01; it was 0.02 when this run began"):
+        tf.sweep(case, {"time.step": [0.01], "time.end": [0.02]}, client, folder)
+    later = tf.sweep(case, {"time.step": [0.02], "time.end": [0.04]}, client, folder)
+    assert later.runs[0].report["time"] == 0.04
+    anew = tf.sweep(case, {"time.step": [0.01], "time.end": [0.02]}, client, folder, force=True)
+    assert anew.runs[0].report["steps"] == 2
+
+
 @pytest.mark.slow
 def test_grids_are_measured(client, case, tmp_path):
     sweep = tf.sweep(case, {"grid.cells": [[8, 5, 9], [8, 6, 9]]}, client, tmp_path / "sweep")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -211,6 +213,23 @@ def _check_same(old: Mapping[str, Any], case: Case) -> None:
     """Raises BadInput where a case is not the old one, but for what may change."""
     if problems := [*changes(old, tomllib.loads(case.to_toml()))]:
         raise BadInput("\n".join(problems))
+
+
+def check_labels(directory: Path, case: Case, keys: Iterable[str]) -> None:
+    """Raises BadInput where the run of a directory has other values of keys that runs may go on with: a sweep would
+    find it under those of the case. To another end it goes on, and what computes it may change.
+    """
+    with suppress(OSError, ValueError):
+        old, new = (tomllib.loads(text) for text in ((directory / CASE).read_text("utf-8"), case.to_toml()))
+        for path in (tuple(key.split(".")) for key in keys):
+            if path[0] in FREE and path[0] != "machine" and path not in (("time", "end"), ("time", "steps")):
+                for difference in _differences(path, _at(old, path), _at(new, path)):
+                    raise BadInput(difference)
+
+
+def _at(tables: Any, path: Iterable[str]) -> Any:
+    """The value of a key; None where it is not given."""
+    return reduce(lambda table, name: table.get(name) if isinstance(table, Mapping) else None, path, tables)
 
 
 def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:

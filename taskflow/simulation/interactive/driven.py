@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
@@ -115,6 +116,7 @@ class DrivenRun:
         self.case, self._callbacks = case, Callbacks()
         self._over, self._halted, self._busy, self._reason = "", False, "", ""
         self._state, self._closed = 0, False
+        self._reading = RLock()  # dask reads fields in several threads: one after the other
         self._computed = set[tuple[str, int]]()  # what follows from the fields of a state, and is there
         self._recorded: dict[str, RecordedArray] = {}
         with ExitStack() as stack, stoppable(), as_keys():
@@ -155,8 +157,10 @@ class DrivenRun:
 
     def close(self) -> Run:
         """End the run where it pauses, with its state written as after Ctrl-C, and give the machines back; the run.
-        Idempotent.
+        Idempotent. Raises BadInput within a callback, and does nothing then.
         """
+        if not self._over and self._busy.startswith("the callback"):
+            self._check_free("close()")
         try:
             if not self._over:
                 reason = self._reason or f"it was closed at step {self.iteration}"
@@ -207,7 +211,8 @@ class DrivenRun:
                 self._end(f"{callback.name} raised {type(error).__name__}: {error}")
             raise
         finally:
-            self._busy = busy
+            with self._reading:
+                self._busy = busy
 
     def _done(self, outcome: Outcome) -> None:
         """Note where the run is after a job. Raises what went wrong, and where somebody interrupted it."""
@@ -268,16 +273,21 @@ class DrivenRun:
             remedy = f"Simulation(case, ..., resume=True) goes on with it{to}"
             raise BadInput(f"{call}: the run is over: {self._over}; {remedy}")
 
+    def _check_free(self, call: str, *, drives: bool = True) -> None:
+        if self._busy and (drives or not self._busy.startswith("the callback")):
+            raise BadInput(f"{call} within {self._busy}: it would have to go on while it goes on; call stop() there")
+
     @contextmanager
     def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:
         """A call that has the blocks work. Raises BadInput within another one; callbacks may have those that do not
         drive the run.
         """
-        if self._busy and (drives or not self._busy.startswith("the callback")):
-            raise BadInput(f"{name} within {self._busy}: it would have to go on while it goes on; call stop() there")
-        self._busy, busy = name, self._busy
+        with self._reading:
+            self._check_free(name, drives=drives)
+            self._busy, busy = name, self._busy
         try:
             with stoppable(), as_keys():
                 yield
         finally:
-            self._busy = busy
+            with self._reading:
+                self._busy = busy

@@ -116,12 +116,14 @@ class Simulation(DrivenRun):
         charts = setup.partition.region.charts
 
         def fetch(name: str, chart: int, box: Box) -> np.ndarray:
-            if self._state != state:
-                raise BadInput(f"{name} of step {step}: the simulation has gone on; ask again, or .load() it in time")
-            if name in derived and (name, state) not in self._computed:
-                self._ask(f"computing {name}", lambda blocks: blocks.do(derive))
-                self._computed = {(name, state) for name in derived}
-            return self._ask(f"reading {name}", lambda blocks: blocks.read(name, box.shift(charts[chart].lo)))
+            with self._reading:
+                if self._state != state:
+                    gone = f"{name} of step {step}: the simulation has gone on"
+                    raise BadInput(f"{gone}; ask again, or .load() it in time")
+                if name in derived and (name, state) not in self._computed:
+                    self._ask(f"computing {name}", lambda blocks: blocks.do(derive))
+                    self._computed = {(name, state) for name in derived}
+                return self._ask(f"reading {name}", lambda blocks: blocks.read(name, box.shift(charts[chart].lo)))
 
         fields, place = {name: setup.system.metadata[name] for name in (*self.case.fields, *derived)}, self.directory
         return live(place / STORE, fields, np.dtype(setup.dtype), self.time, fetch, setup.domain.placed(self._tick))
