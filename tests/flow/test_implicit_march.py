@@ -196,6 +196,9 @@ def test_the_cfl_number_follows_the_residual():
     assert scalars["cfl"] == pytest.approx(1.5 * 2**0.9)
     assert scalars["retreat"] == 0
     assert ramp.advance({**scalars, "cfl": 900.0}, 1e-9, *vain)["cfl"] == 1e3
+    steep = Ramp(5.0, 1e3, 80.0)  # powers beyond all numbers
+    assert steep.advance(scalars | {"cfl": 900.0}, 1e-9, *vain)["cfl"] == 1e3
+    assert math.isfinite(steep.advance(scalars, 1e9, *vain)["slowness"])
     for wrong in ({"start": 0.0}, {"power": math.nan}, {"start": 10.0, "most": 1.0}):
         with pytest.raises(BadInput, match=r"method\.cfl"):
             Ramp(**wrong)

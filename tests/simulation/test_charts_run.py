@@ -73,6 +73,18 @@ def test_a_uniform_flow_stays_as_it_is(tmp_path, name):
             np.testing.assert_allclose(chart[field].values, value, atol=1e-12, err_msg=field)
 
 
+def test_a_slow_flow_has_the_bits_of_a_fast_one(tmp_path):
+    """In other units, powers of two times the first: no speed is small by itself."""
+    states = []
+    for speed in (1.0, 2.0**-12):
+        slow = {"fluid__viscosity": 0.05 * speed, "initial__velocity": [speed, 0.0, 0.0]}
+        go(case(**slow, boundaries__far__velocity=[speed, 0.0, 0.0]), tmp_path / f"{speed}")
+        charts = tree(tmp_path / f"{speed}" / "fields.zarr")["charts"].children.values()
+        states.append([chart[name].values / speed**n for chart in charts for name, n in (("u", 1), ("p", 2))])
+    for one, other in zip(*states, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.slow
 def test_a_steady_state_ends_the_run(tmp_path):
     """Which of its steps that is does not depend on a break: all residuals count that were looked at."""

@@ -18,7 +18,7 @@ from taskflow.simulation.case.initial import NumberOrExpression, VectorExpressio
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Table, Vector, entry, reads
 from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.formulas.motion import of_time, steepest
+from taskflow.simulation.formulas.motion import dual, of_time, steepest
 
 SAMPLES = 512  # moments at which a motion is tried
 ALONG = 1e-9  # of the length of a vector: what of it may point across an axis that it is parallel to
@@ -65,6 +65,18 @@ class GridMotion(Table):
     def moved(self, points: np.ndarray, time: float) -> np.ndarray:
         """Points [xyz, ...] where they are at a time."""
         return transformed(points, *self.pose(time))
+
+    def speeds(self, points: np.ndarray, time: float) -> np.ndarray:
+        """How fast points [xyz, ...] move that are there at a time; not finite where the derivatives are not."""
+        *angles, x, y, z = (dual(of_time(value), time) for value in self.formulas.values())
+        frame, spin = np.eye(3), np.zeros((3, 3))
+        for axis, angle in reversed([*enumerate(angles)]):
+            quarter = _turn(axis, np.pi / 2)
+            quarter[axis, axis] = 0.0
+            spin += float(angle.slope) * (frame @ quarter @ frame.T)
+            frame = frame @ _turn(axis, float(angle.value))
+        shift, drift = np.array([[float(part.value), float(part.slope)] for part in (x, y, z)]).T
+        return transformed(points, spin, drift - spin @ (self.centre + shift))
 
     def turns(self, vector: np.ndarray) -> Iterator[str]:
         """Yield the axes about which a change of the angle turns a vector of the grid at rest."""

@@ -116,7 +116,7 @@ class MethodOptions:
     def least_compressibility(self, speed: float) -> float:
         """b, or the least one, for a reference speed."""
         factor = 1.0 if self.local else 2.5
-        return self.compressibility if self.compressibility is not None else max(factor * speed**2, 1e-6)
+        return self.compressibility if self.compressibility is not None else factor * speed**2
 
 
 UPWIND_METHOD = MethodOptions()

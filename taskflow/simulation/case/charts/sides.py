@@ -225,15 +225,19 @@ def unbalanced(
     charts: MultiBlockGrid, boundaries: ChartSides, motion: GridMotion | None, t: float = 0.0
 ) -> str | None:  # fmt: skip
     """Say how much more enters than leaves at a time, or less, where all other sides are closed; None where that is
-    nothing, or can leave. Raises BadInput where a formula is not finite.
+    nothing, or can leave. A grid that moves leaves fluid behind. Raises BadInput where a formula is not finite.
     """
     if any(side.type in ("outflow", "far-field") for side in boundaries.sides.values()):
         return None
     charts, through = placed(charts, motion, t), {}  # negative where fluid enters
     for name, side in _both(charts, boundaries):
         if side.type == "inflow":
-            geometry = (faces(charts, patch) for patch in charts.sides[name])
-            through[name] = sum(float((np.stack(side.at(x, y, z, t)) * areas).sum()) for (x, y, z), areas in geometry)
+            through[name] = 0.0
+            for (x, y, z), areas in (faces(charts, patch) for patch in charts.sides[name]):
+                velocity = np.stack(side.at(x, y, z, t))
+                if motion is not None:
+                    velocity -= motion.speeds(np.stack((x, y, z)), t)
+                through[name] += float((velocity * areas).sum())
     net, most = sum(through.values()), sum(map(abs, through.values()))
     if not abs(net) > BALANCED * most:
         return None

@@ -14,6 +14,7 @@ GROWTH = 3.0  # of the CFL number, in an outer iteration
 RETREAT = 10.0  # of the CFL number, after an update that was refused
 HALF = 0.5  # of a right-hand side: linear equations that left less were not in vain
 WORSE = 2.0  # times the residual: no update may leave more
+LEAST = 1e-300  # a CFL number whose inverse is a number
 
 
 BEGUN = ("cfl", "slowness", "first", "retreat", "refused", "begun", "broken")
@@ -60,10 +61,18 @@ class Ramp:
             cfl = GROWTH * before
         else:
             fallen = first / size if size > 0 else math.inf
-            cfl = min(self.start * min(fallen**self.power, self.most), GROWTH * before)
+            cfl = min(self.start * min(_power(fallen, self.power), self.most), GROWTH * before)
             cfl = max(cfl, before) if whole and left < HALF else cfl
-        cfl = min(cfl, self.most)
+        cfl = min(max(cfl, LEAST), self.most)
         return {"cfl": cfl, "slowness": 1 / cfl, "first": first, "retreat": 0.0}
+
+
+def _power(base: float, exponent: float) -> float:
+    """Infinity where that is too large for a number."""
+    try:
+        return base**exponent
+    except OverflowError:
+        return math.inf
 
 
 RAMP = Ramp()
