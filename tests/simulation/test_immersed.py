@@ -311,6 +311,30 @@ def test_what_comes_in_leaves_around_a_body(outflow, pressure):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("body", [
+    box([0.4] * 3, [0.8] * 3),
+    {"type": "implicit", "inside": "maximum(abs(x-0.6), maximum(abs(y-0.6), abs(z-0.6))) - 0.2"},
+])  # fmt: skip
+def test_surfaces_on_faces_of_cells_close_them_on_all_sides(body):
+    """Also where a centre lies on a surface that faces up: forces are those on a body that is a little larger."""
+
+    def flow(body: dict, blocks=(1, 1, 1)) -> Flow:
+        case = Case(
+            grid={"cells": [12] * 3, "lengths": [1.2] * 3}, fluid={"viscosity": 0.05}, boundaries=PERIODIC,
+            body={"force": ["sin(9*t)", 0, 0]}, time={"steps": 8, "step": 0.01}, bodies=IMMERSED, pressure=DIRECT,
+            scalars=[{"name": "c", "diffusivity": 0.1, "initial": "x*x"}], obstacles=[body | {"name": "body"}],
+        )  # fmt: skip
+        return compute(case, blocks)
+
+    result, larger = flow(body), flow(box([0.4 - 1e-6] * 3, [0.8 + 1e-6] * 3))
+    force = followed(larger)["body"]["force"]
+    np.testing.assert_allclose(followed(result)["body"]["force"], force, rtol=1e-3, atol=1e-9)
+    assert force[0] > 0.01
+    inside = result["c"][4:8, 4:8, 4:8]
+    np.testing.assert_allclose(inside, np.broadcast_to((0.05 + 0.1 * np.arange(4, 8)) ** 2, inside.shape), rtol=1e-12)
+    np.testing.assert_allclose(flow(body, (2, 1, 2))["u"], result["u"], rtol=1e-10)
+
+
 def test_scalars_stay_outside_and_are_not_lost():
     """Insulated bodies: the integral of a scalar over the fluid does not change; by either scheme it stays bounded."""
     scalars = [{"name": name, "diffusivity": 0.01, "scheme": name, "initial": "where(z > 0.7, 1, 0)"}
