@@ -335,6 +335,25 @@ def test_surfaces_on_faces_of_cells_close_them_on_all_sides(body):
     np.testing.assert_allclose(flow(body, (2, 1, 2))["u"], result["u"], rtol=1e-10)
 
 
+def test_houses_along_the_grid_are_alike_from_both_sides(tmp_path):
+    """Of a height map whose pixels are cells, and of the same one turned round: flags, friction and open shares."""
+    heights, results = np.zeros((8, 10)), []
+    heights[1:4, 3:7], heights[1:3, 4:6] = 0.4, 0.7
+    for number, rows in enumerate((heights, heights[::-1])):
+        np.save(tmp_path / f"{number}.npy", rows)
+        case = Case(
+            grid={"cells": [10, 8, 9], "lengths": [1.0, 0.8, 0.9]}, fluid={"viscosity": 1.0}, bodies=IMMERSED,
+            boundaries={"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "slip"}, time={"steps": 1},
+            obstacles=[{"type": "heights", "file": str(tmp_path / f"{number}.npy"), "interpolation": "nearest"}],
+        )  # fmt: skip
+        results.append(flags(SimulationSetup(case, (1, 1, 1), device="cpu")))
+    for name in ("friction_x", "friction_y", "friction_z", "blockage_x", "blockage_y", "blockage_z"):
+        one, other = (result[name] for result in results)
+        turned = np.roll(other[:, ::-1], int(name[-1] == "y"), axis=1)
+        np.testing.assert_allclose(turned, one, atol=1e-9, err_msg=name)
+        assert one.any() == name.startswith("friction")
+
+
 def test_scalars_stay_outside_and_are_not_lost():
     """Insulated bodies: the integral of a scalar over the fluid does not change; by either scheme it stays bounded."""
     scalars = [{"name": name, "diffusivity": 0.01, "scheme": name, "initial": "where(z > 0.7, 1, 0)"}

@@ -207,7 +207,9 @@ class ImmersedMasks(Masks):
             box = part.grow(1) if at == "corner" else part
             where = np.flatnonzero(cuts.cut(mask, axis, side))
             cells = [n + lo for n, lo in zip(np.unravel_index(where, box.shape[::-1])[::-1], box.lo, strict=True)]
-            around.append(np.stack([self._step(at, n, cells[n], way) for n in range(3) for way in (-1, 1)], axis=1))
+            nudge = 0.0 if at == "corner" else cuts.ON_FACE
+            beside = [nudge * self._step(at, n, cells[n], way) for n in range(3) for way in (-1, 1)]
+            around.append(np.stack(beside, axis=1).reshape(-1, 3, 2))
             steps.append(self._step(at, axis, cells[axis], side))
             extents.append(metric(self.solids.grid)[at, axis][1][cells[axis] + AROUND])
             cells[axis] = cells[axis] + side
@@ -216,7 +218,7 @@ class ImmersedMasks(Masks):
             begins.append(where)
         ends, bodies, ways = np.concatenate(points), np.concatenate(owners), side * np.concatenate(steps)
         shares = self.solids.shares(ends, bodies, axis, ways)
-        self._look_inside(shares, ends, bodies, axis, ways, cuts.ON_FACE * np.concatenate(around).reshape(-1, 3, 2))
+        self._look_inside(shares, ends, bodies, axis, ways, np.concatenate(around))
         split = np.split(shares, np.cumsum([len(where) for where in begins])[:-1])
         return dict(zip(inside, map(Surfaces, begins, split, steps, extents), strict=True))
 
