@@ -335,6 +335,21 @@ def test_surfaces_on_faces_of_cells_close_them_on_all_sides(body):
     np.testing.assert_allclose(flow(body, (2, 1, 2))["u"], result["u"], rtol=1e-10)
 
 
+def test_surfaces_through_centres_of_cells_are_warm_on_all_sides():
+    """The heat of a box whose faces have centres of cells is that of one that is a little larger."""
+
+    def heat(beyond: float) -> float:
+        body = box([0.35 - beyond] * 3, [0.75 + beyond] * 3, name="body", temperature=1.0)
+        case = Case(
+            grid={"cells": [11] * 3, "lengths": [1.1] * 3}, fluid={"viscosity": 0.05}, boundaries=PERIODIC,
+            heat={"diffusivity": 0.05}, time={"steps": 4, "step": 0.01}, bodies=IMMERSED, obstacles=[body],
+        )  # fmt: skip
+        return followed(compute(case))["body"]["heat_flux"]
+
+    assert heat(0.0) == pytest.approx(heat(1e-6), rel=1e-3)
+    assert heat(-1e-9) == pytest.approx(heat(1e-6), rel=1e-3)
+
+
 def test_houses_along_the_grid_are_alike_from_both_sides(tmp_path):
     """Of a height map whose pixels are cells, and of the same one turned round: flags, friction and open shares."""
     heights, results = np.zeros((8, 10)), []

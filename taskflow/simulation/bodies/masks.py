@@ -56,8 +56,12 @@ class Masks:
 
     def _warm_parts(self, shard: Shard) -> Iterator[Patch]:
         for part in self.solids.touched(shard.cells):
-            temperature = self._temperature(self.solids.numbers(part))
+            temperature = self._temperature(self._centres(part))
             yield part, {"T": np.where(np.isfinite(temperature), temperature, shard.read("T", part))}
+
+    def _centres(self, part: Box) -> np.ndarray:
+        """The numbers of the shapes that have the centres of cells."""
+        return self.solids.numbers(part)
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
@@ -115,20 +119,23 @@ class ImmersedMasks(Masks):
         return "T_faces" in self.roles
 
     def _numbers(self, piece: Box, at: Point) -> np.ndarray:
-        """The shapes that have points in a piece and `reach` layers around it. Faces on a surface are in the body."""
-        if at not in FACES:
+        """The shapes that have points in a piece and `reach` layers around it. What is on a surface is in the body."""
+        if at == "corner":
             return self.solids.numbers_around(piece, at, self.reach)
         numbers = self.solids.numbers_around(piece, at, self.reach + 3)
         for axis in range(3):
             box = piece.grow(self.reach + 2 - axis)
             wide, numbers = numbers, moved(numbers).reshape(-1).copy()
-            on_wall = moved(self._on_walls(box)[FACES.index(at)]).reshape(-1)
+            on_wall = moved(self._on_walls(box)[FACES.index(at)] if at in FACES else wide < 0).reshape(-1)
             for side in (-1, 1):
                 beside = self._surfaces(box, {at: wide}, {at: wide != 0}, axis, side)[at]
                 touching = beside.where[(beside.share < cuts.ON_FACE) & ~on_wall[beside.where]]
                 numbers[touching] = moved(wide, (axis, side)).reshape(-1)[touching]
             numbers = numbers.reshape(box.shape[::-1])
         return numbers
+
+    def _centres(self, part: Box) -> np.ndarray:
+        return self._numbers(part, "c")[part.slices(part.grow(self.reach).lo)]
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
