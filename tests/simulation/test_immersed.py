@@ -350,6 +350,33 @@ def test_surfaces_through_centres_of_cells_are_warm_on_all_sides():
     assert heat(-1e-9) == pytest.approx(heat(1e-6), rel=1e-3)
 
 
+@pytest.mark.parametrize("axis", range(3))
+def test_moments_and_bodies_along_the_grid_are_mirrored(axis):
+    """One ends at the seam, the other one's middle is no face: moments are about the middles of bodies."""
+
+    def bodies(sign: int) -> tuple[dict, np.ndarray]:
+        ends = np.array([[[1.0, 0.3, 0.2], [1.4, 0.5, 0.6]], [[0.3, 0.5, 0.3], [0.6, 0.8, 0.7]]])
+        if sign < 0:
+            ends[:, ::-1, axis] = lengths[axis] - ends[:, :, axis]
+        obstacles = [box(*map(np.ndarray.tolist, body), name=name) for body, name in zip(ends, "ab", strict=True)]
+        case = Case(
+            grid={"cells": [14, 10, 9], "lengths": lengths.tolist()}, fluid={"viscosity": 0.05}, boundaries=PERIODIC,
+            body={"force": [0.7 * sign if n == axis else 0.3 for n in range(3)]}, time={"steps": 3, "step": 0.01},
+            bodies=IMMERSED, pressure=DIRECT, obstacles=obstacles,
+        )  # fmt: skip
+        flow = compute(case)
+        u = flow["uvw"[axis]]
+        return followed(flow), u if sign > 0 else np.roll(np.flip(u, 2 - axis), 1, 2 - axis)
+
+    lengths = np.array([1.4, 1.0, 0.9])
+    (one, u), (other, turned) = bodies(1), bodies(-1)
+    np.testing.assert_allclose(turned, -u, atol=1e-9)
+    signs = np.where(np.arange(3) == axis, -1, 1)
+    for name in "ab":
+        np.testing.assert_allclose(other[name]["force"], signs * one[name]["force"], atol=1e-9)
+        np.testing.assert_allclose(other[name]["moment"], -signs * one[name]["moment"], atol=1e-9)
+
+
 def test_houses_along_the_grid_are_alike_from_both_sides(tmp_path):
     """Of a height map whose pixels are cells, and of the same one turned round: flags, friction and open shares."""
     heights, results = np.zeros((8, 10)), []

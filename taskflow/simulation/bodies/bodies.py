@@ -183,11 +183,14 @@ class Bodies:
         parts = self._parts(name)
         points = (self.case.obstacles[n].moment_about for n in parts)
         point = next((point for point in points if point is not None), None)
-        solids = replace(self.solids, shapes=self.moving.shapes) if self.moving else self.solids
         if point is not None:
             return point
-        cells = hull(solids.boxes[n] for n in parts)
-        return triple(float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
+        moving, domain = self.moving, np.array([self.grid.origin, np.add(self.grid.origin, self.grid.lengths)])
+        ends = np.array([(moving or self.solids).shapes[n].bounds for n in parts])
+        box = np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+        goes = moving is not None and moving.motions[parts[0]] is not None
+        middle = (np.where(np.isfinite(box), box, domain) if goes else np.clip(box, *domain)).mean(axis=0)
+        return triple(middle.tolist())
 
     def _beside(self, cells: Box, layers: int = 1) -> Box:
         """Some cells, and those that are so many layers away at most."""

@@ -239,12 +239,14 @@ class ImmersedMasks(Masks):
         """Where ways end on a surface, at points that are closed for that, take the `shares` of ways a little `aside`,
         [n, xyz, low and high], which end behind it.
         """
-        on = np.flatnonzero(shares == 1.0)
+        on, grid = np.flatnonzero(shares == 1.0), self.solids.grid
         a, b = (other for other in range(3) if other != axis)
         for by_a, by_b in product((-1, 0, 1), repeat=2) if on.size else ():
             beside = ends[on]
-            beside[:, a] += by_a * aside[on, a, max(by_a, 0)]
-            beside[:, b] += by_b * aside[on, b, max(by_b, 0)]
+            for other, by in ((a, by_a), (b, by_b)):
+                start, length = grid.origin[other], grid.lengths[other]
+                at = beside[:, other] - start + by * aside[on, other, max(by, 0)]
+                beside[:, other] = start + (np.mod(at, length) if grid.periodic[other] else at)
             shares[on] = np.minimum(shares[on], self.solids.shares(beside, owners[on], axis, ways[on]))
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
