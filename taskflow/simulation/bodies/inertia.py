@@ -57,7 +57,7 @@ class RigidMass:
         return cls(volume, centre, second - volume * np.outer(centre, centre))
 
     def change(
-        self, motion: RigidMotion, before: float, now: float, about: np.ndarray, driven: np.ndarray
+        self, motion: RigidMotion, before: float, now: float, about: np.ndarray, driven: np.ndarray | float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         """The rate at which the momentum of the stored fluid changes from one time to another, less the acceleration by
         which it is `driven`, and the moment of that about a point, given where it is at the later one. Per density.
