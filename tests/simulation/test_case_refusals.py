@@ -59,6 +59,9 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"obstacles": [{**SPHERE, "temperature": 1.0}]}, f"obstacles[1].temperature = 1.0: {NO_HEAT}"),
     ({"obstacles": [{**SPHERE, "moment_about": [0, 0, 0]}]},
      "obstacles[1].moment_about = [0, 0, 0]: moments are of bodies with a name; give it one"),
+    ({"obstacles": [{**SPHERE, "name": "a", "moment_about": [n, 0, 0]} for n in (0, 0, 1)]},
+     'obstacles[3].moment_about = [1.0, 0.0, 0.0]: another part of "a" has another point; give the parts of one name'
+     " one point"),
     ({"obstacles": [{"type": "implicit", "inside": "q"}]},
      "obstacles[1].inside = \"q\": 'q' is not allowed: there is no q; known are x, y, z, pi, e, sin, cos, tan, exp,"
      " log, sqrt, sinh, cosh, tanh, abs, minimum, maximum, where"),

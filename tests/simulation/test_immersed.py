@@ -311,6 +311,91 @@ def test_what_comes_in_leaves_around_a_body(outflow, pressure):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("body", [
+    box([0.4] * 3, [0.8] * 3),
+    {"type": "implicit", "inside": "maximum(abs(x-0.6), maximum(abs(y-0.6), abs(z-0.6))) - 0.2"},
+])  # fmt: skip
+def test_surfaces_on_faces_of_cells_close_them_on_all_sides(body):
+    """Also where a centre lies on a surface that faces up: forces are those on a body that is a little larger."""
+
+    def flow(body: dict, blocks=(1, 1, 1)) -> Flow:
+        case = Case(
+            grid={"cells": [12] * 3, "lengths": [1.2] * 3}, fluid={"viscosity": 0.05}, boundaries=PERIODIC,
+            body={"force": ["sin(9*t)", 0, 0]}, time={"steps": 8, "step": 0.01}, bodies=IMMERSED, pressure=DIRECT,
+            scalars=[{"name": "c", "diffusivity": 0.1, "initial": "x*x"}], obstacles=[body | {"name": "body"}],
+        )  # fmt: skip
+        return compute(case, blocks)
+
+    result, larger = flow(body), flow(box([0.4 - 1e-6] * 3, [0.8 + 1e-6] * 3))
+    force = followed(larger)["body"]["force"]
+    np.testing.assert_allclose(followed(result)["body"]["force"], force, rtol=1e-3, atol=1e-9)
+    assert force[0] > 0.01
+    inside = result["c"][4:8, 4:8, 4:8]
+    np.testing.assert_allclose(inside, np.broadcast_to((0.05 + 0.1 * np.arange(4, 8)) ** 2, inside.shape), rtol=1e-12)
+    np.testing.assert_allclose(flow(body, (2, 1, 2))["u"], result["u"], rtol=1e-10)
+
+
+def test_surfaces_through_centres_of_cells_are_warm_on_all_sides():
+    """The heat of a box whose faces have centres of cells is that of one that is a little larger."""
+
+    def heat(beyond: float) -> float:
+        body = box([0.35 - beyond] * 3, [0.75 + beyond] * 3, name="body", temperature=1.0)
+        case = Case(
+            grid={"cells": [11] * 3, "lengths": [1.1] * 3}, fluid={"viscosity": 0.05}, boundaries=PERIODIC,
+            heat={"diffusivity": 0.05}, time={"steps": 4, "step": 0.01}, bodies=IMMERSED, obstacles=[body],
+        )  # fmt: skip
+        return followed(compute(case))["body"]["heat_flux"]
+
+    assert heat(0.0) == pytest.approx(heat(1e-6), rel=1e-3)
+    assert heat(-1e-9) == pytest.approx(heat(1e-6), rel=1e-3)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_moments_and_bodies_along_the_grid_are_mirrored(axis):
+    """One ends at the seam, the other one's middle is no face: moments are about the middles of bodies."""
+
+    def bodies(sign: int) -> tuple[dict, np.ndarray]:
+        ends = np.array([[[1.0, 0.3, 0.2], [1.4, 0.5, 0.6]], [[0.3, 0.5, 0.3], [0.6, 0.8, 0.7]]])
+        if sign < 0:
+            ends[:, ::-1, axis] = lengths[axis] - ends[:, :, axis]
+        obstacles = [box(*map(np.ndarray.tolist, body), name=name) for body, name in zip(ends, "ab", strict=True)]
+        case = Case(
+            grid={"cells": [14, 10, 9], "lengths": lengths.tolist()}, fluid={"viscosity": 0.05}, boundaries=PERIODIC,
+            body={"force": [0.7 * sign if n == axis else 0.3 for n in range(3)]}, time={"steps": 3, "step": 0.01},
+            bodies=IMMERSED, pressure=DIRECT, obstacles=obstacles,
+        )  # fmt: skip
+        flow = compute(case)
+        u = flow["uvw"[axis]]
+        return followed(flow), u if sign > 0 else np.roll(np.flip(u, 2 - axis), 1, 2 - axis)
+
+    lengths = np.array([1.4, 1.0, 0.9])
+    (one, u), (other, turned) = bodies(1), bodies(-1)
+    np.testing.assert_allclose(turned, -u, atol=1e-9)
+    signs = np.where(np.arange(3) == axis, -1, 1)
+    for name in "ab":
+        np.testing.assert_allclose(other[name]["force"], signs * one[name]["force"], atol=1e-9)
+        np.testing.assert_allclose(other[name]["moment"], -signs * one[name]["moment"], atol=1e-9)
+
+
+def test_houses_along_the_grid_are_alike_from_both_sides(tmp_path):
+    """Of a height map whose pixels are cells, and of the same one turned round: flags, friction and open shares."""
+    heights, results = np.zeros((8, 10)), []
+    heights[1:4, 3:7], heights[1:3, 4:6] = 0.4, 0.7
+    for number, rows in enumerate((heights, heights[::-1])):
+        np.save(tmp_path / f"{number}.npy", rows)
+        case = Case(
+            grid={"cells": [10, 8, 9], "lengths": [1.0, 0.8, 0.9]}, fluid={"viscosity": 1.0}, bodies=IMMERSED,
+            boundaries={"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "slip"}, time={"steps": 1},
+            obstacles=[{"type": "heights", "file": str(tmp_path / f"{number}.npy"), "interpolation": "nearest"}],
+        )  # fmt: skip
+        results.append(flags(SimulationSetup(case, (1, 1, 1), device="cpu")))
+    for name in ("friction_x", "friction_y", "friction_z", "blockage_x", "blockage_y", "blockage_z"):
+        one, other = (result[name] for result in results)
+        turned = np.roll(other[:, ::-1], int(name[-1] == "y"), axis=1)
+        np.testing.assert_allclose(turned, one, atol=1e-9, err_msg=name)
+        assert one.any() == name.startswith("friction")
+
+
 def test_scalars_stay_outside_and_are_not_lost():
     """Insulated bodies: the integral of a scalar over the fluid does not change; by either scheme it stays bounded."""
     scalars = [{"name": name, "diffusivity": 0.01, "scheme": name, "initial": "where(z > 0.7, 1, 0)"}

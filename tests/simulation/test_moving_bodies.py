@@ -122,6 +122,29 @@ def test_a_body_that_is_told_to_stay_is_one_at_rest():
         np.testing.assert_allclose(moving[name], standing[name], atol=1e-9, err_msg=name)
 
 
+@pytest.mark.parametrize("tables", [
+    {"body": {"force": [0.3, "-0.2 + 0*t", -1.0]}},
+    {"body": {"gravity": [-0.3, 0.2, 1.0]}, "heat": {"diffusivity": 0.1, "expansion": 1.0},
+     "initial": {"temperature": 1.0}},
+])  # fmt: skip
+def test_fluid_at_rest_lifts_bodies_as_archimedes_says(tables):
+    """One that could move, and one that stays beside it and reaches out of the domain; also the moments."""
+    heat = {"temperature": 1.0} if "heat" in tables else {}
+    ball = {**BALL, "centre": [0.52, 0.47, 0.9], "radius": 0.25, "motion": {"displacement": ["0*t", 0, 0]}}
+    step = {"type": "box", "name": "step", "low": [0.21, 0.21, -1.0], "high": [0.81, 0.77, 0.33]}
+    case = stirred(DIRECT, **{
+        "grid": {"cells": [20, 20, 26], "lengths": [1.0, 1.0, 1.3]}, "initial": {}, "time": {"steps": 2, "step": 0.002},
+        "boundaries": {f"{axis}_{end}": "wall" for axis in "xyz" for end in ("min", "max")},
+        "obstacles": [{**ball, **heat, "moment_about": [0.1, 0.2, 0.3]}, {**step, **heat}], **tables,
+    })  # fmt: skip
+    flow = compute(case)
+    bodies = flow.setup.system.measures.line(flow.history[-1], flow.tick, 0.0)["bodies"]
+    lift = np.array([-0.3, 0.2, 1.0]) * 4 / 3 * np.pi * 0.25**3
+    np.testing.assert_allclose(bodies["ball"]["force"], lift, rtol=0.03)
+    np.testing.assert_allclose(bodies["ball"]["moment"], np.cross([0.42, 0.27, 0.6], lift), rtol=0.03, atol=3e-4)
+    np.testing.assert_allclose(bodies["step"]["force"][:2], np.array([-0.3, 0.2]) * 0.6 * 0.56 * 0.33, rtol=0.1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("pressure", "blocks", "other"), [
     ({"iterations": 4}, (1, 1, 1), (1, 1, 2)),

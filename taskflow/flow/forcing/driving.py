@@ -30,7 +30,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.rates import advective_rate, exact_sum
 from taskflow.flow.time.schemes import TimeScheme
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import Axis, Components, Launch, Read, ReadWrite, Roles, Scalar, facing, reduced, task
 
 ACROSS = Components(r=Read[facing(r=(0, 1), s=(-1, 0))], s=Read[facing(r=(-1, 0), s=(0, 1))])
@@ -198,6 +198,11 @@ class Driving:
                 constants = {"scale": most, "grid": grid, "axis": axis, "layer": False}
                 yield exact_sum(q, over=over, total=total, bound=f.scalar("rate"), **constants)
                 yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
+
+    def uniform(self, scalars: Mapping[str, float], fluid: Fluid) -> Vector:
+        """The force per mass on all fluid at the beginning of the last step."""
+        timed = [scalars.get(body_force(axis, ""), 0.0) if axis in self.forced else 0.0 for axis in range(3)]
+        return triple(a + b for a, b in zip(fluid.force, timed, strict=True))
 
     def forces(self, scalars: Mapping[str, float], scheme: TimeScheme, dt: float, cells: int) -> dict[str, float]:
         """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.

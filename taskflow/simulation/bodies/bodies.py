@@ -26,13 +26,14 @@ from taskflow.geometry import (
     read_surface,
 )
 from taskflow.runtime.regions import Box, hull, triple
-from taskflow.simulation.bodies.inertia import MovingBody, RigidMass
+from taskflow.simulation.bodies.inertia import WEIGHTLESS, MovingBody, RigidMass
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.moving import REACH, Moving
 from taskflow.simulation.bodies.solids import Solids, pieces
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import ShapeTable
+from taskflow.simulation.case.physics import Forcing
 
 ORIGIN = (0.0, 0.0, 0.0)
 MOMENTS = 200  # of a run, at which it is looked where bodies are
@@ -88,19 +89,25 @@ class Bodies:
 
     @cached_property
     def driven(self) -> dict[str, MovingBody]:
-        """The bodies that move and have names, by these."""
-        driven: dict[str, MovingBody] = {}
+        """The bodies with names, by these, where some move."""
         moving = self.moving
         if moving is None:
-            return driven
+            return {}
+        driven = {}
         for name in self.names:
-            parts = self._parts(name)
-            motion = moving.motions[parts[0]]
-            if motion is not None:
-                shapes = tuple(moving.shapes[n] for n in parts)
-                about = np.array(self._about(name))
-                driven[name] = MovingBody(self.grid, shapes, RigidMass.of(shapes, self.grid), motion, about)
+            parts, about = self._parts(name), np.array(self._about(name))
+            shapes, motion = tuple(moving.shapes[n] for n in parts), moving.motions[parts[0]]
+            stays, acts = motion is None, self.case.body != Forcing()
+            mass = RigidMass.of(shapes, self.grid, stays=stays) if acts or not stays else WEIGHTLESS
+            driven[name] = MovingBody(self.grid, shapes, mass, motion, about, self._lift(parts))
         return driven
+
+    def _lift(self, parts: list[int]) -> np.ndarray:
+        """The acceleration of fluid that has the temperature of obstacles, the same one; 0 where it is not given."""
+        heat, (temperature, *others) = self.case.heat, {self.case.obstacles[n].temperature for n in parts}
+        if heat is None or temperature is None or others:
+            return np.zeros(3)
+        return -heat.expansion * (temperature - heat.reference) * np.array(self.case.body.gravity)
 
     @cached_property
     def near(self) -> Box:
@@ -176,11 +183,14 @@ class Bodies:
         parts = self._parts(name)
         points = (self.case.obstacles[n].moment_about for n in parts)
         point = next((point for point in points if point is not None), None)
-        solids = replace(self.solids, shapes=self.moving.shapes) if self.moving else self.solids
         if point is not None:
             return point
-        cells = hull(solids.boxes[n] for n in parts)
-        return triple(float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
+        moving, domain = self.moving, np.array([self.grid.origin, np.add(self.grid.origin, self.grid.lengths)])
+        ends = np.array([(moving or self.solids).shapes[n].bounds for n in parts])
+        box = np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+        goes = moving is not None and moving.motions[parts[0]] is not None
+        middle = (np.where(np.isfinite(box), box, domain) if goes else np.clip(box, *domain)).mean(axis=0)
+        return triple(middle.tolist())
 
     def _beside(self, cells: Box, layers: int = 1) -> Box:
         """Some cells, and those that are so many layers away at most."""

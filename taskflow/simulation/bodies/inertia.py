@@ -1,8 +1,8 @@
 """The inertia of the fluid that is stored in a moving body, in its place: it belongs to no fluid.
 
 What the scheme takes from the fluid on the faces of a body (`taskflow.flow.bodies.moving`) is the force on it less the
-change of the momentum that is stored inside, where the velocity is u_b. That change is exact: of a rigid body of the
-density of the fluid, in its true shape.
+change of the momentum that is stored inside, where the velocity is u_b, and plus what drives that: a force on all
+fluid, and the lift of a temperature. Both are exact: of a rigid body of the density of the fluid, in its true shape.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.geometry import Pose, Shape, corners, placed
 from taskflow.simulation.formulas.motion import RigidMotion
 
-FINER = 8  # points per narrowest cell and direction
+FINER, COARSER = 8, 3  # points per narrowest cell and direction, of bodies that move and of those that stay
 PLANES = 1 << 22  # points in one go
 
 
@@ -30,9 +30,11 @@ class RigidMass:
     moments: np.ndarray
 
     @classmethod
-    def of(cls, shapes: Sequence[Shape], grid: StaggeredGrid) -> RigidMass:
-        """The mass of shapes at rest together, from points that are several in each direction of the narrowest cell."""
-        x, y, z = (_points(shapes, grid, axis) for axis in range(3))
+    def of(cls, shapes: Sequence[Shape], grid: StaggeredGrid, *, stays: bool = False) -> RigidMass:
+        """The mass of shapes at rest together, from points that are several in each direction of the narrowest cell; of
+        what stays, that in the domain.
+        """
+        x, y, z = (_points(shapes, grid, axis, stays=stays) for axis in range(3))
         weight, volume = float(np.prod([at[1] - at[0] for at in (x, y, z)])), 0.0
         first, second = np.zeros(3), np.zeros((3, 3))
         planes = max(1, PLANES // max(1, x.size * y.size))
@@ -50,18 +52,18 @@ class RigidMass:
                 second[a, b] += float(places[b] @ w @ places[a])
                 second[b, a] = second[a, b]
         if not volume:
-            return cls(0.0, np.zeros(3), np.zeros((3, 3)))
+            return WEIGHTLESS
         centre = first / volume
         return cls(volume, centre, second - volume * np.outer(centre, centre))
 
     def change(
-        self, motion: RigidMotion, before: float, now: float, about: np.ndarray
+        self, motion: RigidMotion, before: float, now: float, about: np.ndarray, driven: np.ndarray | float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The rate at which the momentum of the stored fluid changes from one time to another, and the moment of that
-        about a point, given where it is at the later one. Per density.
+        """The rate at which the momentum of the stored fluid changes from one time to another, less the acceleration by
+        which it is `driven`, and the moment of that about a point, given where it is at the later one. Per density.
         """
         dt, pose = now - before, motion.pose(now)
-        accelerated = np.subtract(motion.velocity(now), motion.velocity(before)) / dt
+        accelerated = np.subtract(motion.velocity(now), motion.velocity(before)) / dt - driven
         rotation, old = motion.rotation(now), motion.rotation(before)
         turned = _crossing((rotation + old) / 2)
         gain = _crossing((rotation - old) / dt) + turned @ turned  # of a velocity, along what is away
@@ -73,14 +75,19 @@ class RigidMass:
         return force, own + np.cross(middle - about, force)
 
 
-def _points(shapes: Sequence[Shape], grid: StaggeredGrid, axis: int) -> np.ndarray:
+WEIGHTLESS = RigidMass(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+def _points(shapes: Sequence[Shape], grid: StaggeredGrid, axis: int, *, stays: bool) -> np.ndarray:
     """Points along an axis that are equally far from each other, over the extent of some shapes; where that is more
-    than the domain at both ends, over this.
+    than the domain at both ends, over this; of what stays, over what is in the domain.
     """
     start, stop = grid.origin[axis], grid.origin[axis] + grid.lengths[axis]
     low, high = (end(shape.bounds[n][axis] for shape in shapes) for n, end in enumerate((min, max)))
+    if stays:
+        low, high = np.clip((low, high), start, stop)
     low, high = (start, stop) if low <= start and high >= stop else (low, high)
-    count = max(2, int(np.ceil(FINER * (high - low) / grid.narrowest(axis))))
+    count = max(2, int(np.ceil((COARSER if stays else FINER) * (high - low) / grid.narrowest(axis))))
     return np.asarray(low + (high - low) / count * (np.arange(count) + 0.5))
 
 
@@ -97,18 +104,22 @@ def _vector(tensor: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class MovingBody:
-    """A body that moves and whose forces are followed: what it is made of, its mass at rest, its motion, and the point
-    about which its moment is taken, at rest. Picklable.
+    """A body whose forces are followed, where some move: what it is made of, its mass at rest, its motion, None where
+    it stays, the point about which its moment is taken, at rest, and the acceleration by the lift of its temperature.
+    Picklable.
     """
 
     grid: StaggeredGrid
     shapes: tuple[Shape, ...]
     mass: RigidMass
-    motion: RigidMotion
+    motion: RigidMotion | None
     about: np.ndarray
+    lift: np.ndarray
 
     def speed(self, time: float) -> float:
         """The largest speed of the corners of the boxes around its parts at a time, where these are not endless."""
+        if self.motion is None:
+            return 0.0
         pose, most = self.motion.pose(time), 0.0
         for shape in self.shapes:
             ends = np.array(shape.bounds)
@@ -117,16 +128,21 @@ class MovingBody:
             most = max(most, float(np.linalg.norm(self.motion.velocity_at(time, points), axis=1).max()))
         return most
 
-    def completed(self, measured: dict[str, Any], time: float, dt: float) -> dict[str, Any]:
-        """The numbers measured of it in the step of length dt to a time, with the inertia of what is stored in
-        it, and the moment about the point where that is now. None is told while it lies across a periodic side.
+    def completed(self, measured: dict[str, Any], time: float, dt: float, driven: Sequence[float]) -> dict[str, Any]:
+        """The numbers measured of it in the step of length dt to a time, with the inertia of what is stored in it, of
+        all fluid the one that is `driven` so, and the moment about the point where that is now. None is told while it
+        lies across a periodic side.
         """
-        if not dt:
+        acceleration, force = self.lift + driven, np.array(measured["force"])
+        if not dt or (self.motion is None and not acceleration.any()):
             return measured
+        if self.motion is None:
+            weight = self.mass.volume * acceleration
+            moment = np.array(measured["moment"]) - np.cross(self.mass.centre - self.about, weight)
+            return {**measured, "force": (force - weight).tolist(), "moment": moment.tolist()}
         pose = self.motion.pose(time)
         about = pose.forth(self.about)
-        gained, turned = self.mass.change(self.motion, time - dt, time, about)
-        force = np.array(measured["force"])
+        gained, turned = self.mass.change(self.motion, time - dt, time, about, acceleration)
         numbers = {**measured, "force": (force + gained).tolist()}
         image = self._image(pose)
         if image is None:

@@ -23,7 +23,7 @@ Patch = tuple[Box, dict[str, np.ndarray]]
 Numbers = dict[Point, np.ndarray]  # by the location of points in cells
 LARGE = 4 * PIECE  # cells in one go: every shape is looked at in every piece that it reaches
 LAYERS = 2  # around cells, of which the shapes are known
-AROUND = LAYERS + 1  # cells beyond the domain that have places
+AROUND = LAYERS + 3  # cells beyond the domain that have places
 POINTS: tuple[Point, ...] = (*FACES, "corner", "c")
 
 
@@ -56,8 +56,12 @@ class Masks:
 
     def _warm_parts(self, shard: Shard) -> Iterator[Patch]:
         for part in self.solids.touched(shard.cells):
-            temperature = self._temperature(self.solids.numbers(part))
+            temperature = self._temperature(self._centres(part))
             yield part, {"T": np.where(np.isfinite(temperature), temperature, shard.read("T", part))}
+
+    def _centres(self, part: Box) -> np.ndarray:
+        """The numbers of the shapes that have the centres of cells."""
+        return self.solids.numbers(part)
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
@@ -105,7 +109,7 @@ class ImmersedMasks(Masks):
         points = POINTS if self._warm else POINTS[:-1]
         for piece in pieces(box, cells=LARGE):
             around = piece.grow(self.reach)
-            numbers = {at: self.solids.numbers_around(piece, at, self.reach) for at in points}
+            numbers = {at: self._numbers(piece, at) for at in points}
             for part in self.solids.together(piece, self.reach):
                 view = part.grow(self.reach).slices(around.lo)
                 yield part, self._cut(part, {at: values[view] for at, values in numbers.items()})
@@ -113,6 +117,25 @@ class ImmersedMasks(Masks):
     @property
     def _warm(self) -> bool:
         return "T_faces" in self.roles
+
+    def _numbers(self, piece: Box, at: Point) -> np.ndarray:
+        """The shapes that have points in a piece and `reach` layers around it. What is on a surface is in the body."""
+        if at == "corner":
+            return self.solids.numbers_around(piece, at, self.reach)
+        numbers = self.solids.numbers_around(piece, at, self.reach + 3)
+        for axis in range(3):
+            box = piece.grow(self.reach + 2 - axis)
+            wide, numbers = numbers, moved(numbers).reshape(-1).copy()
+            on_wall = moved(self._on_walls(box)[FACES.index(at)] if at in FACES else wide < 0).reshape(-1)
+            for side in (-1, 1):
+                beside = self._surfaces(box, {at: wide}, {at: wide != 0}, axis, side)[at]
+                touching = beside.where[(beside.share < cuts.ON_FACE) & ~on_wall[beside.where]]
+                numbers[touching] = moved(wide, (axis, side)).reshape(-1)[touching]
+            numbers = numbers.reshape(box.shape[::-1])
+        return numbers
+
+    def _centres(self, part: Box) -> np.ndarray:
+        return self._numbers(part, "c")[part.slices(part.grow(self.reach).lo)]
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
@@ -186,21 +209,45 @@ class ImmersedMasks(Masks):
         """The surfaces to this side of points that are not `inside` while the next ones are, at each
         location; both have one layer more than the part, for corners two.
         """
-        points, owners, steps, extents, begins = [], [], [], [], []
+        points, owners, steps, extents, begins, around = [], [], [], [], [], []
         for at, mask in inside.items():
             box = part.grow(1) if at == "corner" else part
             where = np.flatnonzero(cuts.cut(mask, axis, side))
             cells = [n + lo for n, lo in zip(np.unravel_index(where, box.shape[::-1])[::-1], box.lo, strict=True)]
-            distances, lengths = metric(self.solids.grid)[at, axis]
-            steps.append(distances[cells[axis] + (AROUND + min(side, 0))])
-            extents.append(lengths[cells[axis] + AROUND])
+            nudge = 0.0 if at == "corner" else cuts.ON_FACE
+            beside = [nudge * self._step(at, n, cells[n], way) for n in range(3) for way in (-1, 1)]
+            around.append(np.stack(beside, axis=1).reshape(-1, 3, 2))
+            steps.append(self._step(at, axis, cells[axis], side))
+            extents.append(metric(self.solids.grid)[at, axis][1][cells[axis] + AROUND])
             cells[axis] = cells[axis] + side
             points.append(np.stack([places(self.solids.grid)[at, n][cells[n] + AROUND] for n in range(3)], axis=1))
             owners.append(moved(numbers[at], (axis, side)).reshape(-1)[where])
             begins.append(where)
-        shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, side * np.concatenate(steps))
+        ends, bodies, ways = np.concatenate(points), np.concatenate(owners), side * np.concatenate(steps)
+        shares = self.solids.shares(ends, bodies, axis, ways)
+        self._look_inside(shares, ends, bodies, axis, ways, np.concatenate(around))
         split = np.split(shares, np.cumsum([len(where) for where in begins])[:-1])
         return dict(zip(inside, map(Surfaces, begins, split, steps, extents), strict=True))
+
+    def _step(self, at: Point, axis: int, cells: np.ndarray, side: int) -> np.ndarray:
+        """The distances of points from the next ones to a side along an axis."""
+        return metric(self.solids.grid)[at, axis][0][cells + (AROUND + min(side, 0))]
+
+    def _look_inside(
+        self, shares: np.ndarray, ends: np.ndarray, owners: np.ndarray, axis: int, ways: np.ndarray, aside: np.ndarray
+    ) -> None:
+        """Where ways end on a surface, at points that are closed for that, take the `shares` of ways a little `aside`,
+        [n, xyz, low and high], which end behind it.
+        """
+        on, grid = np.flatnonzero(shares == 1.0), self.solids.grid
+        a, b = (other for other in range(3) if other != axis)
+        for by_a, by_b in product((-1, 0, 1), repeat=2) if on.size else ():
+            beside = ends[on]
+            for other, by in ((a, by_a), (b, by_b)):
+                start, length = grid.origin[other], grid.lengths[other]
+                at = beside[:, other] - start + by * aside[on, other, max(by, 0)]
+                beside[:, other] = start + (np.mod(at, length) if grid.periodic[other] else at)
+            shares[on] = np.minimum(shares[on], self.solids.shares(beside, owners[on], axis, ways[on]))
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""

@@ -165,6 +165,10 @@ class MovingMasks(ImmersedMasks):
     diffusivity: float
     reach = REACH
 
+    def _numbers(self, piece: Box, at: Point) -> np.ndarray:
+        """See `ImmersedMasks`. Forces are what a step has taken: no face has to be closed for being on a surface."""
+        return self.solids.numbers_around(piece, at, self.reach)
+
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         """See `ImmersedMasks`. A face belongs to the body that has one of `REACH` steps or less away."""
         inner = slice(REACH - LAYERS, LAYERS - REACH or None)

@@ -54,8 +54,8 @@ WORDS = {
 @dataclass(frozen=True, eq=False)
 class FlowMeasures:
     """The quantities that a line of the log has, of a state whose monitor has run. Picklable. `residuals` are the names
-    of those of its solver that are finite in a sane state. `driven` are the bodies that move, by name. The log has the
-    means of fields that are `derived`.
+    of those of its solver that are finite in a sane state. `driven` are the bodies, by name, where some move. The log
+    has the means of fields that are `derived`.
     """
 
     model: FlowModel
@@ -95,8 +95,10 @@ class FlowMeasures:
             numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
         if model.obstacles:
             bodies = model.obstacles.measured(scalars)
-            driven = {name: body.completed(bodies[name], tick.time, tick.dt) for name, body in self.driven.items()}
-            numbers["bodies"] = {**bodies, **driven}
+            for name, body in self.driven.items():
+                force = model.driving.uniform(scalars, model.fluid)
+                bodies[name] = body.completed(bodies[name], tick.time, tick.dt, force)
+            numbers["bodies"] = bodies
         return numbers | monitor.integrals(scalars) | monitor.means(scalars)
 
 
@@ -270,6 +272,8 @@ class FlowSystem(System):
         """A line for each body that moves."""
         path = self.sim.bodies.path
         for name, body in self.sim.bodies.driven.items():
+            if body.motion is None:
+                continue
             speed = max(body.speed(time) for time in path)
             when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"
             yield f"{name}: its surface moves at {speed:.4g} at most {when}"

@@ -202,6 +202,12 @@ def _forces_can_be_followed(obstacles: Obstacles) -> Iterator[Problem]:
     if len(names) > MOST:
         remedy = f"the forces on at most {MOST} bodies are followed; leave out names, or give several parts one name"
         yield wrong(("obstacles",), f"{len(names)} names", remedy)
+    points: dict[str | None, Vector] = {}
+    for key, obstacle in numbered(obstacles=obstacles):
+        point = obstacle.moment_about
+        if point is not None and points.setdefault(obstacle.name, point) != point:
+            remedy = f'another part of "{obstacle.name}" has another point; give the parts of one name one point'
+            yield wrong((*key, "moment_about"), point, remedy)
 
 
 def _options_are_for_obstacles(
