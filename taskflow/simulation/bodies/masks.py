@@ -125,13 +125,14 @@ class ImmersedMasks(Masks):
         numbers = self.solids.numbers_around(piece, at, self.reach + 3)
         for axis in range(3):
             box = piece.grow(self.reach + 2 - axis)
-            wide, numbers = numbers, moved(numbers).reshape(-1).copy()
-            on_wall = moved(self._on_walls(box)[FACES.index(at)] if at in FACES else wide < 0).reshape(-1)
-            for side in (-1, 1):
-                beside = self._surfaces(box, {at: wide}, {at: wide != 0}, axis, side)[at]
-                touching = beside.where[(beside.share < cuts.ON_FACE) & ~on_wall[beside.where]]
-                numbers[touching] = moved(wide, (axis, side)).reshape(-1)[touching]
-            numbers = numbers.reshape(box.shape[::-1])
+            wide, numbers = numbers, moved(numbers).copy()
+            walls, inside = self._on_walls(box), wide != 0
+            for side in (-1, 1) if inside.any() else ():
+                beside = self._surfaces(box, {at: wide}, {at: inside}, axis, side)[at]
+                on = np.unravel_index(beside.where[beside.share < cuts.ON_FACE], numbers.shape)
+                if at in FACES:
+                    on = tuple(np.array(on)[:, ~moved(walls[FACES.index(at)])[on]])
+                numbers[on] = moved(wide, (axis, side))[on]
         return numbers
 
     def _centres(self, part: Box) -> np.ndarray:
@@ -209,23 +210,23 @@ class ImmersedMasks(Masks):
         """The surfaces to this side of points that are not `inside` while the next ones are, at each
         location; both have one layer more than the part, for corners two.
         """
-        points, owners, steps, extents, begins, around = [], [], [], [], [], []
+        points, owners, steps, extents, begins, cut = [], [], [], [], [], {}
         for at, mask in inside.items():
             box = part.grow(1) if at == "corner" else part
             where = np.flatnonzero(cuts.cut(mask, axis, side))
-            cells = [n + lo for n, lo in zip(np.unravel_index(where, box.shape[::-1])[::-1], box.lo, strict=True)]
-            nudge = 0.0 if at == "corner" else cuts.ON_FACE
-            beside = [nudge * self._step(at, n, cells[n], way) for n in range(3) for way in (-1, 1)]
-            around.append(np.stack(beside, axis=1).reshape(-1, 3, 2))
+            index = np.unravel_index(where, box.shape[::-1])
+            cells = [n + lo for n, lo in zip(index[::-1], box.lo, strict=True)]
+            cut[at] = tuple(cells)
             steps.append(self._step(at, axis, cells[axis], side))
             extents.append(metric(self.solids.grid)[at, axis][1][cells[axis] + AROUND])
             cells[axis] = cells[axis] + side
             points.append(np.stack([places(self.solids.grid)[at, n][cells[n] + AROUND] for n in range(3)], axis=1))
-            owners.append(moved(numbers[at], (axis, side)).reshape(-1)[where])
+            owners.append(moved(numbers[at], (axis, side))[index])
             begins.append(where)
         ends, bodies, ways = np.concatenate(points), np.concatenate(owners), side * np.concatenate(steps)
         shares = self.solids.shares(ends, bodies, axis, ways)
-        self._look_inside(shares, ends, bodies, axis, ways, np.concatenate(around))
+        if (on := np.flatnonzero((shares == 1.0) & self._off_walls(ends))).size:
+            shares[on] = self._inside(ends[on], bodies[on], axis, ways[on], self._aside(cut)[on])
         split = np.split(shares, np.cumsum([len(where) for where in begins])[:-1])
         return dict(zip(inside, map(Surfaces, begins, split, steps, extents), strict=True))
 
@@ -233,21 +234,41 @@ class ImmersedMasks(Masks):
         """The distances of points from the next ones to a side along an axis."""
         return metric(self.solids.grid)[at, axis][0][cells + (AROUND + min(side, 0))]
 
-    def _look_inside(
-        self, shares: np.ndarray, ends: np.ndarray, owners: np.ndarray, axis: int, ways: np.ndarray, aside: np.ndarray
-    ) -> None:
-        """Where ways end on a surface, at points that are closed for that, take the `shares` of ways a little `aside`,
-        [n, xyz, low and high], which end behind it.
+    def _aside(self, cells: dict[Point, tuple[np.ndarray, ...]]) -> np.ndarray:
+        """How far from points their neighbours [n, xyz, low and high] are looked at that count as they do: corners have
+        none.
         """
-        on, grid = np.flatnonzero(shares == 1.0), self.solids.grid
+        sides = [(axis, side) for axis in range(3) for side in (-1, 1)]
+        rows = [
+            np.stack([(at != "corner") * cuts.ON_FACE * self._step(at, axis, some[axis], side) for axis, side in sides])
+            for at, some in cells.items()
+        ]
+        return np.concatenate(rows, axis=1).T.reshape(-1, 3, 2)
+
+    def _inside(
+        self, ends: np.ndarray, owners: np.ndarray, axis: int, ways: np.ndarray, aside: np.ndarray
+    ) -> np.ndarray:
+        """The shares of ways that end on a surface, at points that are closed for that: the least of those a little
+        `aside`, some of which end behind it.
+        """
+        grid, shares = self.solids.grid, np.ones(len(ends))
         a, b = (other for other in range(3) if other != axis)
-        for by_a, by_b in product((-1, 0, 1), repeat=2) if on.size else ():
-            beside = ends[on]
+        for by_a, by_b in product((-1, 0, 1), repeat=2):
+            beside = ends.copy()
             for other, by in ((a, by_a), (b, by_b)):
                 start, length = grid.origin[other], grid.lengths[other]
-                at = beside[:, other] - start + by * aside[on, other, max(by, 0)]
+                at = beside[:, other] - start + by * aside[:, other, max(by, 0)]
                 beside[:, other] = start + (np.mod(at, length) if grid.periodic[other] else at)
-            shares[on] = np.minimum(shares[on], self.solids.shares(beside, owners[on], axis, ways[on]))
+            shares = np.minimum(shares, self.solids.shares(beside, owners, axis, ways))
+        return shares
+
+    def _off_walls(self, points: np.ndarray) -> np.ndarray:
+        """Which of some points [n, xyz] do not lie on sides of the domain that are not periodic."""
+        grid, off = self.solids.grid, np.full(len(points), True)
+        for axis in (axis for axis in range(3) if not grid.periodic[axis]):
+            start, length = grid.origin[axis], grid.lengths[axis]
+            off &= (points[:, axis] > start) & (points[:, axis] < start + length)
+        return off
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""
