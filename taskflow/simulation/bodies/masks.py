@@ -264,11 +264,9 @@ class ImmersedMasks(Masks):
 
     def _off_walls(self, points: np.ndarray) -> np.ndarray:
         """Which of some points [n, xyz] do not lie on sides of the domain that are not periodic."""
-        grid, off = self.solids.grid, np.full(len(points), True)
-        for axis in (axis for axis in range(3) if not grid.periodic[axis]):
-            start, length = grid.origin[axis], grid.lengths[axis]
-            off &= (points[:, axis] > start) & (points[:, axis] < start + length)
-        return off
+        grid = self.solids.grid
+        low, high = grid.origin, np.add(grid.origin, grid.lengths)
+        return (((points > low) & (points < high)) | grid.periodic).all(axis=1)
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""
