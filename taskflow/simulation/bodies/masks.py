@@ -266,7 +266,7 @@ class ImmersedMasks(Masks):
         """Which of some points [n, xyz] do not lie on sides of the domain that are not periodic."""
         grid = self.solids.grid
         low, high = grid.origin, np.add(grid.origin, grid.lengths)
-        return (((points > low) & (points < high)) | grid.periodic).all(axis=1)
+        return np.all((points > low) & (points < high) | np.array(grid.periodic), axis=1)
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""
