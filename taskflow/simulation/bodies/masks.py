@@ -225,7 +225,8 @@ class ImmersedMasks(Masks):
             begins.append(where)
         ends, bodies, ways = np.concatenate(points), np.concatenate(owners), side * np.concatenate(steps)
         shares = self.solids.shares(ends, bodies, axis, ways)
-        if (on := np.flatnonzero((shares == 1.0) & self._off_walls(ends))).size:
+        on = np.flatnonzero(shares == 1.0)
+        if (on := on[self._off_walls(ends[on])]).size:
             shares[on] = self._inside(ends[on], bodies[on], axis, ways[on], self._aside(cut)[on])
         split = np.split(shares, np.cumsum([len(where) for where in begins])[:-1])
         return dict(zip(inside, map(Surfaces, begins, split, steps, extents), strict=True))
@@ -235,9 +236,7 @@ class ImmersedMasks(Masks):
         return metric(self.solids.grid)[at, axis][0][cells + (AROUND + min(side, 0))]
 
     def _aside(self, cells: dict[Point, tuple[np.ndarray, ...]]) -> np.ndarray:
-        """How far from points their neighbours [n, xyz, low and high] are looked at that count as they do: corners have
-        none.
-        """
+        """How far beside points `_inside` looks, [n, xyz, low and high]: nowhere beside corners."""
         sides = [(axis, side) for axis in range(3) for side in (-1, 1)]
         rows = [
             np.stack([(at != "corner") * cuts.ON_FACE * self._step(at, axis, some[axis], side) for axis, side in sides])
@@ -264,8 +263,8 @@ class ImmersedMasks(Masks):
 
     def _off_walls(self, points: np.ndarray) -> np.ndarray:
         """Which of some points [n, xyz] do not lie on sides of the domain that are not periodic."""
-        grid = self.solids.grid
-        low, high = grid.origin, np.add(grid.origin, grid.lengths)
+        grid, low = self.solids.grid, np.array(self.solids.grid.origin)
+        high = low + grid.lengths
         return np.all((points > low) & (points < high) | np.array(grid.periodic), axis=1)
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
