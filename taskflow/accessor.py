@@ -19,6 +19,7 @@ from taskflow.analysis.charts import derived as on_charts
 from taskflow.analysis.charts.metrics import with_volumes
 from taskflow.analysis.charts.sides import side
 from taskflow.analysis.planes import plane_of
+from taskflow.errors import BadInput
 from taskflow.output import at_time, dataset, has_charts, tree
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from taskflow.analysis.interface import Interface
-
 
 
 class FlowAccessor:
@@ -41,7 +41,7 @@ class FlowAccessor:
 
     def velocity(self) -> xr.Dataset:
         """Return u, v, w in cell centres."""
-        return derived.velocity(self._ds)
+        return derived.velocity(self._cells)
 
     def grid(self) -> xgcm.Grid:
         """Return the grid for xgcm, with axes X, Y, Z and sizes of cells. Its operators go round periodic directions,
@@ -53,16 +53,16 @@ class FlowAccessor:
 
     def vorticity(self) -> xr.Dataset:
         """Return vorticity_x, vorticity_y, vorticity_z in cell centres: the curl of the velocity; NaN in bodies."""
-        return derived.vorticity(self._ds)
+        return derived.vorticity(self._cells)
 
     def q_criterion(self) -> xr.DataArray:
         """Return Q in cell centres, the second invariant of the velocity gradient, positive in vortices; NaN in bodies.
         """
-        return derived.q_criterion(self._ds)
+        return derived.q_criterion(self._cells)
 
     def plane(self, plane: str | None = None) -> xr.Dataset:
         """Return all fields on a plane: "y" is the one in the middle, "y=0.3" another; the default is of `plane_of`."""
-        return derived.on_plane(self._ds, plane_of(self._ds, plane))
+        return derived.on_plane(self._cells, plane_of(self._ds, plane))
 
     def interface(self, time: float | None = None, field: str = "f", value: float = 0.5) -> Interface:
         """Return the surface on which a field has a value, at a time or in the last snapshot: vertices and triangles,
@@ -70,38 +70,40 @@ class FlowAccessor:
         """
         from taskflow.analysis.interface import POINT_DATA, interface
 
-        one = self._last if time is None else at_time(self._ds, time)
+        if time is not None and "time" not in self._ds.dims:
+            raise BadInput(f"time = {time:g}: this dataset is of one time; leave it out")
+        one = of_cells(last(self._ds) if time is None else at_time(self._ds, time), "c")
         return interface(one, field, value, [name for name in POINT_DATA if name in one and name != field])
 
     def streamlines(self, plane: str | None = None) -> Figure:
         """Return the magnitude of the velocity on a plane, of the last snapshot, with streamlines."""
         from taskflow.plots.snapshots import streamlines_of
 
-        return streamlines_of(self._last, plane_of(self._ds, plane))
+        return streamlines_of(last(self._cells), plane_of(self._ds, plane))
 
     def wall_shear(self, face: str) -> xr.Dataset:
         """Return shear_x, ... on a wall (x_min to z_max), over density, in the middle of each of its cells."""
-        return derived.wall_shear(self._ds, face)
+        return derived.wall_shear(self._cells, face)
 
     def nusselt(self, face: str) -> xr.DataArray:
         """Return the Nusselt number of each cell's part of a wall with a temperature."""
-        return derived.nusselt(self._ds, face)
+        return derived.nusselt(self._cells, face)
 
     def spectrum(self, field: str, axis: str) -> xr.DataArray:
         """Return the power spectrum of a field along a periodic axis, over wavenumbers k."""
-        return spectra.spectrum(self._ds, field, axis)
+        return spectra.spectrum(self._cells, field, axis)
 
     def cospectrum(self, one: str, other: str, axis: str) -> xr.Dataset:
         """Return the co-spectrum and quadrature spectrum of two fields along a periodic axis, over wavenumbers k."""
-        return spectra.cospectrum(self._ds, one, other, axis)
+        return spectra.cospectrum(self._cells, one, other, axis)
 
     def energy_spectrum(self) -> xr.DataArray:
         """Return E(k) of one snapshot that is periodic in all directions."""
-        return spectra.energy_spectrum(self._ds)
+        return spectra.energy_spectrum(self._cells)
 
     def compare(self, table: str | Path, plane: str | None = None) -> float:
         """Return the largest difference of the last snapshot to a profile of a table (CSV, y and u or x and v)."""
-        return profiles.compare(self._last, table, plane)
+        return profiles.compare(last(self._cells), table, plane)
 
     def profiles(self, axis: str) -> xr.Dataset:
         """Return means and covariances over time and over planes across `axis`, of statistics; see `profiles.profiles`.
@@ -119,8 +121,24 @@ class FlowAccessor:
         return spectra.over_time(self._ds)
 
     @property
-    def _last(self) -> xr.Dataset:
-        return self._ds.isel(time=-1) if "time" in self._ds.dims else self._ds
+    def _cells(self) -> xr.Dataset:
+        return of_cells(self._ds)
+
+
+def of_cells(ds: xr.Dataset, kinds: str = "cf") -> xr.Dataset:
+    """Return a dataset of cells. Raises BadInput where it is none: where their centres (c) or faces (f) are gone."""
+    places = [f"{axis}_{kind}" for axis in "xyz" for kind in kinds]
+    if missing := [place for place in places if place not in ds.coords]:
+        raise BadInput(
+            f"this dataset has no {', '.join(missing)}, places of cells; ask snapshots with all their fields and"
+            " directions, and select or average what comes out"
+        )
+    return ds
+
+
+def last(ds: xr.Dataset) -> xr.Dataset:
+    """Return the last snapshot; of one time that."""
+    return ds.isel(time=-1) if "time" in ds.dims else ds
 
 
 class ChartsAccessor:

@@ -17,7 +17,7 @@ def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
     """Return the power spectrum of a field along an axis, on average over all lines: the integral over the wavenumber
     k, in radians per length, is the mean square of what varies along the lines.
     """
-    length = _length(ds, axis)
+    length = _line(ds, axis)
     field = field_of(ds, name)
     dim = next(str(d) for d in field.dims if str(d)[0] == axis)
     cells = field.sizes[dim]
@@ -33,7 +33,7 @@ def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
     wavenumber k is the covariance along the lines; `quadrature` is the imaginary part of its conjugate (R. B. Stull
     1988, section 8.6).
     """
-    length, dim = _length(ds, axis), f"{axis}_c"
+    length, dim = _line(ds, axis), f"{axis}_c"
     fields, cells = [centred(ds, field_of(ds, name)) for name in (one, other)], ds.sizes[dim]
     first, second = (_waves(field, dim) for field in fields)
     product = first.conj() * second * _twice(cells) * length / (2 * np.pi)
@@ -110,6 +110,14 @@ def _twice(cells: int) -> xr.DataArray:
 def _wavenumbers(cells: int, length: float) -> xr.DataArray:
     values = 2 * np.pi / length * np.arange(1, cells // 2 + 1)
     return xr.DataArray(values, dims="k", attrs={"long_name": "wavenumber", "units": "1"})
+
+
+def _line(ds: xr.Dataset, axis: str) -> float:
+    """Return the length of a line along which a field can vary. Raises BadInput as `_length` does, and for one cell."""
+    length = _length(ds, axis)
+    if ds.sizes[f"{axis}_c"] == 1:
+        raise BadInput(f"axis = {axis!r}: there is one cell along it, and nothing varies; choose another axis")
+    return length
 
 
 def _length(ds: xr.Dataset, axis: str) -> float:

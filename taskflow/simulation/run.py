@@ -148,6 +148,8 @@ def begun(
         raise BadInput(f"case = {case!r}; give a Case, as Case.load(path) makes of a case file")
     if resume and force:
         raise BadInput("resume=True, force=True: one at a time; force begins again and drops what is there")
+    if not isinstance(output, str | PathLike | None):
+        raise BadInput(f"output = {output!r}; give the path of a run directory")
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
     over = force or resume  # whether what is there may go, where nothing has been computed
     directory.check(force=over)

@@ -23,6 +23,28 @@ def test_what_is_not_there_is_told(asked, told, warm):
         asked(dataset(warm / "fields.zarr").flow)
 
 
+@pytest.mark.parametrize("part", [
+    lambda ds: ds[["u"]], lambda ds: ds.mean("x_c"), lambda ds: ds.mean(["x_c", "x_f"]), lambda ds: ds[[]],
+])  # fmt: skip
+def test_parts_that_are_of_no_cells_are_told(part, warm):
+    """Where centres or faces have gone with the fields that were left out, or with a mean."""
+    flow = part(dataset(warm / "fields.zarr")).flow
+    for asked in (
+        flow.velocity, flow.vorticity, flow.q_criterion, flow.plane, flow.streamlines, flow.interface,
+        lambda: flow.wall_shear("z_min"), lambda: flow.nusselt("z_min"), lambda: flow.spectrum("u", "x"),
+        lambda: flow.cospectrum("u", "w", "x"), flow.energy_spectrum, lambda: flow.compare("table.csv"),
+    ):  # fmt: skip
+        with pytest.raises(BadInput, match=r"has no .*, places of cells; ask snapshots"):
+            asked()
+
+
+def test_one_time_has_no_others(warm):
+    flow = dataset(warm / "fields.zarr").isel(time=-1).flow
+    assert len(flow.interface(field="T", value=0.5).vertices)
+    with pytest.raises(BadInput, match=r"time = 0\.1: this dataset is of one time; leave it out"):
+        flow.interface(0.1, "T")
+
+
 def test_what_was_recorded_beside_snapshots_lies_on_the_same_cells(warm):
     """Statistics, planes and probes of a stretched grid."""
     ds, store = dataset(warm / "fields.zarr").load(), warm / "fields.zarr"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.errors import BadInput
 from tests.analysis.conftest import PERIODIC, stored
 
 
@@ -34,3 +35,10 @@ def test_a_wave_on_the_edge_of_two_shells_is_in_the_upper_one(tmp_path):
     y_wave = {"u": lambda x, y, z: 2 * np.sin(np.pi * y), "v": lambda x, y, z: 0 * y, "w": lambda x, y, z: 0 * y}
     result = stored(tmp_path, PERIODIC, (8, 8, 8), (5.0, 2.0, 5.0), **y_wave).isel(time=0).flow.energy_spectrum()
     np.testing.assert_allclose(result * 2 * np.pi / 5.0, np.arange(1, len(result) + 1) == 3, rtol=0, atol=1e-12)
+
+
+def test_along_one_cell_nothing_varies(tmp_path):
+    flow = stored(tmp_path, PERIODIC, (8, 1, 8), (1.0, 1.0, 1.0), u=lambda x, y, z: x, w=lambda x, y, z: x).flow
+    for asked in (lambda: flow.spectrum("u", "y"), lambda: flow.cospectrum("u", "w", "y")):
+        with pytest.raises(BadInput, match="axis = 'y': there is one cell along it"):
+            asked()

@@ -12,6 +12,7 @@ CAVITY = FOLDER / "small_cavity.toml"
     ({"case": "cavity.toml"}, r"case = 'cavity.toml'; give a Case, as Case.load\(path\)"),
     ({"client": "tcp://10.0.0.1:8786"}, r"client = 'tcp://10.0.0.1:8786'; give a dask.distributed.Client"),
     ({"resume": True, "force": True}, "resume=True, force=True: one at a time"),
+    ({"output": 3}, "output = 3; give the path of a run directory"),
     ({"output": "."}, r"exists; choose another directory \(-o, or output= in Python\), or replace it \(.*force=True\)"),
 ])  # fmt: skip
 def test_a_call_that_cannot_be_obeyed(tmp_path, monkeypatch, arguments, message):

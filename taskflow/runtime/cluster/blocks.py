@@ -199,7 +199,7 @@ class Blocks:
         Raises BadInput, before any block is troubled, where a field or a number is not there or the program is
         impossible on these blocks.
         """
-        numbers = {**self.scalars, **{name: float(value) for name, value in scalars.items()}}
+        numbers = {**self.scalars, **{name: _number(name, value) for name, value in scalars.items()}}
         roles = Roles.of(tuple(self.partition.fields))
         launches, _ = record(_checked(program), roles)
         parts, _ = plan(program, roles)
@@ -237,6 +237,14 @@ def _counted(times: int) -> int:
     if not whole_number(times, 0):
         raise BadInput(f"times = {times!r}; give a whole number, 0 or more")
     return index(times)
+
+
+def _number(name: str, value: float) -> float:
+    """Return the value of a scalar. Raises BadInput where it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise BadInput(f"{name} = {value!r}; give a number") from None
 
 
 def _checked(program: object) -> Program:

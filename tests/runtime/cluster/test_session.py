@@ -392,6 +392,8 @@ def test_mistakes_are_found_before_any_block_is_troubled(blocks):
         blocks.run(step)
     with pytest.raises(tf.BadInput, match=r"reads 'times', which has no value; rename it: run\(..., times=n\) says"):
         blocks.run(lambda f: [blur(f.a, f.b, over=BOX.cells, weight="times")], times=2)
+    with pytest.raises(tf.BadInput, match="weight = 'heavy'; give a number"):
+        blocks.run(step, weight="heavy")
     with pytest.raises(tf.BadInput, match="no task reads 'time'; they read weight"):
         blocks.run(step, time=5, weight=0.1)
     with pytest.raises(tf.BadInput, match=r"there are values in .* only"):
