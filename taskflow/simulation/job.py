@@ -20,6 +20,7 @@ from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.case.table import written
 from taskflow.simulation.case.timed import of_time
 from taskflow.simulation.checkpoints import Beginning, CheckpointWriter, restore
+from taskflow.simulation.conditions.closing import CLOSING
 from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.profiling import Profiling
 from taskflow.simulation.recording import Records, StateLog
@@ -275,6 +276,7 @@ class RunLoop:
             "sanity": self.sanity.state,
             "given": {key: written(value) for key, value in self.timed.instead.items()},
             "blocks": self.shard.partition.shape,
+            "closing": CLOSING,
             "case": self.spec.case,
         }
         if self.shard.block == 0:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import taskflow as tf
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.output.checkpoint import Damaged
@@ -185,6 +186,23 @@ def test_many_times(whole, tmp_path):
         go(case, tmp_path / "run", blocks, kill=step, resume=True)
     go(case, tmp_path / "run", resume=True)
     assert_same_run(tmp_path / "run", whole(), rel=1e-12)
+
+
+def test_of_other_faces_of_immersed_bodies_it_is_told(tmp_path, monkeypatch):
+    """Velocities and what the pressure knows of bodies did not fit. A new run takes its fields, not all to the bit."""
+    body = {"type": "box", "low": [0.25, 0.2, 0.3], "high": [0.5, 0.4, 0.7]}
+    case, run = stirred(obstacles=[body], bodies={"treatment": "immersed"}, time={"steps": 4}), tmp_path / "run"
+    monkeypatch.setattr("taskflow.simulation.job.CLOSING", 0)
+    tf.run(case, run)
+    monkeypatch.undo()
+    later = case.replace(**{"time.steps": 6})
+    with pytest.raises(BadInput, match=r"a version wrote it in which immersed bodies closed other faces; begin again"):
+        tf.run(later, run, resume=True)
+    origin = SimulationSetup(case.replace(initial={"source": str(run)}), (1, 1, 1), device="cpu").origin
+    assert origin.checkpoint is None
+    assert "closed other faces" in origin.difference
+    tf.run(case, run, force=True)
+    tf.run(later, run, resume=True)
 
 
 def test_to_a_later_end(tmp_path):

@@ -20,6 +20,7 @@ from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runtime.regions import difference
 from taskflow.simulation.build.solved import SolvedCase
+from taskflow.simulation.conditions.closing import other_faces
 from taskflow.simulation.conditions.initial import COMPUTED, InitialFields, naming
 from taskflow.simulation.conditions.remedies import AGAIN
 from taskflow.simulation.conditions.restart import RestartPoint, changes, check_state
@@ -101,6 +102,8 @@ class Origin:
             return f"{changed[0].partition(': begin')[0]}: have it so"
         if sim.system.moving is not None or getattr(sim.case, "motion", None) is not None:
             return "something moves as time tells, which begins anew"
+        if other := other_faces(checkpoint.state):
+            return other
         entering, timed = sim.inflows, sim.system.timed or sim.model.moments(0.0, 1.0)
         if timed or getattr(entering, "varies", False) or getattr(entering, "changing", False):
             return "what is given changes in time, which begins anew"

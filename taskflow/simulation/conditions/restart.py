@@ -16,6 +16,7 @@ from taskflow.errors import BadInput
 from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Damaged, RunComparison, newest
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
+from taskflow.simulation.conditions.closing import other_faces
 from taskflow.simulation.conditions.remedies import AGAIN, OUTPUT
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
 from taskflow.simulation.timing.schedule import Tick
@@ -102,6 +103,7 @@ class WrittenState(SavedPart):
     rounds: dict[Name, float]
     ended: Literal["end", "steady", "stalled"] | None
     blocks: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=3, max_length=3)]
+    closing: Count = 0
     case: Annotated[str, Field(max_length=2**24)]
 
 
@@ -191,6 +193,8 @@ def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint |
     def check(checkpoint: Checkpoint) -> None:
         check_state(checkpoint)
         _check_same(tomllib.loads(checkpoint.state["case"]), case)
+        if other := other_faces(checkpoint.state):
+            raise BadInput(f"{checkpoint.path}: {other}; {AGAIN}")
         comparison.check(checkpoint, sorted(_kept(checkpoint, case)))
 
     return newest(Checkpoints(directory / CHECKPOINTS, ""), check)
