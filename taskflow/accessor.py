@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from taskflow.analysis.interface import Interface
+
+
+Records = TypeVar("Records", xr.Dataset, xr.DataTree)
 
 
 class FlowAccessor:
@@ -136,9 +139,9 @@ def of_cells(ds: xr.Dataset, kinds: str = "cf") -> xr.Dataset:
     return ds
 
 
-def last(ds: xr.Dataset) -> xr.Dataset:
+def last(records: Records) -> Records:
     """Return the last snapshot; of one time that."""
-    return ds.isel(time=-1) if "time" in ds.dims else ds
+    return records.isel(time=-1) if "time" in records.dims else records
 
 
 class ChartsAccessor:
@@ -171,7 +174,7 @@ class ChartsAccessor:
         """Return the magnitude of the velocity, of the last snapshot, with streamlines, as `taskflow plot` draws it."""
         from taskflow.plots.contours import draw_charts
 
-        return draw_charts(self._tree.isel(time=-1) if "time" in self._tree.dims else self._tree, plane=plane)
+        return draw_charts(last(self._tree), plane=plane)
 
 
 def opened(path: str | Path, group: str = "") -> xr.Dataset | xr.DataTree:

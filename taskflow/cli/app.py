@@ -272,8 +272,8 @@ def export(
         if group:
             refuse(f"--group {group}: --interface is of snapshots; leave it out")
         export_interface(directory, field or "f", 0.5 if value is None else value, time, output)
-    elif field is not None or value is not None:
-        refuse("--field, --value: of --interface alone; leave them out, or add it")
+    else:
+        refuse_options({"--field": field is not None, "--value": value is not None}, "of --interface alone: add it")
     if vtk or netcdf or not interface:
         export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
 

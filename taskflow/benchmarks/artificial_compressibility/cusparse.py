@@ -64,9 +64,14 @@ class BlockFactors:
         return blocks, cupy.asarray(starts), cupy.asarray(columns)
 
     def prepare(self) -> None:
-        """Analyse the matrix, for factors and for solutions with them."""
+        """Analyse the matrix, for factors and for solutions with them: from then on all is done on CuPy's current stream,
+        where its arrays are made. Who ran a block in this thread has left another than the default.
+        """
         import cupy
+        from cupy.cuda.device import get_cusparse_handle
 
+        stream = ctypes.c_void_p(cupy.cuda.get_current_stream().ptr)
+        _checked("cusparseSetStream", ctypes.c_void_p(get_cusparse_handle()), stream)
         for name, triangle in (("bsrilu02", None), ("bsrsv2", LOWER), ("bsrsv2", UPPER)):
             need = ctypes.c_int()
             self._call(f"{name}_bufferSize", triangle, (), (ctypes.byref(need),))
@@ -107,18 +112,14 @@ class BlockFactors:
         return descriptions
 
     def _call(self, name: str, triangle: Triangle | None, before: Sequence[Any], after: Sequence[Any]) -> None:
-        """On CuPy's current stream, where its arrays are made: who ran a block in this thread has left its stream."""
-        from cupy.cuda import get_current_stream
         from cupy.cuda.device import get_cusparse_handle
 
-        handle = ctypes.c_void_p(get_cusparse_handle())
-        _checked("cusparseSetStream", handle, ctypes.c_void_p(get_current_stream().ptr))
         blocks, starts, columns = self.matrix
         turned = () if triangle is None else (PLAIN,)
         sizes = ctypes.c_int(starts.size - 1), ctypes.c_int(columns.size)
         arrays = (ctypes.c_void_p(array.data.ptr) for array in (blocks, starts, columns))
         _checked(
-            f"cusparse{'S' if self.precision == 'single' else 'D'}{name}", handle, ROWS,
+            f"cusparse{'S' if self.precision == 'single' else 'D'}{name}", ctypes.c_void_p(get_cusparse_handle()), ROWS,
             *turned, *sizes, *before, self._descriptions[triangle], *arrays, SIDE, self._infos[triangle],
             *(ctypes.c_void_p(word) if isinstance(word, int) and word > LEVELS else word for word in after),
         )  # fmt: skip

@@ -95,8 +95,8 @@ class FlowMeasures:
             numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
         if model.obstacles:
             bodies = model.obstacles.measured(scalars)
+            force = model.driving.uniform(scalars, model.fluid) if self.driven else ()
             for name, body in self.driven.items():
-                force = model.driving.uniform(scalars, model.fluid)
                 bodies[name] = body.completed(bodies[name], tick.time, tick.dt, force)
             numbers["bodies"] = bodies
         return numbers | monitor.integrals(scalars) | monitor.means(scalars)
