@@ -64,8 +64,8 @@ class BlockFactors:
         return blocks, cupy.asarray(starts), cupy.asarray(columns)
 
     def prepare(self) -> None:
-        """Analyse the matrix, for factors and for solutions with them. From then on all is on CuPy's current stream, where
-        its arrays are made: who ran a block in this thread has left another than the default.
+        """Analyse the matrix, for factors and for solutions with them. From then on all is on CuPy's current stream,
+        where its arrays are made: who ran a block in this thread has left another than the default.
         """
         import cupy
         from cupy.cuda.device import get_cusparse_handle
