@@ -11,13 +11,13 @@ from typing import Protocol
 
 from taskflow.caching import cached_property
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.boundary import Boundaries
+from taskflow.flow.boundaries.boundary import Boundaries, Slip
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting, buoyancy_frequency
 from taskflow.flow.forcing.field_force import FieldForce, moments
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
-from taskflow.flow.scalars.quantity import Quantity
+from taskflow.flow.scalars.quantity import Fixed, Quantity
 from taskflow.flow.stability import Stability, StepLimit, Transported
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates, TimeScheme
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence
@@ -162,6 +162,23 @@ class FlowModel(Model):
         return self.staggered.constants
 
     @property
+    def uniform_axes(self) -> tuple[int, ...]:
+        """The directions along which nothing changes: one cell, periodic or between planes of symmetry. Never all."""
+        given = {face for q in self.quantities for face, side in q.faces.items() if isinstance(side, Fixed)}
+
+        def symmetric(axis: int) -> bool:
+            faces = ("xyz"[axis] + end for end in ("_min", "_max"))
+            return all(isinstance(self.boundaries.get(face, Slip()), Slip) and face not in given for face in faces)
+
+        axes = tuple(axis for axis in range(3) if self.grid.cells[axis] == 1 and symmetric(axis))
+        return axes if len(axes) < 3 else ()
+
+    @cached_property
+    def limiting_grid(self) -> Grid:
+        """The grid whose spacings bound a step: infinite along the `uniform_axes`."""
+        return self.grid.flat(self.uniform_axes)
+
+    @property
     def setting(self) -> Setting:
         """Where the flow is driven."""
         return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
@@ -207,8 +224,8 @@ class FlowModel(Model):
         it.
         """
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
-        once, axis = self.grid.inverse_spacing_squared, self.fluid.implicit.axis
-        left = self.grid.explicit_spacings(axis) / once
+        once, axis = self.limiting_grid.inverse_spacing_squared, self.fluid.implicit.axis
+        left = self.limiting_grid.explicit_spacings(axis) / once
         carried = [(q.bounded, q.diffusivity * (1.0 if q.bounded else left) + eddy * part) for q in self.quantities]
         return DiffusiveRates.of(self.fluid.viscosity * left + eddy, carried, once)
 
@@ -228,4 +245,4 @@ class FlowModel(Model):
         part = 1 / self.turbulence.prandtl if self.turbulence else 0.0
         carried = (Transported(q.diffusivity, part) for q in self.quantities if not q.bounded)
         momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), self.fluid.advection is not CENTRAL)
-        return Stability(self.scheme, self.grid, (momentum, *carried), limit, self.fluid.implicit.axis)
+        return Stability(self.scheme, self.limiting_grid, (momentum, *carried), limit, self.fluid.implicit.axis)

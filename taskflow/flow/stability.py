@@ -37,6 +37,7 @@ SYMBOLS = {
     True: -((1 - np.cos(ANGLES)) ** 2) / 4 - 1j * (10 * np.sin(ANGLES) - np.sin(2 * ANGLES)) / 8,
 }
 """Symbols of central differences (False), and of values that are biased upwind (True: QUICK)."""
+NEWTON = 8  # iterations to rounding
 BEYOND = 1e9  # every explicit scheme lets waves grow that change so much in a step; their squares are numbers still
 
 
@@ -160,6 +161,35 @@ class StepLimit:
         if self.damping is not None:
             bounds["cfl and diffusion"] = _ratio(1 - FASTER, self.damping * carried + 4 * spread)
         return bounds
+
+
+@dataclass(frozen=True)
+class Onset:
+    """What sets a fluid in motion within a step, divided by the spacing: the `speed` of walls and inflows (1/T), the
+    `acceleration` of the fluid (1/T^2), and its growth, the `jerk` (1/T^3), where heat is released.
+    """
+
+    speed: float = 0.0
+    acceleration: float = 0.0
+    jerk: float = 0.0
+
+    def longest(self, cfl: float, advection: float = 0.0) -> float:
+        """Return the dt with dt (C + acceleration dt + jerk dt^2 / 2) = cfl, C being the larger one of speed and
+        advection: the step at whose end the CFL number is `cfl`. Infinite if nothing moves.
+        """
+        terms = (self.jerk / 2, self.acceleration, max(self.speed, advection))
+        dt = min(((cfl / term) ** (1 / power) for term, power in zip(terms, (3, 2, 1), strict=True) if term > 0),
+                 default=math.inf)  # fmt: skip
+        if not 0 < dt < math.inf:
+            return dt
+        jerk, acceleration, speed = terms
+        for _ in range(NEWTON):  # from above, of a polynomial that is convex
+            excess = ((jerk * dt + acceleration) * dt + speed) * dt - cfl
+            dt -= excess / ((3 * jerk * dt + 2 * acceleration) * dt + speed)
+        return dt
+
+
+NO_ONSET = Onset()
 
 
 def shortest(bounds: Mapping[str, float]) -> float:

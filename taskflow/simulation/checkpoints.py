@@ -23,6 +23,7 @@ from taskflow.simulation.build.simulation import BlockSpec, SimulationSetup
 from taskflow.simulation.conditions.initial import InitialFields
 from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.profiling import Window
+from taskflow.simulation.savepoint import Held, held
 
 Counts = Mapping[str, int]  # of records, by group of the store
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and values of these
@@ -97,21 +98,14 @@ class CheckpointWriter:
         if policy.keep == 0:
             return
         self.writer.reserve()
-        held = deque(
-            (role, part, shard.hold(role, part))
-            for role, boxes in policy.cells.items()
-            if shard.block == 0 or not shard.partition.homes[role].replicated
-            for box in boxes
-            for own in shard.partition.homes[role].own_of(shard.block)
-            if (part := box & own)
-        )
-        held.extend((role, box, partial(np.asarray, values)) for role, box, values in beside() if box)
+        values = deque(held(shard, policy.cells, replicas=False))
+        values.extend((role, box, partial(np.asarray, state)) for role, box, state in beside() if box)
         shard.meet(self.writer.patience)  # who allocates may have to wait for all GPUs of a process: none goes on
         self._taken.append((step, records))
 
         def write() -> None:
             mine = {**state, "store": stored()}
-            policy.checkpoints.write(step, shard.block, _fetched(held), mine if shard.block == 0 else None)
+            policy.checkpoints.write(step, shard.block, _fetched(values), mine if shard.block == 0 else None)
 
         self.writer.submit(write)
 
@@ -128,10 +122,10 @@ class CheckpointWriter:
             self._committed += 1
 
 
-def _fetched(held: deque[tuple[str, Box, Callable[[], np.ndarray]]]) -> Iterator[Values]:
+def _fetched(values: deque[Held]) -> Iterator[Values]:
     """Fetch the parts one after the other into host memory, which has no room for all."""
-    while held:
-        role, part, fetch = held.popleft()
+    while values:
+        role, part, fetch = values.popleft()
         yield role, part, fetch()
 
 

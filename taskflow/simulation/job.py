@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +25,7 @@ from taskflow.simulation.profiling import Profiling
 from taskflow.simulation.recording import Records, StateLog
 from taskflow.simulation.records.particles import Clouds
 from taskflow.simulation.sanity import Doubts
+from taskflow.simulation.stepping import Stepping
 from taskflow.simulation.timing.schedule import HERE, NEVER, Tick
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
@@ -57,6 +57,9 @@ class RunLoop:
         self.particles = Clouds(self.spec.particles, shard)
         self.records = Records(self.spec, directory / STORE, shard, times, policy.guard, self.particles)
         self.profiling = Profiling(job.profile, shard)
+        self.stepping = Stepping(
+            self.spec, shard, policy.cells, self.timed, self.movement, self.particles, self.sanity
+        )
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or stalled, or interrupted
         self.stopped: Tick | None = None  # what would have been due where the run was asked to stop
@@ -75,23 +78,14 @@ class RunLoop:
         self.now = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
 
     def step(self) -> None:
-        shard, model, before = self.shard, self.model, self.now
+        before = self.now
         self.profiling.at(before.step)
         self.sanity.moves(before)
-        rate, spreads = model.rate(shard.scalars), model.spreads(shard.scalars)
-        tick = self.clock.advance(before, rate, spreads)
+        tick = self.stepping.planned(before)
         self._warn(*self.doubts.of_step(tick))
-        numbers = self.spec.inflows.advance(shard, before.time, tick.dt, before.dt) if self.spec.inflows else {}
-        numbers |= self.timed.advance(before.time, tick.dt)
-        numbers |= self.movement.advance(tick.time) if self.movement is not None else {}
-        self.sanity.entered(numbers)
-        ways = self.spec.ways.followed(tick.time) if self.spec.ways is not None else nullcontext()
-        with ways, explained(f"step {tick.step}, time {tick.time:g}"):
-            numbers |= {**model.moments(before.time, tick.dt), **self.particles.scalars(tick)}
-            shard.run(self.spec.step, **model.scalars(tick.dt, tick.ratio), **numbers)
-            self.particles.settle(tick)
+        tick = self.stepping.take(before, tick)
         for name in self.rounds:
-            self.rounds[name] += shard.scalars[name]
+            self.rounds[name] += self.shard.scalars[name]
         self.now, self.before = self._agreed(self._judged(tick, before)), before
 
     def record(self) -> None:
@@ -128,6 +122,7 @@ class RunLoop:
     def complete(self) -> None:
         """The run is over: all of it is written, and told."""
         shard = self.shard
+        self._warn(*self.doubts.of_step(self.now))  # of a last step that is fixed and too long
         if self.settling is not None and self.ended == "end" and self.settling.shortfall is not None:
             self._warn(self.settling.shortfall)
         self.profiling.end()
@@ -178,6 +173,7 @@ class RunLoop:
             self.settling.begin(resumed.tick.time)
         self.records.begin(resumed.tick.time, resumed.averages)
         self.began = time.perf_counter() - state["seconds"]
+        self.stepping.pace.previous = state.get("pace")
         if "sanity" in state:
             self.sanity.go_on(state["sanity"])
         else:
@@ -274,6 +270,7 @@ class RunLoop:
             "ended": self.ended if tick.finished and self.stopped is None else None,
             "settling": self.settling.state if self.settling else None,
             "sanity": self.sanity.state,
+            "pace": self.stepping.pace.previous,
             "given": {key: written(value) for key, value in self.timed.instead.items()},
             "blocks": self.shard.partition.shape,
             "closing": CLOSING,

@@ -113,6 +113,10 @@ class Grid:
         """`inverse_spacing_squared` without the part of the axis along which diffusion is implicit, if there is one."""
         return sum(self.inverse_spacing_squared_along(axis) for axis in range(3) if axis != implicit)
 
+    def flat(self, axes: Collection[int]) -> Grid:
+        """Return the grid with infinitely wide cells along `axes`, along which nothing changes: these bound no step."""
+        return replace(self, spacing=triple(math.inf if a in axes else h for a, h in enumerate(self.spacing)))
+
     def without(self, faces: Collection[str]) -> Grid:
         """The grid without walls at these faces (x_min to z_max): kernels then read the cells beyond them."""
         low = triple(wall and f"{axis}_min" not in faces for axis, wall in zip(AXES, self.low, strict=True))
@@ -177,6 +181,14 @@ class Stretched(Grid):
 
     def distance(self, axis: int, face: int) -> float:
         return 1.0 / self.per_face[axis][face]
+
+    def flat(self, axes: Collection[int]) -> Grid:
+        def wide(tables: LookupTables, value: float) -> LookupTables:
+            rows = (LookupTable(t.first, (value,) * len(t.values)) if a in axes else t for a, t in enumerate(tables))
+            return triple(rows)
+
+        inverse = {name: wide(getattr(self, name), 0.0) for name in ("per_cell", "per_face", "per_two_cells")}
+        return replace(super().flat(axes), **inverse) if axes else self
 
     def inverse_spacing_squared_along(self, axis: int) -> float:
         """Return a quarter of the largest sum of magnitudes in a row of the Laplacian, in cells and on faces: 1 /

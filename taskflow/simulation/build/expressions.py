@@ -216,6 +216,17 @@ class InitialForce:
             return None
         return {name: profiles[name](*self._at) for name in names}
 
+    @property
+    def timed(self) -> bool:
+        """Return whether it depends on the time itself."""
+        return self._expression.formula.timed
+
+    def at(self, time: float) -> np.ndarray | None:
+        """The force at a time on the initial fields; None where these are not known. Raises BadInput where it is not
+        finite.
+        """
+        return None if self._fields is None else self._at_time(time, self._fields)
+
     def check(self) -> None:
         """Raises BadInput where it is not finite at the start, or as time goes on."""
         for time in moments(self.case) if self._fields is not None else ():

@@ -19,8 +19,11 @@ from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.stability import Onset
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import MovingBody
+from taskflow.simulation.build.foresight import Foresight
+from taskflow.simulation.build.onset import Causes
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
@@ -168,6 +171,14 @@ class FlowSystem(System):
     def advective_rate(self) -> float:
         """The rate of walls, inflows and initial velocity."""
         return advective_rate(self.sim, self.model, self.inflows)
+
+    @cached_property
+    def onset(self) -> Onset:
+        return Causes(self.sim, self.model, self.inflows).onset
+
+    @property
+    def foresight(self) -> Foresight | None:
+        return Causes(self.sim, self.model, self.inflows).foresight
 
     @property
     def scales(self) -> Scales:

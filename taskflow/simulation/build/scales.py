@@ -107,10 +107,16 @@ def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float
     return abs(quantity.transport.source) + released + through
 
 
+def limiting_spacing(model: FlowModel) -> np.ndarray:
+    """The narrowest spacing along each direction; infinite where nothing changes along it."""
+    widths = (math.inf if a in model.uniform_axes else model.staggered.narrowest(a) for a in range(3))
+    return np.array(list(widths))
+
+
 def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
     """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
     case, grid = sim.case, sim.grid
-    spacing = np.array([grid.narrowest(axis) for axis in range(3)])
+    spacing = limiting_spacing(model)
     speeds, initial = _speeds(sim, model, inflows), largest(case, grid)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)

@@ -10,13 +10,14 @@ from taskflow.caching import cached_property
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
-from taskflow.flow.stability import Stability
+from taskflow.flow.stability import Onset, Stability
 from taskflow.output import TimeSeries
 from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Surroundings
 from taskflow.simulation.build.domain import Domain
+from taskflow.simulation.build.foresight import Foresight
 from taskflow.simulation.build.origin import Origin
 from taskflow.simulation.build.pictures import Picture, pictures_of
 from taskflow.simulation.build.projection import system_of
@@ -37,9 +38,10 @@ from taskflow.simulation.timing.steady import Settled
 class BlockSpec:
     """A case as its blocks compute it, picklable. `case` is its text, `settled` the criterion of a steady state,
     `stability` that of steps where it is known, `scales` the largest values that the case explains, `timed` what
-    changes in time, `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count
-    those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed`
-    what is recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
+    changes in time, `onset` what sets the fluid in motion, `foresight` what may do so later, `sweeps` how many
+    iterations the solver makes where that is fixed, `counted` the scalars that count those to a tolerance, `remedy`
+    what its system says of runs that diverge, `ways` the bodies that move, `computed` what is recorded and follows from
+    other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
     `planes` (by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
     `particles` where there are some; `programs` are all of a run.
     """
@@ -57,6 +59,8 @@ class BlockSpec:
     remedy: str | None
     inflows: Entering | None
     timed: TimedNumbers
+    onset: Onset
+    foresight: Foresight | None
     constants: Constants | None
     ways: Surroundings | None
     computed: Derived | None
@@ -124,6 +128,8 @@ class SimulationSetup(SolvedCase):
             remedy=self.system.remedy,
             inflows=self.inflows,
             timed=self.system.timed,
+            onset=self.system.onset,
+            foresight=self.system.foresight,
             constants=self.system.constants,
             ways=self.system.ways,
             computed=self.system.computed,

@@ -14,7 +14,7 @@ from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
-from taskflow.flow.stability import NO_EDDIES
+from taskflow.flow.stability import NO_EDDIES, NO_ONSET, Onset
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates
 from taskflow.output import FieldMetadata
 from taskflow.runtime.machine import Shard
@@ -22,6 +22,7 @@ from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
 from taskflow.simulation.build.domain import BoxDomain, CaseOnBlocks, Domain
+from taskflow.simulation.build.foresight import Foresight
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
@@ -201,6 +202,16 @@ class System(SystemType, ABC):
     def spreads(self) -> DiffusiveRates:
         """The rates of diffusion at the start that its model measures, about; none where its `step_limit` knows all."""
         return NO_EDDIES
+
+    @cached_property
+    def onset(self) -> Onset:
+        """What sets the fluid in motion from rest, as far as the case tells it."""
+        return NO_ONSET
+
+    @property
+    def foresight(self) -> Foresight | None:
+        """What changes in time and may set the fluid in motion; None if nothing does."""
+        return None
 
     @property
     def scales(self) -> Scales:

@@ -184,7 +184,7 @@ def _beyond(case: Case) -> float:
     spread = max([case.fluid.viscosity, *carried]) * sum(
         (count / length) ** 2
         for axis, count, length in zip("xyz", case.grid.cells, case.grid.lengths, strict=True)
-        if axis not in (time.implicit or ())
+        if count > 1 and axis not in (time.implicit or ())
     )
     diffused = time.diffusion / spread if spread > 0 else np.inf
     recorded = every.time if every and every.time else np.inf

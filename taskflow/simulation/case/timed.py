@@ -9,7 +9,7 @@ import numpy as np
 
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput, named
-from taskflow.simulation.formulas.expression import COORDINATES, Expression, NamedFunction, field_values
+from taskflow.simulation.formulas.expression import COORDINATES, TIME, Expression, NamedFunction, compiled, field_values
 from taskflow.simulation.formulas.profile_table import BESIDE, TableFile
 from taskflow.simulation.formulas.values import number, saying, three
 
@@ -52,6 +52,10 @@ class TimeTable(TableFile):
                 " that cover the run"
             )
         return float(np.interp(time, times, values))
+
+    def clipped(self, times: np.ndarray) -> np.ndarray:
+        """The values of times; beyond the table those at its ends."""
+        return np.interp(times, *self._columns)
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
         """The value of a time at all places, to whose shape they broadcast."""
@@ -144,6 +148,19 @@ def changes(*values: Value | None) -> bool:
 def placed(*values: Value | None) -> bool:
     """Return whether one of these depends on the place."""
     return any(isinstance(v, Expression) and bool(v.names & {*COORDINATES}) for v in values)
+
+
+def at_times(of: Value, times: np.ndarray) -> np.ndarray:
+    """The numbers that a value of the time is at several times: beyond a table its last ones, 0 where an expression is
+    not finite. Raises BadInput where a function fails.
+    """
+    if isinstance(of, Expression) and isinstance(of.source, str):
+        with np.errstate(all="ignore"):
+            values = compiled(of.source, (*COORDINATES, TIME))({**dict.fromkeys(COORDINATES, 0.0), TIME: times})
+        return np.nan_to_num(np.broadcast_to(values, times.shape), posinf=0.0, neginf=0.0)
+    if isinstance(of, TimeTable):
+        return of.clipped(times)
+    return np.array([at_time(of, float(time)) for time in times])
 
 
 def at_time(of: Value, time: float) -> float:

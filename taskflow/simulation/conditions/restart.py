@@ -96,6 +96,7 @@ class WrittenState(SavedPart):
     averages: dict[Name, Samples]
     settling: While | Residuals | Missed | None = None
     sanity: dict[Name, float] = {}
+    pace: NonNegativeFloat | None = None
     given: dict[Name, float | str] = {}
     lines: Count
     log: Checksum

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +67,17 @@ class Cloud:
         numbers = np.flatnonzero(~np.isnan(rows[:, 0]))
         self._released = self.series.table.due(time)
         self._put(numbers, rows[numbers])
+
+    def kept(self) -> Callable[[], None]:
+        """Hold the present slots; return a function that gives them back."""
+        arrays = (self._number, *self._columns)
+        copies = [array.copy() for array in arrays]
+
+        def put_back() -> None:
+            for array, copy in zip(arrays, copies, strict=True):
+                array[...] = copy
+
+        return put_back
 
     def release(self, time: float) -> None:
         """Have those that are released up to a time and are not there yet, but for those that would be in bodies."""

@@ -134,9 +134,12 @@ class Clock:
         """The initial state: written and logged."""
         return Tick()
 
-    def advance(self, now: Tick, advection: float, eddies: DiffusiveRates = NO_EDDIES) -> Tick:
+    def advance(
+        self, now: Tick, advection: float, eddies: DiffusiveRates = NO_EDDIES, most: float = math.inf
+    ) -> Tick:
         """The tick to which the step from `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`, `eddies`
-        as in `StepLimit`.
+        as in `StepLimit`. A step that is not fixed is at most as long as `most`, what time.cfl allows a flow that
+        accelerates.
 
         `RunFailed` if the velocity is not finite any more, or demands steps too short to get anywhere.
         """
@@ -146,6 +149,8 @@ class Clock:
                 f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; {self.remedy}"
             )
         bounds = self.limit.bounds(advection, eddies)
+        if self.limit.fixed is None:
+            bounds = {**bounds, "cfl": min(bounds["cfl"], most)}
         if self.motion is not None:
             bounds = {**bounds, "motion": self._slow_enough(now, shortest(bounds))}
         dt, time, cut = self._stride(now, shortest(bounds))

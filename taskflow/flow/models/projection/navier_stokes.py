@@ -286,7 +286,8 @@ class NavierStokes(FlowModel):
     def limits(self, f: Roles) -> Iterator[Launch]:
         """rate = max(|u|/dx + |v|/dy + |w|/dz): what bounds the next step. The eddy viscosity comes with it."""
         if not self.turbulence:
-            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=f.scalar("rate"), grid=self.grid)
+            rate, grid = f.scalar("rate"), self.limiting_grid
+            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=rate, grid=grid)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
         """The scalars `norm` and `residual` of the pressure equation, in the fluid."""

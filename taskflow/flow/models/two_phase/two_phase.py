@@ -216,7 +216,7 @@ class TwoPhase(FlowModel):
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """The scalars `rate` and `friction`, which bound the next step."""
-        box, grid = self.staggered.box, self.grid
+        box, grid = self.staggered.box, self.limiting_grid
         yield advective_rate(f.u, f.v, f.w, over=box, rate=f.scalar("rate"), grid=grid)
         yield friction_rate(f.f, over=box, friction=f.scalar("friction"), grid=grid, phases=self.phases)
 
@@ -231,7 +231,7 @@ class TwoPhase(FlowModel):
     def carried(self) -> DiffusiveRates:
         """Return what of passive scalars diffuses most."""
         of_each = ((q.bounded, q.diffusivity) for q in self.passive)
-        return DiffusiveRates.of(0.0, of_each, self.grid.inverse_spacing_squared)
+        return DiffusiveRates.of(0.0, of_each, self.limiting_grid.inverse_spacing_squared)
 
     def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return what friction changes most on a face, and what diffuses most."""
@@ -242,7 +242,7 @@ class TwoPhase(FlowModel):
         capillary one.
         """
         shortest = self.capillary * self.phases.capillary_step(min(self.grid.resolved))
-        fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
+        fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.limiting_grid.spacing, strict=True))
         damping, bounded = self.convection.damping, self.carried.bounded if self.passive else None
         return StepLimit(
             fixed, cfl, diffusion, bounded=bounded, longest_step=shortest, fall=fall, damping=damping

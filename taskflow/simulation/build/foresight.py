@@ -1,0 +1,131 @@
+"""What a case gives as functions of time, looked at over the step that is planned: a wall, an inflow or a force that
+starts within the step may not be stepped over.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.flow.boundaries.inflow import along
+from taskflow.simulation.build.expressions import InitialForce
+from taskflow.simulation.case.timed import Value, at_times
+from taskflow.simulation.conditions.inflow import Inflows
+
+FINE = 1024  # samples of a step that nothing else bounds
+STEPS, SAMPLES = 64, 4  # steps that are sampled at once, and samples of each
+ROUNDING = 1e-9
+PLACES = 9  # at most, along each direction of a side
+
+
+@dataclass(frozen=True, eq=False)
+class Signal(ABC):
+    """A value that changes in time. A change of 1 adds `factor` t^power / power! to the advective rate, after the time
+    t: `power` = 0 for speeds, 1 for accelerations, 2 for heating.
+    """
+
+    factor: float
+    power: int
+
+    @abstractmethod
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        """Return the values [time, place]. `instead`: values that somebody has set, by key."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSignal(Signal):
+    """A number of the case by its `key`."""
+
+    key: str
+    value: Value
+
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        return at_times(instead.get(self.key, self.value), times)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileSignal(Signal):
+    """A quantity on a side as a function of place and time, at some places."""
+
+    inflows: Inflows
+    face: str
+    name: str
+
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        cells = along(self.face, self.name, self.inflows.grid.constants)
+        some = tuple(slice(None, None, max(1, -(-count // PLACES))) for count in cells.shape[::-1])
+        return np.array([self.inflows.at(self.face, self.name, float(t), cells)[some].ravel() for t in times])
+
+
+@dataclass(frozen=True, eq=False)
+class ForceSignal(Signal):
+    """A force that is an expression, with the initial fields in it, at some places."""
+
+    force: InitialForce
+
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        return np.array([np.ravel(self.force.at(float(t))) for t in times])
+
+
+@dataclass(eq=False)
+class Foresight:
+    """All signals of a case that ends at a time, if that is known. Every block finds the same."""
+
+    signals: tuple[Signal, ...]
+    end: float | None
+    _times: np.ndarray = field(default_factory=lambda: np.zeros(0), init=False)
+    _values: list[np.ndarray] = field(default_factory=list, init=False)
+    _instead: Mapping[str, Value] = field(default_factory=dict, init=False)
+
+    def longest(
+        self, instead: Mapping[str, Value], time: float, dt: float, rate: float, cfl: float
+    ) -> tuple[float, float]:
+        """Return how long a step from a time may be, of dt at most, so that dt (rate + what changes add) <= cfl, and
+        what they add to the rate in it.
+        """
+        self._sample(instead, time, dt)
+        now = max(0, int(np.searchsorted(self._times, time, side="right")) - 1)
+        end = min(self._times.size - 1, int(np.searchsorted(self._times, time + dt)))
+        times = np.minimum(self._times[now + 1 : end + 1] - time, dt)
+        more = np.zeros(times.size)
+        for signal, values in zip(self.signals, self._values, strict=True):
+            change = np.nan_to_num(np.abs(values[now + 1 : end + 1] - values[now])).max(axis=1)
+            more += signal.factor * change * times**signal.power / math.factorial(signal.power)
+        more = np.maximum.accumulate(more)
+        long = np.flatnonzero(times * (rate + more) > cfl)
+        if not long.size:
+            return dt, float(more[-1]) if more.size else 0.0
+        first = int(long[0])
+        before = times[first - 1] if first else 0.0
+        return float(max(before, min(times[first], cfl / (rate + more[first])))), float(more[first])
+
+    def _sample(self, instead: Mapping[str, Value], time: float, dt: float) -> None:
+        """Have the values of all signals from a time over dt, finely enough."""
+        known, end = self._times, math.inf if self.end is None else self.end
+        covered = known.size and known[0] <= time and min(time + dt, end) <= known[-1] and instead == self._instead
+        if covered and SAMPLES * (known[1] - known[0]) <= dt * (1 + ROUNDING):
+            return
+        stop = min(time + STEPS * dt, end)
+        count = SAMPLES * math.ceil((stop - time) / dt) if stop - time > SAMPLES * dt else FINE
+        self._times, self._instead = np.linspace(time, stop, count + 1), dict(instead)
+        self._values = [_tried(signal, self._times, self._instead) for signal in self.signals]
+
+
+def _tried(signal: Signal, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+    """Return the values; those that are none, as beyond a table, do not change."""
+    try:
+        return signal.at(times, instead)
+    except BadInput:
+        rows = []
+        for time in times:
+            with suppress(BadInput):
+                rows.append(signal.at(np.array([time]), instead)[0])
+                continue
+            rows.append(rows[-1] if rows else np.zeros(1))
+        return np.array([np.resize(row, rows[-1].size) for row in rows])

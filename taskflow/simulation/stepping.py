@@ -1,0 +1,95 @@
+"""The steps of a run on one block. One that turns out longer than time.cfl allows is taken again, shorter."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import partial
+
+from taskflow.errors import RunFailed
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.tasks import Cells
+from taskflow.simulation.bodies import Movement
+from taskflow.simulation.build.pressure import explained
+from taskflow.simulation.build.simulation import BlockSpec
+from taskflow.simulation.build.timed import TimedNumbers
+from taskflow.simulation.records.particles import Clouds
+from taskflow.simulation.sanity import Sanity
+from taskflow.simulation.savepoint import Savepoint
+from taskflow.simulation.timing.pace import Pace
+from taskflow.simulation.timing.schedule import Tick
+
+ATTEMPTS = 20
+
+
+class Stepping:
+    """Takes steps, with what the case gives for each. `cells` are those that decide all that comes after a step."""
+
+    def __init__(
+        self, spec: BlockSpec, shard: Shard, cells: Cells, timed: TimedNumbers, movement: Movement | None,
+        particles: Clouds, sanity: Sanity,
+    ) -> None:  # fmt: skip
+        self._spec, self._shard, self._cells = spec, shard, cells
+        self._timed, self._movement, self._particles, self._sanity = timed, movement, particles, sanity
+        self.pace = Pace(spec.clock.limit, spec.onset)
+        self._more = 0.0  # what changes of walls, inflows and forces in the planned step add to the rate
+
+    @property
+    def _rate(self) -> float:
+        return float(self._spec.model.rate(self._shard.scalars))
+
+    def planned(self, before: Tick) -> Tick:
+        """Return the tick to which the next step leads, unless that turns out too long."""
+        model, scalars, pace = self._spec.model, self._shard.scalars, self.pace
+        rate, diffusion = self._rate, model.spreads(scalars)
+        advance = partial(self._spec.clock.advance, before, rate, diffusion)
+        self._more = 0.0
+        tick = advance(pace.longest(before, rate))
+        if pace.limit.fixed is not None:
+            return tick
+        if pace.rests(tick, rate):
+            tick = advance(pace.onset.longest(pace.limit.cfl, rate))
+        if (foresight := self._spec.foresight) is not None:
+            longest, self._more = foresight.longest(
+                self._timed.instead, before.time, tick.dt, rate, pace.limit.cfl
+            )
+            tick = advance(longest) if longest < tick.dt else tick
+        return tick
+
+    def take(self, before: Tick, tick: Tick) -> Tick:
+        """Take the step from `before`, planned to lead to `tick`; return where it led. Raises RunFailed where no
+        step is short enough. All blocks have to call it.
+        """
+        shard, pace, rate = self._shard, self.pace, self._rate
+        kept = None
+        if pace.limit.fixed is None and not pace.certain(tick, rate, self._more):
+            kept = Savepoint(shard, self._cells, self._particles)
+        self._advance(before, tick)
+        attempts = 1
+        while kept is not None and not pace.accepts(tick, self._rate):
+            if attempts == ATTEMPTS:
+                raise RunFailed(
+                    f"the run diverged: at step {tick.step}, time {before.time:g}, steps of {tick.dt:g} still have the"
+                    f" CFL number {tick.dt * self._rate:.3g}; {self._spec.clock.remedy}"
+                )
+            most = pace.shorter(tick, rate, self._rate, attempts)
+            if self._movement is not None:
+                self._movement.begin(before.time)
+            kept.restore()
+            tick = self._spec.clock.advance(before, rate, self._spec.model.spreads(shard.scalars), most)
+            kept = Savepoint(shard, self._cells, self._particles)
+            self._advance(before, tick)
+            attempts += 1
+        pace.previous = rate
+        self._particles.settle(tick)
+        return tick
+
+    def _advance(self, before: Tick, tick: Tick) -> None:
+        spec, shard = self._spec, self._shard
+        numbers = spec.inflows.advance(shard, before.time, tick.dt, before.dt) if spec.inflows else {}
+        numbers |= self._timed.advance(before.time, tick.dt)
+        numbers |= self._movement.advance(tick.time) if self._movement is not None else {}
+        self._sanity.entered(numbers)
+        ways = spec.ways.followed(tick.time) if spec.ways is not None else nullcontext()
+        with ways, explained(f"step {tick.step}, time {tick.time:g}"):
+            numbers |= {**spec.model.moments(before.time, tick.dt), **self._particles.scalars(tick)}
+            shard.run(spec.step, **spec.model.scalars(tick.dt, tick.ratio), **numbers)
