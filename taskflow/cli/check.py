@@ -51,9 +51,13 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield from _step(costs)
     steps, seconds = costs.steps, costs.seconds_per_step
     about = "at most some" if costs.sim.step_cost.bounded else "about"
-    yield "time", f"{about} {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
+    whole = " to ".join(duration(seconds * count) for count in steps.range)
+    yield "time", f"{about} {duration(seconds)} per step, {whole} for the run (an estimate)"
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
-    yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
+    *least, last = steps.range
+    number = f"{'' if steps.exact else 'about '}{f'{least[0]} to ' if least else ''}{several(last, 'step')}"
+    first = f", the first {steps.first:.3g} long" if steps.first and not steps.exact else ""
+    yield "", f"{number}{first}: {steps.basis}{most}"
     yield from (("warning", caution) for caution in (*costs.sim.system.cautions, *cautions(costs.sim)))
     if costs.sim.settled:
         yield from zip((costs.sim.settled.label, ""), costs.sim.settled.described(), strict=True)

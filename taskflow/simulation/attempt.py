@@ -39,11 +39,12 @@ from taskflow.simulation.conditions.remedies import OUTPUT
 from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.drive import FlowJob
-from taskflow.simulation.estimate import cautions, count_steps
+from taskflow.simulation.estimate import cautions
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.pictures import DrawingProcess
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.report import broken, opening, summary
+from taskflow.simulation.step_count import count_steps
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from taskflow.caching import cached_property
-from taskflow.errors import BadInput
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.runtime.cluster import placed, processes, slabs, threads_per_block
 from taskflow.runtime.host import choose_device, look
@@ -25,6 +24,7 @@ from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.conditions.remedies import as_keys
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.sanity import NAMES, beyond, too_long
+from taskflow.simulation.step_count import StepCount, count_steps
 from taskflow.simulation.timing.schedule import FITS
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ COPY_SHARE = 0.65
 LAUNCH = {"cpu": 15e-6, "gpu": 10e-6}
 ROUNDS = 5.0
 MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
-MOST_STEPS = 1e15  # of a run: at a microsecond each they take 30 years
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,15 +122,6 @@ class Estimate(Needs):
         return prove(sim.partition, programs, mapper, hardware, start=start)
 
 
-@dataclass(frozen=True)
-class StepCount:
-    """A number of steps, and what it rests on; `exact` where that is the case itself."""
-
-    count: int
-    basis: str
-    exact: bool = False
-
-
 @as_keys()
 def estimate(case: Case) -> Estimate:
     """Decide as a run on this machine would, and measure the copy bandwidth.
@@ -159,48 +148,6 @@ def step_graph(case: Case) -> TaskGraph:
     sim = SimulationSetup(case, blocks_of(case, 1))
     mapper = Mapper(case.machine.overlap).decide(sim.partition)
     return sim.step_cost.analysed(split=mapper.split).graph
-
-
-def count_steps(sim: SimulationSetup) -> StepCount:
-    """The steps of a run whose flow is as fast as its walls, its inflows and its initial velocity, or else as diffusion
-    allows.
-
-    The speed that a flow will reach is not known before it is computed.
-    """
-    case, limit = sim.case, sim.clock.limit
-    if case.time.steps is not None:
-        return StepCount(case.time.steps, "time.steps", exact=True)
-    end = case.time.end or 0.0
-    if limit.fixed is not None:
-        return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
-    rate, spreads = sim.system.advective_rate, sim.system.spreads
-    bounds = limit.bounds(rate, spreads)
-    if rate == limit.spread == spreads.most == limit.fall == 0 and limit.longest_step == math.inf:
-        rate = sum(1 / sim.grid.narrowest(axis) for axis in range(3))
-        basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
-    elif rate > 0 and limit.cfl / rate <= limit.longest(rate, spreads):
-        basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
-    elif bounds.get("cfl and diffusion", math.inf) <= limit.longest(rate, spreads):
-        basis = "CFL and diffusion number together; a fast flow takes more"
-    elif bounds["scalars"] <= limit.longest(rate, spreads):
-        basis = "what bounded scalars need at the speed of walls, inflows and initial velocity"
-    elif bounds["capillary"] <= limit.longest(rate, spreads):
-        basis = "time.capillary; a fast flow takes more"
-    elif limit.fall and bounds["cfl"] <= limit.longest(rate, spreads):
-        basis = f"CFL {limit.cfl:g} as weight sets the fluid in motion; a fast flow takes more"
-    else:
-        basis = f"diffusion number {limit.diffusion:g}; a fast flow takes more"
-    return StepCount(max(1, _counted(end, limit.longest(rate, spreads))), basis)
-
-
-def _counted(end: float, step: float) -> int:
-    """The number of steps of this length to the end. Raises BadInput where nobody would wait for so many."""
-    if not end <= MOST_STEPS * step:
-        raise BadInput(
-            f"time.end = {end:g}: steps of {step:.3g} lead there in more than {MOST_STEPS:.0e}; give an earlier end, or"
-            " forces, speeds and diffusivities that let steps be longer"
-        )
-    return math.ceil(end / step * (1 - ROUNDING))
 
 
 def cautions(sim: SimulationSetup) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 from taskflow.errors import RunFailed
@@ -19,6 +20,7 @@ from taskflow.simulation.timing.pace import Pace
 from taskflow.simulation.timing.schedule import Tick
 
 ATTEMPTS = 20
+UNEVEN = 1.5  # ratio of steps above which what jumped in the first one may not be extrapolated
 
 
 class Stepping:
@@ -53,6 +55,9 @@ class Stepping:
                 self._timed.instead, before.time, tick.dt, rate, pace.limit.cfl
             )
             tick = advance(longest) if longest < tick.dt else tick
+            about = before.time - before.dt, before.time, tick.dt, pace.limit.cfl
+            if tick.ratio > UNEVEN and foresight.jumped(self._timed.instead, *about):
+                return replace(tick, ratio=0.0)  # Adams-Bashforth would extrapolate the jump
         return tick
 
     def take(self, before: Tick, tick: Tick) -> Tick:
@@ -75,7 +80,8 @@ class Stepping:
             if self._movement is not None:
                 self._movement.begin(before.time)
             kept.restore()
-            tick = self._spec.clock.advance(before, rate, self._spec.model.spreads(shard.scalars), most)
+            shorter = self._spec.clock.advance(before, rate, self._spec.model.spreads(shard.scalars), most)
+            tick = shorter if tick.ratio else replace(shorter, ratio=0.0)
             kept = Savepoint(shard, self._cells, self._particles)
             self._advance(before, tick)
             attempts += 1

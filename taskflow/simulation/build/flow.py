@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any, ClassVar
 
+import numpy as np
+
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow import Monitor
@@ -22,11 +24,11 @@ from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.flow.stability import Onset
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import MovingBody
-from taskflow.simulation.build.foresight import Foresight
-from taskflow.simulation.build.onset import Causes
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
+from taskflow.simulation.build.foresight import Foresight
+from taskflow.simulation.build.onset import Causes, speedup
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
-from taskflow.simulation.build.scales import Scales, advective_rate, scales
+from taskflow.simulation.build.scales import Scales, advective_rate, carried_rate, drawn_rate, scales
 from taskflow.simulation.build.system import System, moment
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
@@ -173,12 +175,28 @@ class FlowSystem(System):
         return advective_rate(self.sim, self.model, self.inflows)
 
     @cached_property
+    def causes(self) -> Causes:
+        """What can set the fluid in motion."""
+        return Causes(self.sim, self.model, self.inflows)
+
+    @cached_property
     def onset(self) -> Onset:
-        return Causes(self.sim, self.model, self.inflows).onset
+        return self.causes.onset
 
     @property
     def foresight(self) -> Foresight | None:
-        return Causes(self.sim, self.model, self.inflows).foresight
+        return self.causes.foresight
+
+    @property
+    def fastest(self) -> float:
+        boxes = self.sim.bodies.solids.boxes if self.sim.case.obstacles else ()
+        return self.advective_rate * speedup(boxes, self.sim.grid.cells, opened=bool(self.inflows.profiles))
+
+    def least_rate(self, times: np.ndarray) -> np.ndarray:
+        return np.maximum(carried_rate(self.sim, self.model, self.inflows), drawn_rate(self.model, times))
+
+    def forced_rate(self, times: np.ndarray) -> np.ndarray:
+        return self.causes.forced_rate(times, self.clock.limit.fall)
 
     @property
     def scales(self) -> Scales:

@@ -21,6 +21,8 @@ from taskflow.simulation.conditions.inflow import Inflows
 FINE = 1024  # samples of a step that nothing else bounds
 STEPS, SAMPLES = 64, 4  # steps that are sampled at once, and samples of each
 ROUNDING = 1e-9
+LARGE = 0.1  # CFL number by a change within a step that shows
+MOSTLY = 0.8  # share of all change in a step that a jump has, between two samples
 PLACES = 9  # at most, along each direction of a side
 
 
@@ -32,6 +34,11 @@ class Signal(ABC):
 
     factor: float
     power: int
+
+    def adds(self, change: np.ndarray, after: np.ndarray | float) -> np.ndarray:
+        """Return what changes [time, place] add to the advective rate at most, so long after them."""
+        largest = np.nan_to_num(np.abs(change)).max(axis=1)
+        return np.asarray(self.factor * largest * after**self.power / math.factorial(self.power))
 
     @abstractmethod
     def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
@@ -87,23 +94,35 @@ class Foresight:
         self, instead: Mapping[str, Value], time: float, dt: float, rate: float, cfl: float
     ) -> tuple[float, float]:
         """Return how long a step from a time may be, of dt at most, so that dt (rate + what changes add) <= cfl, and
-        what they add to the rate in it.
+        what they add to the rate in it. A step ends before a jump, or soon after one that it begins with.
         """
         self._sample(instead, time, dt)
         now = max(0, int(np.searchsorted(self._times, time, side="right")) - 1)
         end = min(self._times.size - 1, int(np.searchsorted(self._times, time + dt)))
         times = np.minimum(self._times[now + 1 : end + 1] - time, dt)
-        more = np.zeros(times.size)
+        more, jumps = np.zeros(times.size), np.zeros(times.size)
         for signal, values in zip(self.signals, self._values, strict=True):
-            change = np.nan_to_num(np.abs(values[now + 1 : end + 1] - values[now])).max(axis=1)
-            more += signal.factor * change * times**signal.power / math.factorial(signal.power)
+            more += signal.adds(values[now + 1 : end + 1] - values[now], times)
+            jumps += signal.adds(np.diff(values[now : end + 1], axis=0), dt)
         more = np.maximum.accumulate(more)
+        if jumps.size and jumps.max() * dt > LARGE * cfl and jumps.max() > MOSTLY * jumps.sum():
+            jump = int(jumps.argmax())
+            dt = float(times[max(jump - 1, 0)])
+            times, more = times[: max(jump, 1)], more[: max(jump, 1)]
         long = np.flatnonzero(times * (rate + more) > cfl)
         if not long.size:
             return dt, float(more[-1]) if more.size else 0.0
         first = int(long[0])
         before = times[first - 1] if first else 0.0
         return float(max(before, min(times[first], cfl / (rate + more[first])))), float(more[first])
+
+    def jumped(self, instead: Mapping[str, Value], start: float, end: float, dt: float, cfl: float) -> bool:
+        """Return whether values change so much from one time to another that this shows in a step of dt."""
+        times = np.array([start, end])
+        return any(
+            float(signal.adds(np.diff(_tried(signal, times, instead), axis=0), dt).max()) * dt > LARGE * cfl
+            for signal in self.signals
+        )
 
     def _sample(self, instead: Mapping[str, Value], time: float, dt: float) -> None:
         """Have the values of all signals from a time over dt, finely enough."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from taskflow.flow import ConvectiveOutflow, Inflow, PressureOutflow, Wall
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.flow.stability import Onset
+from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.build.domain import CaseOnBlocks
 from taskflow.simulation.build.expressions import InitialForce, initial_forces
 from taskflow.simulation.build.foresight import ForceSignal, Foresight, NumberSignal, ProfileSignal, Signal
@@ -19,6 +20,10 @@ from taskflow.simulation.build.timed import timed_numbers
 from taskflow.simulation.conditions.inflow import Inflows
 from taskflow.simulation.conditions.initial import COMPUTED, few, initial_profiles
 
+AROUND_BODIES = 1 + math.sqrt(2)  # largest |u| + |w| past a cylinder in an ideal flow, over the speed far from it
+GAS = 3.0  # speed of the light phase that makes way, over the largest one of a free fall
+IN_JETS = 1.5  # |u| + |w| of what enters and is turned aside, over its speed
+MOST_BLOCKED = 0.75  # of a cross-section, by bodies
 OPEN = Inflow | ConvectiveOutflow | PressureOutflow
 
 
@@ -56,6 +61,26 @@ class Causes:
         """What changes in time and may set the fluid in motion; None if nothing does."""
         signals = (*self._numbers(), *self._profiles(), *self._expressions())
         return Foresight(signals, self._sim.case.end_time) if signals else None
+
+    def forced_rate(self, times: np.ndarray, fall: float = 0.0) -> np.ndarray:
+        """Return what forces and buoyancy add to the advective rate at most, about, by these times; `fall`: the weight
+        of a phase, over the spacing. Uniform forces are held by friction on walls, lift and weight end at the speed
+        of a free fall through the domain.
+        """
+        case, model, near, onset = self._sim.case, self._model, self._near, self.onset
+        lifted = 0.0
+        if model.buoyancy is not None and model.heat is not None:
+            lifted = self._lift * self._temperatures()[0]
+        forced = (onset.acceleration - lifted) * times
+        walls = {face[0] for face, side in model.boundaries.items() if isinstance(side, Wall)}
+        across = ["xyz".index(axis) for axis in walls if near["xyz".index(axis)] > 0]
+        if across and not case.forcing and model.fluid.viscosity > 0:
+            friction = min(8 * model.fluid.viscosity / self._sim.grid.lengths[axis] ** 2 for axis in across)
+            forced = np.minimum(forced, (onset.acceleration - lifted) / friction)
+        cells = max(self._sim.grid.cells)
+        lift = lifted + onset.jerk * times
+        fallen, risen = (np.minimum(pull * times, np.sqrt(2 * pull * cells)) for pull in (fall, lift))
+        return forced + risen + GAS * fallen
 
     @property
     def _lift(self) -> float:
@@ -166,3 +191,18 @@ class Causes:
             factor = self._near["uvw".index(on)] if on in VELOCITY else self._lift * (on == "T")
             if force.timed and factor > 0 and force.at(0.0) is not None:
                 yield ForceSignal(float(factor), 1 if on in VELOCITY else 2, force)
+
+
+def speedup(boxes: Sequence[Box], cells: Triple, *, opened: bool) -> float:
+    """Return how many times as fast as what enters a flow can get, about, past bodies in `boxes` of a domain."""
+    if not boxes:
+        return IN_JETS if opened else 1.0
+    blocked = []
+    for axis in range(3):
+        others = [a for a in range(3) if a != axis]
+        section = np.zeros([cells[a] for a in others], bool)
+        for box in boxes:
+            section[tuple(slice(box.lo[a], box.hi[a]) for a in others)] = True
+        blocked.append(section.mean() if cells[axis] > 1 else 0.0)
+    most = max((share for share in blocked if share < 1), default=MOST_BLOCKED)
+    return AROUND_BODIES / (1 - min(most, MOST_BLOCKED))

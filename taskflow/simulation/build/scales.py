@@ -113,10 +113,28 @@ def limiting_spacing(model: FlowModel) -> np.ndarray:
     return np.array(list(widths))
 
 
-def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
-    """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
-    case, grid = sim.case, sim.grid
-    spacing = limiting_spacing(model)
-    speeds, initial = _speeds(sim, model, inflows), largest(case, grid)
+def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
+    """Return the advective rate in cells next to walls that move, about: in a layer that grows by friction."""
+    rates = np.zeros(times.size)
+    for face, side in model.boundaries.items():
+        if isinstance(side, Wall) and any(side.velocity):
+            depth = np.sqrt(4 * model.fluid.viscosity * times)
+            with np.errstate(divide="ignore"):
+                share = np.array([math.erfc(x) for x in model.grid.beside(face) / 2 / depth])
+            rates = np.maximum(rates, share * float((np.abs(side.velocity) / limiting_spacing(model)).sum()))
+    return rates
+
+
+def carried_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
+    """The advective rate of what enters, of bodies that move, and of the initial velocity, about."""
+    speeds = _speeds(sim, model, inflows)[sum(isinstance(side, Wall) for side in model.boundaries.values()) :]
+    initial, spacing = largest(sim.case, sim.grid), limiting_spacing(model)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)
+
+
+def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
+    """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
+    walls = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
+    spacing, others = limiting_spacing(model), carried_rate(sim, model, inflows)
+    return max([others, *(float((speed / spacing).sum()) for speed in walls)])

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.measures.derived import Derived
@@ -197,6 +199,19 @@ class System(SystemType, ABC):
     def advective_rate(self) -> float:
         """max(|u|/dx + |v|/dy + |w|/dz), about, as far as the case tells it; 0 where nothing does."""
         return 0.0
+
+    @property
+    def fastest(self) -> float:
+        """The advective rate where such a flow is accelerated most, about: past bodies, in jets."""
+        return self.advective_rate
+
+    def least_rate(self, times: np.ndarray) -> np.ndarray:
+        """Return the advective rate that the flow has at least, about, at these times."""
+        return np.full(times.size, self.advective_rate)
+
+    def forced_rate(self, times: np.ndarray) -> np.ndarray:
+        """Return what forces add to the advective rate at most, about, by these times."""
+        return np.zeros(times.size)
 
     @property
     def spreads(self) -> DiffusiveRates:

@@ -37,6 +37,7 @@ from taskflow.simulation.build.artificial_compressibility.residuals import (
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
+from taskflow.simulation.build.onset import AROUND_BODIES
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.step_cost import StepCost
@@ -186,6 +187,11 @@ class CompressibilitySystem(System):
     def advective_rate(self) -> float:
         """In real time the largest sum of |S| / V at the reference speed."""
         return self.model.real.rest if self.model.real else 0.0
+
+    @property
+    def fastest(self) -> float:
+        """The rate past bodies, around which the grid is."""
+        return AROUND_BODIES * self.advective_rate
 
     @property
     def settled(self) -> ResidualCriterion | InnerCriterion:

@@ -218,11 +218,13 @@ def long_cells(grid: Grid, thickness: float) -> Iterator[str]:
 
 
 def friction(phases: Phases, spacing: tuple[float, float, float], width: float) -> float:
-    """The largest rate of friction on faces beside a flat interface, wherever in a cell it is: what
-    `friction_rate` measures, about, for an interface of half this width.
+    """The largest rate of friction on faces next to a flat interface, wherever in a cell it is: what `friction_rate`
+    measures, about, for an interface of half this width. `spacing` is infinite where nothing changes.
     """
     most = 0.0
     for axis, across in enumerate(spacing):
+        if across == math.inf:
+            continue
         cells = (np.arange(-8, 9) + SHIFTS) * across / width
         f = np.where(np.abs(cells) < 1, (1 + cells + np.sin(np.pi * cells) / np.pi) / 2, cells > 0)
         rho = phases.density_2 + (phases.density_1 - phases.density_2) * f

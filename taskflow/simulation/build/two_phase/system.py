@@ -243,7 +243,7 @@ class TwoPhaseSystem(FlowSystem):
     def spreads(self) -> DiffusiveRates:
         """Return what friction changes on faces beside the interface, about, and what diffuses most."""
         width = self.model.interface.band.width
-        return self.model.carried.beside(friction(self.phases, self.sim.grid.spacing, width))
+        return self.model.carried.beside(friction(self.phases, self.model.limiting_grid.spacing, width))
 
     def check(self) -> None:
         """See `FlowSystem`. Raises BadInput where phi is not finite, or the file of a shape cannot be read, too."""
