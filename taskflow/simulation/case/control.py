@@ -76,11 +76,13 @@ class Time(Table):
         "stop when nothing changes any more: a table, see below, or its `rate` alone", otherwise="off"
     )
     cfl: Positive | None = optional(
-        "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz). With rotation or stratification the frequency of what"
+        "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz) before a step. A step that ends with more than 1.2 times as"
+        " much is taken again, shorter ([flows that accelerate](../explanation/method.md#flows-that-accelerate))."
+        " With rotation or stratification the frequency of what"
         " oscillates, 2 abs(`rotation`) + N, is added in the brackets",
         otherwise="0.5, without `step`",
     )
-    step: Positive | None = optional("in place of `cfl`: a fixed step")
+    step: Positive | None = optional("in place of `cfl`: a fixed step, kept however fast the flow gets, with a warning")
     diffusion: Positive = entry(
         "the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2), also for heat; eddies included", 0.2
     )
