@@ -59,6 +59,10 @@ class Sanity:
         """Note how fast fluid enters in a step, from what `Inflows.advance` gives for it."""
         self._known[SPEED] = max(self._known[SPEED], numbers.get("sum_bound", 0.0) / FINEST)
 
+    def driven(self) -> None:
+        """Note that somebody drives the flow: its energy may grow."""
+        self._least = -1.0
+
     def moves(self, tick: Tick) -> None:
         """Raises RunFailed where the velocity is insane. All blocks have to call it."""
         if not _sane(self._spec.model.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):

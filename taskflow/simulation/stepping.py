@@ -60,6 +60,11 @@ class Stepping:
                 return replace(tick, ratio=0.0)  # Adams-Bashforth would extrapolate the jump
         return tick
 
+    def disturbed(self) -> None:
+        """Note that somebody has changed the state or values of the case: the growth of the flow is not known."""
+        self.pace.previous = None
+        self._sanity.driven()
+
     def take(self, before: Tick, tick: Tick) -> Tick:
         """Take the step from `before`, planned to lead to `tick`; return where it led. Raises RunFailed where no
         step is short enough. All blocks have to call it.

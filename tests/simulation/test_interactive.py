@@ -34,6 +34,22 @@ def whole(client, tmp_path_factory):
     return tf.run(stirred(), tmp_path_factory.mktemp("whole") / "run", client).directory
 
 
+def test_a_wall_that_is_set_in_motion_makes_no_step_too_long(tmp_path):
+    tables = {
+        "grid": {"cells": [16, 1, 16], "lengths": [1, 1, 1]}, "fluid": {"viscosity": 1e-4},
+        "boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall",
+                       "z_max": {"type": "wall", "velocity": ["0*t", 0, 0]}},
+        "time": {"steps": 40}, "monitor": {"every": {"steps": 1}}, "machine": {"device": "cpu", "threads": 1},
+    }  # fmt: skip
+    with tf.Simulation(tf.Case(**tables), output=tmp_path / "run") as simulation:
+        simulation.step(2)
+        simulation.set("boundaries.z_max.velocity", [30.0, 0, 0])
+        simulation.run()
+        run = simulation.close()
+    assert max(line["cfl"] for line in run.log()) <= 1.2 * 0.5
+    assert run.log()[-1]["kinetic_energy"] > 0
+
+
 def test_steps_are_those_of_a_run(client, whole, tmp_path):
     """Whatever the pauses; what is due at a pause is written when it goes on."""
     calls = []

@@ -105,6 +105,7 @@ class BlocksJob:
         if self.writes:
             shard.write_parts(self.writes, ())  # they were: ghost cells of others are not those of here any more
             shard.run(loop.model.renew)
+            loop.stepping.disturbed()
         failed, most, least = shard.allreduce([bool(failure), len(numbers), -len(numbers)], "max")
         if failed:
             return failure or "another block failed"
@@ -144,7 +145,9 @@ def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str
 
 def set_values(shard: Shard, control: Control, values: Mapping[str, Value]) -> None:
     """Give numbers that change in time other values, by key; the next steps have them, and so have checkpoints."""
-    Drive.of(control).taken(control).timed.instead.update(values)
+    loop = Drive.of(control).taken(control)
+    loop.timed.instead.update(values)
+    loop.stepping.disturbed()
 
 
 def settings(key: str, new: Any, case: Case, known: Mapping[str, Value], now: float) -> dict[str, Value]:

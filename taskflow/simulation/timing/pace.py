@@ -49,9 +49,11 @@ class Pace:
         """Return whether the step to `tick`, from a state with this rate, cannot come out too long. `more`: what walls,
         inflows and forces that change within it add to the rate, at most.
         """
+        if self.previous is None:
+            return False
         if self.rests(tick, rate):
             return self.onset == NO_ONSET and more == 0
-        if not self.previous:
+        if self.previous == 0:
             return False
         growth = POWER * max(tick.ratio, 1.0) * math.log(max(rate / self.previous, 1.0))
         most = rate * math.exp(min(growth, 500.0)) + more
