@@ -32,7 +32,7 @@ class Stepping:
     ) -> None:  # fmt: skip
         self._spec, self._shard, self._cells = spec, shard, cells
         self._timed, self._movement, self._particles, self._sanity = timed, movement, particles, sanity
-        self.pace = Pace(spec.clock.limit, spec.onset)
+        self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
         self._more = 0.0  # what changes of walls, inflows and forces in the planned step add to the rate
 
     @property

@@ -21,7 +21,7 @@ from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.flow.stability import Onset
+from taskflow.flow.stability import NO_ONSET, Onset
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
@@ -182,6 +182,11 @@ class FlowSystem(System):
     @cached_property
     def onset(self) -> Onset:
         return self.causes.onset
+
+    @property
+    def inert(self) -> bool:
+        lifted = self.model.buoyancy is not None or self.clock.limit.fall > 0
+        return self.onset == NO_ONSET and not lifted and not self.model.forces and not self.timed
 
     @property
     def foresight(self) -> Foresight | None:

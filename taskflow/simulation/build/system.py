@@ -224,6 +224,11 @@ class System(SystemType, ABC):
         return NO_ONSET
 
     @property
+    def inert(self) -> bool:
+        """Return whether a fluid at rest stays so."""
+        return False
+
+    @property
     def foresight(self) -> Foresight | None:
         """What changes in time and may set the fluid in motion; None if nothing does."""
         return None

@@ -24,12 +24,14 @@ DIVERGED = 0.1  # the same, if the rate at its end is not finite
 
 @dataclass
 class Pace:
-    """The growth of the advective rate under a `limit`. `onset`: what sets the fluid in motion from rest. `previous`:
+    """The growth of the advective rate under a `limit`. `onset`: what sets the fluid in motion from rest;
+    `inert`: nothing ever does. `previous`:
     the rate before the last step; None if unknown, as after somebody has changed the state.
     """
 
     limit: StepLimit
     onset: Onset = NO_ONSET
+    inert: bool = False
     previous: float | None = None
 
     def longest(self, now: Tick, rate: float) -> float:
@@ -52,7 +54,7 @@ class Pace:
         if self.previous is None:
             return False
         if self.rests(tick, rate):
-            return self.onset == NO_ONSET and more == 0
+            return self.inert
         if self.previous == 0:
             return False
         growth = POWER * max(tick.ratio, 1.0) * math.log(max(rate / self.previous, 1.0))
