@@ -115,6 +115,10 @@ class Model(Protocol):
         """The scalar rate; 0 where the length of steps does not follow from it."""
         return scalars["rate"]
 
+    def advection(self, scalars: Mapping[str, float]) -> float:
+        """Return max(|u|/dx + |v|/dy + |w|/dz) as measured, where `rate` may have a floor."""
+        return self.rate(scalars)
+
     def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return what diffuses now beyond the constants in the `step_limit`, from the scalars of a step."""
         return DiffusiveRates()

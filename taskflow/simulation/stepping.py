@@ -37,13 +37,13 @@ class Stepping:
 
     @property
     def _rate(self) -> float:
-        return float(self._spec.model.rate(self._shard.scalars))
+        return float(self._spec.model.advection(self._shard.scalars))
 
     def planned(self, before: Tick) -> Tick:
         """Return the tick to which the next step leads, unless that turns out too long."""
         model, scalars, pace = self._spec.model, self._shard.scalars, self.pace
         rate, diffusion = self._rate, model.spreads(scalars)
-        advance = partial(self._spec.clock.advance, before, rate, diffusion)
+        advance = partial(self._spec.clock.advance, before, model.rate(scalars), diffusion)
         self._more = 0.0
         tick = advance(pace.longest(before, rate))
         if pace.limit.fixed is not None:
@@ -85,7 +85,8 @@ class Stepping:
             if self._movement is not None:
                 self._movement.begin(before.time)
             kept.restore()
-            shorter = self._spec.clock.advance(before, rate, self._spec.model.spreads(shard.scalars), most)
+            model, scalars = self._spec.model, shard.scalars
+            shorter = self._spec.clock.advance(before, model.rate(scalars), model.spreads(scalars), most)
             tick = shorter if tick.ratio else replace(shorter, ratio=0.0)
             kept = Savepoint(shard, self._cells, self._particles)
             self._advance(before, tick)

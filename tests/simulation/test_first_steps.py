@@ -211,3 +211,27 @@ def test_values_of_many_times(tmp_path):
     assert at_times(value("1/t"), times).tolist() == [-1.0, 0.0, 1.0, 0.2], "0 where it is none"
     assert at_times(2.5, times).tolist() == [2.5] * 4
     assert at_times(value(lambda t: 2 * t), times).tolist() == [-2.0, 0.0, 2.0, 10.0]
+
+
+ENDS = {"y_min": "wall", "y_max": "wall", "z_min": "symmetry", "z_max": "symmetry"}
+ON_CHARTS = {
+    "force": {"boundaries": ENDS, "body": {"force": [1.0, 0, 0]}},
+    "late_force": {"boundaries": ENDS, "body": {"force": [LATE, 0, 0]}},
+    "late_lid": {"boundaries": {**ENDS, "y_max": {"type": "wall", "velocity": [LATE, 0, 0]}}},
+    "bubble": {"boundaries": ENDS, "heat": HEAT, "body": {"gravity": [0, -1.0, 0]},
+               "initial": {"temperature": "exp(-((x-0.5)**2+(y-0.3)**2)/0.02)"}},
+}  # fmt: skip
+
+
+@pytest.mark.fast("late_force", "bubble")
+@pytest.mark.parametrize("flow", ON_CHARTS)
+def test_no_accepted_step_on_charts_is_too_long(tmp_path, flow):
+    made = tf.Case(**{
+        "method": {"type": "artificial-compressibility", "march": "implicit", "reference_speed": 0.2},
+        "grid": {"shape": "box", "cells": [12, 12, 1], "lengths": [1, 1, 1], "periodic": ["x"]},
+        "fluid": {"viscosity": 1e-4}, "time": {"end": 2.0, "cfl": CFL}, "monitor": {"every": {"steps": 1}},
+        "machine": {"device": "cpu"}, **ON_CHARTS[flow],
+    })  # fmt: skip
+    log = log_of(made, tmp_path / "run")
+    assert max(line["cfl"] for line in log) <= LARGEST * CFL
+    assert log[-1]["kinetic_energy"] > 1e-7, "it has moved"

@@ -15,6 +15,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.inflow import along
 from taskflow.simulation.build.expressions import InitialForce
+from taskflow.simulation.case.charts.sides import FormulaVector
 from taskflow.simulation.case.timed import Value, at_times
 from taskflow.simulation.conditions.inflow import Inflows
 
@@ -78,6 +79,17 @@ class ForceSignal(Signal):
 
     def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
         return np.array([np.ravel(self.force.at(float(t))) for t in times])
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaSignal(Signal):
+    """A vector of formulas of place and time, at points [axis, number]."""
+
+    vector: FormulaVector
+    points: np.ndarray
+
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        return np.array([np.ravel(self.vector.at(*self.points, float(t))) for t in times])
 
 
 @dataclass(eq=False)

@@ -38,10 +38,10 @@ from taskflow.simulation.timing.steady import Settled
 class BlockSpec:
     """A case as its blocks compute it, picklable. `case` is its text, `settled` the criterion of a steady state,
     `stability` that of steps where it is known, `scales` the largest values that the case explains, `timed` what
-    changes in time, `onset` what sets the fluid in motion (`inert`: nothing), `foresight` what may do so later, `sweeps`
-    how many iterations the solver makes where that is fixed, `counted` the scalars that count those to a tolerance,
-    `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed` what is recorded and
-    follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
+    changes in time, `onset` what sets the fluid in motion (`inert`: nothing), `foresight` what may do so later,
+    `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count those to a
+    tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed` what is
+    recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
     `planes` (by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
     `particles` where there are some; `programs` are all of a run.
     """

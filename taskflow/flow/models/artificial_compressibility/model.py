@@ -90,6 +90,9 @@ class ArtificialCompressibility(FlowOnCharts):
         """In real time that of the fastest cell; steps of pseudo-time do not follow from a rate."""
         return self.real.rate(self.speed, scalars) if self.real else 0.0
 
+    def advection(self, scalars: Mapping[str, float]) -> float:
+        return scalars["rate"] if self.real else 0.0
+
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
         """Steps of real time, of one length or up to a CFL number of u; or steps of pseudo-time, each of them one:
         how far each cell goes, `MethodOptions.courant` says.

@@ -37,6 +37,7 @@ from taskflow.simulation.build.artificial_compressibility.residuals import (
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
+from taskflow.simulation.build.foresight import Foresight, FormulaSignal
 from taskflow.simulation.build.onset import AROUND_BODIES
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scales
@@ -55,6 +56,8 @@ from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.initial import initial_profiles
 from taskflow.simulation.timing.schedule import Clock
+
+POINTS = 7  # across the box around a side, at which formulas of the time are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +190,21 @@ class CompressibilitySystem(System):
     def advective_rate(self) -> float:
         """In real time the largest sum of |S| / V at the reference speed."""
         return self.model.real.rest if self.model.real else 0.0
+
+    @property
+    def foresight(self) -> Foresight | None:
+        """Velocities of sides, and forces, that change in time."""
+        if not self.model.real:
+            return None
+        near, tables = self.model.real.rest / self.speed, self.sim.case.table("boundaries").sides
+        signals = [
+            FormulaSignal(near, 0, table, np.linspace(*self.domain.around(name), POINTS).T)
+            for name, table in tables.items() if table.changes
+        ]  # fmt: skip
+        if (body := self.sim.case.table("body")).changes:
+            ends = np.array([self.domain.around(name) for name in tables])
+            signals.append(FormulaSignal(near, 1, body, np.linspace(ends[:, 0].min(0), ends[:, 1].max(0), POINTS).T))
+        return Foresight(tuple(signals), self.sim.case.end_time) if signals else None
 
     @property
     def fastest(self) -> float:
