@@ -24,6 +24,7 @@ from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.initial import InitialFields
+from taskflow.simulation.timing.pace import Pace
 from taskflow.simulation.timing.schedule import Clock, Tick
 from taskflow.simulation.timing.steady import SteadyWatch
 
@@ -156,6 +157,7 @@ def _run(
     settling = SteadyWatch(setup.settled, shard) if setup.settled else None
     if settling is not None:
         settling.begin(0.0)
+    pace = Pace(setup.clock.limit, setup.system.onset)
     tick, program = clock.start(), model.step if setup.particles else setup.step
     while True:
         if tick.monitor:
@@ -163,7 +165,9 @@ def _run(
             history.append(_numbers(setup.monitor, shard, tick))
         if tick.finished:
             break
-        before, tick = tick, clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
+        rate = shard.scalars["rate"]
+        before, tick = tick, clock.advance(tick, rate, model.spreads(shard.scalars), pace.longest(tick, rate))
+        pace.previous = rate
         numbers = setup.inflows.advance(shard, before.time, tick.dt) | setup.system.timed.advance(before.time, tick.dt)
         numbers |= movement.advance(tick.time) if movement is not None else {}
         shard.run(program, **model.scalars(tick.dt, tick.ratio), **model.moments(before.time, tick.dt), **numbers)

@@ -233,5 +233,4 @@ def test_no_accepted_step_on_charts_is_too_long(tmp_path, flow):
         "machine": {"device": "cpu"}, **ON_CHARTS[flow],
     })  # fmt: skip
     log = log_of(made, tmp_path / "run")
-    assert max(line["cfl"] for line in log) <= LARGEST * CFL
-    assert log[-1]["kinetic_energy"] > 1e-7, "it has moved"
+    assert 0.3 * CFL < max(line["cfl"] for line in log) <= LARGEST * CFL, "it has moved"

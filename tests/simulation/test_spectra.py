@@ -194,22 +194,22 @@ def test_blocks_do_not_change_a_bit(blocks, tmp_path):
 
 
 def test_records_are_means_over_the_samples_since_the_last_one(tmp_path):
-    table = {"name": "waves", "along": "y", "start": 0.1, "every": {"steps": 2}, "write": {"steps": 4}}
+    table = {"name": "waves", "along": "y", "start": 0.05, "every": {"steps": 2}, "write": {"steps": 4}}
     go(waving(table), tmp_path / "run")
     ds, snapshots = found(tmp_path / "run", "waves"), found(tmp_path / "run")
     times = snapshots.time.values
-    np.testing.assert_array_equal(ds.since, [0.1, times[4]])
+    np.testing.assert_array_equal(ds.since, [0.05, times[4]])
     np.testing.assert_array_equal(ds.time, [times[4], times[8]])
     np.testing.assert_array_equal(ds.samples, [2, 2])
     item = by_numpy(snapshots, "p", "y")
-    for n, (since, first) in enumerate(((0.1, 2), (times[4], 6))):
+    for n, (since, first) in enumerate(((0.05, 2), (times[4], 6))):
         weights = np.diff([since, times[first], times[first + 2]])
         mean = np.average(item.isel(time=[first, first + 2]), axis=0, weights=weights)
         np.testing.assert_allclose(ds.spectrum_p[n], mean, **CLOSE)
     over_time = ds.flow.over_time()
     weights = ds.time - ds.since
     np.testing.assert_allclose(over_time.spectrum_p, (ds.spectrum_p * weights).sum("time") / weights.sum(), rtol=1e-14)
-    assert (over_time.since, over_time.time, over_time.samples) == (0.1, times[8], 4)
+    assert (over_time.since, over_time.time, over_time.samples) == (0.05, times[8], 4)
 
 
 def test_what_they_are_is_told(tmp_path):

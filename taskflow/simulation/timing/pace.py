@@ -40,8 +40,9 @@ class Pace:
         """
         if now.step == 0 and now.dt == 0:
             return self.onset.longest(self.limit.cfl, rate)
-        growth = max(rate - self.previous, 0.0) / now.dt if self.previous is not None else 0.0
-        return Onset(acceleration=growth).longest(PLANNED * self.limit.cfl, rate) if growth else math.inf
+        if self.previous is None or rate <= self.previous:
+            return math.inf
+        return _evenly(rate, (rate - self.previous) / now.dt, PLANNED * self.limit.cfl)
 
     def rests(self, tick: Tick, rate: float) -> bool:
         """Return whether the fluid is as good as at rest before the step to `tick`, with this rate."""
@@ -71,6 +72,10 @@ class Pace:
         """
         if not math.isfinite(after):
             return DIVERGED * tick.dt
-        growth = max(after - before, 0.0) / tick.dt
-        even = Onset(acceleration=growth).longest(self.limit.cfl, before)
+        even = _evenly(before, max(after - before, 0.0) / tick.dt, self.limit.cfl)
         return min(SHORTER * tick.dt, even if attempts == 1 else self.limit.cfl / after)
+
+
+def _evenly(rate: float, growth: float, cfl: float) -> float:
+    """Return the dt with dt (rate + growth dt) = cfl."""
+    return 2 * cfl / (rate + math.sqrt(rate * rate + 4 * growth * cfl))
