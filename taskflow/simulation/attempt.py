@@ -54,7 +54,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @dataclass(frozen=True)
 class RunRequest:
     """The case to be run, its directory (which `force` replaces), and its cluster, of which it may have some `workers`
-    alone; see `run`.
+    alone; see `run`. A user may set values in a run that is `steered`.
     """
 
     case: Case
@@ -65,6 +65,7 @@ class RunRequest:
     progress: Progress
     profile: Window | None
     workers: frozenset[str] | None = None
+    steered: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ class Attempt(AbstractContextManager["Attempt"]):
             recovery.blocks = blocks_of(case, slabs(places, recovery.device, embedded=local))
         blocks, device = recovery.blocks, recovery.device
         where = placed(case.machine, blocks, places, embedded=local)
-        sim = self.sim = SimulationSetup(case, blocks, device=device)
+        steered = request.steered or (restart is not None and bool(restart.given))
+        sim = self.sim = SimulationSetup(case, blocks, device=device, steered=steered)
         Needs(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)

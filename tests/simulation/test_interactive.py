@@ -407,8 +407,8 @@ def test_a_grid_that_moves_is_where_it_is(client, tmp_path):
         now = simulation.dataset().load()
         places = [chart["x_c"] for chart in now["charts"].children.values()]
         assert farthest == max(float(x.max()) for x in places)
-        with pytest.raises(BadInput, match=r"set\('boundaries.far.velocity', ...\): not available on charts in this"):
-            simulation.set("boundaries.far.velocity", ["t", 0.0, 0.0])
+        with pytest.raises(BadInput, match=r"set.*: it cannot be set in this version: the places of cells at earlier"):
+            simulation.set("motion.displacement", ["t", 0.0, 0.0])
         assert set(simulation["p"]["charts/0/p"].coords) >= {"x_c", "y_c", "z_c"}
         assert "<img" in simulation._repr_html_()
         simulation.step()

@@ -27,6 +27,7 @@ from taskflow.simulation.drive import end_run, go_on
 from taskflow.simulation.formulas.values import number, positive, whole
 from taskflow.simulation.notebook import shown_progress
 from taskflow.simulation.run import Run, begun, stoppable
+from taskflow.simulation.settings import Settings
 from taskflow.simulation.timing.schedule import HERE, MEETS, Every, Pause, Tick, intervals
 
 if TYPE_CHECKING:
@@ -124,9 +125,13 @@ class DrivenRun:
             self._directory = own
             lasting = stack.enter_context(lasting_client(client))
             over = force or resume
-            request = RunRequest(case, own, lasting, scheduler_file, over, progress or shown_progress(case), None)
+            told = progress or shown_progress(case)
+            request = RunRequest(case, own, lasting, scheduler_file, over, told, None, steered=True)
             self._attempt = stack.enter_context(Attempt(request, restart, Recovery(0, how_to_resume(own.path))))
             self._tick = restart.tick if restart is not None else Tick()
+            system = self._attempt.sim.system
+            self._settings = Settings(system.timed, system.inflows, system.ways)
+            self._settings.update(restart.given if restart is not None else {})
             try:
                 self._done(self._do(replace(self._attempt.job, pause=HERE)))
             except Exception as error:
