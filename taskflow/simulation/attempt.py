@@ -19,6 +19,7 @@ from taskflow.runtime.cluster import (
     Progress,
     cause,
     cluster_client,
+    crowding,
     ordinals,
     placed,
     slabs,
@@ -148,16 +149,17 @@ class Attempt(AbstractContextManager["Attempt"]):
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)
         sim.system.check()
-        machine = case.machine
+        machine, threads = case.machine, threads_per_block(case.machine, where)
         plan = Plan(
             run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",
             partition=sim.partition,
             device="gpu" if device == "gpu" else "cpu",
-            threads=threads_per_block(machine, where),
+            threads=threads,
             channel=machine.channel,
             mapper=Mapper(machine.overlap, debug=machine.debug),
             patience=machine.patience,
             ordinals=ordinals(where, device),
+            crowded=device == "cpu" and crowding(threads, where) is not None,
         )
         policy = self.policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
         if restart is None:

@@ -38,7 +38,7 @@ class Sanity:
     `given` by a user: if there are any, only numbers that are not finite are insane.
     """
 
-    def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis, given: Sized) -> None:
+    def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis, given: Sized = ()) -> None:
         self._given, self._spec, self._scales, self._shard, self._diagnosis = given, spec, spec.scales, shard, diagnosis
         self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
