@@ -65,7 +65,7 @@ def with_body(**changes) -> tf.Case:
 
 def driven(case, client, place, change, stop=None) -> tf.Run:
     """The run of a case with a `change` after four steps, closed after `stop` further ones."""
-    with tf.Simulation(case, client, place) as simulation:
+    with tf.Simulation(case, place, client) as simulation:
         simulation.step(4)
         change(simulation)
         simulation.run(steps=stop)
@@ -91,24 +91,24 @@ def change_inflow(simulation):
 @pytest.mark.slow
 def test_inflows_and_fields_on_walls_are_set(client, tmp_path):
     """The same bits on other blocks, after a resumption at the same step or a later one, and of a case with f(t)."""
-    whole = driven(channel(), client, tmp_path / "whole", change_inflow)
+    whole = driven(channel(), tmp_path / "whole", client, change_inflow)
     values = last(whole)
     time = float(whole.dataset()["time"][-1])
     z = whole.dataset()["z_c"].values
     np.testing.assert_allclose(values["u"][:, 0, 0], 1.5 + 0.2 * np.sin(time) * z, rtol=1e-12)
     assert values["T"].max() > 1
-    assert_same(driven(channel(machine__blocks=CUBES), client, tmp_path / "cut", change_inflow), whole)
+    assert_same(driven(channel(machine__blocks=CUBES), tmp_path / "cut", client, change_inflow), whole)
     for stop in (1, 3):
         place = tmp_path / f"part{stop}"
         driven(channel(), client, place, change_inflow, stop)
         assert_same(tf.run(channel(), place, client, resume=True), whole)
     functions = channel([lambda x, y, z, t: 1 + 0 * x * y * z, 0.0, 0.0])
-    assert_same(driven(functions, client, tmp_path / "functions", change_inflow), whole)
+    assert_same(driven(functions, tmp_path / "functions", client, change_inflow), whole)
 
 
 @pytest.mark.slow
 def test_what_cannot_enter_is_refused(client, tmp_path):
-    with tf.Simulation(channel(), client, tmp_path / "run") as simulation:
+    with tf.Simulation(channel(), tmp_path / "run", client) as simulation:
         simulation.step()
         for key, value, message in REFUSED:
             with pytest.raises(BadInput, match=message):
@@ -138,10 +138,10 @@ def shift(simulation):
 @pytest.mark.slow
 def test_motions_are_set(client, tmp_path):
     """The same bits on other blocks and after a resumption; the body moves beyond what the case tells of it."""
-    whole = driven(with_body(), client, tmp_path / "whole", shift)
+    whole = driven(with_body(), tmp_path / "whole", client, shift)
     assert whole.report["ended"] == "end"
     assert np.abs(last(whole)["u"]).max() > 0.3
-    assert_same(driven(with_body(machine__blocks=CUBES), client, tmp_path / "cut", shift), whole)
+    assert_same(driven(with_body(machine__blocks=CUBES), tmp_path / "cut", client, shift), whole)
     for stop in (1, 2):
         place = tmp_path / f"part{stop}"
         driven(with_body(), client, place, shift, stop)
@@ -153,7 +153,7 @@ def test_motions_are_set(client, tmp_path):
 @pytest.mark.slow
 def test_motions_that_cannot_be_are_refused(client, tmp_path):
     """And the body moves as before."""
-    with tf.Simulation(with_body(), client, tmp_path / "run") as simulation:
+    with tf.Simulation(with_body(), tmp_path / "run", client) as simulation:
         simulation.step()
         for key, value, message in (
             ("obstacles[1].motion.displacement", [0.1, 0.0, 0.0], "would jump from 0.0 to 0.1 at time"),
@@ -208,12 +208,12 @@ def assert_same_on_charts(one, other):
 @pytest.mark.slow
 def test_sides_on_charts_are_set(client, tmp_path):
     """As in a case that has the values from that time on; when the run is resumed, too."""
-    whole = driven(on_sides(), client, tmp_path / "whole", change_sides)
+    whole = driven(on_sides(), tmp_path / "whole", client, change_sides)
     from_then = on_sides(
         boundaries__x_min__velocity=["where(t < 0.09, 1, 1.2 + y*t)", 0.0, 0.0],
         boundaries__y_min__velocity=["where(t < 0.09, 0, 0.5)", 0.0, 0.0],
         body__force=[0.0, "where(t < 0.09, 0, sin(x))", 0.0],
     )
     assert_same_on_charts(whole, tf.run(from_then, tmp_path / "from_then", client))
-    driven(on_sides(), client, tmp_path / "part", change_sides, 1)
+    driven(on_sides(), tmp_path / "part", client, change_sides, 1)
     assert_same_on_charts(tf.run(on_sides(), tmp_path / "part", client, resume=True), whole)

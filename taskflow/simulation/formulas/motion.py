@@ -26,6 +26,7 @@ from taskflow.simulation.formulas.expression import (
     Expression,
     compiled,
 )
+from taskflow.text import parsed
 
 JUMP = 1e-6  # of the largest extent of the motion: a change that large within rounding of a time is a jump
 HALVINGS = 45
@@ -240,8 +241,10 @@ def continued(old: Expression, now: float, new: Expression, before: float) -> Ex
 
 def _since(source: str, before: float) -> str:
     """The text of an expression for times from `before` on, without what was continued earlier."""
-    match ast.parse(source, mode="eval").body:
-        case ast.Call(ast.Name("where"), [ast.Compare(ast.Name("t"), [ast.LtE()], [ast.Constant(end)]), old, new]):
+    match parsed(source, "eval"):
+        case ast.Expression(
+            ast.Call(ast.Name("where"), [ast.Compare(ast.Name("t"), [ast.LtE()], [ast.Constant(end)]), old, new])
+        ):
             after = ast.unparse(new)
             return after if end < before else f"where(t <= {end!r}, {_since(ast.unparse(old), before)}, {after})"
     return source
