@@ -10,7 +10,17 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 from taskflow.errors import BadInput, Interrupted
-from taskflow.runtime.cluster import BlockGroup, cause, cluster_client, crowding, ordinals, shortage, slabs, spread, watch
+from taskflow.runtime.cluster import (
+    BlockGroup,
+    cause,
+    cluster_client,
+    crowding,
+    ordinals,
+    shortage,
+    slabs,
+    spread,
+    watch,
+)
 from taskflow.runtime.host import Place, choose_device, survey
 from taskflow.runtime.machine import Job, Mapper, Plan
 from taskflow.runtime.regions import Partition, Triple

@@ -104,7 +104,7 @@ def run(
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
     damaged checkpoints.
     """
-    case, output, client = arguments(case, output, client)
+    case, output, client = arguments(case, output, client, progress=progress)
     return run_on(
         case, output, client, force=force, resume=resume, progress=progress, scheduler_file=scheduler_file,
         profile=profile,
@@ -112,13 +112,16 @@ def run(
 
 
 def arguments(
-    case: object, output: Any, client: Any
+    case: object, output: Any, client: Any, **functions: object
 ) -> tuple[Case, str | PathLike[str] | None, Client | Slurm | None]:
     """Return the first arguments of a run: its case, read if it is a path, its directory, its cluster.
 
     The last two may come in either order, as `Simulation` and `sweep` used to have them in the other one. Raises
-    BadInput if there is no case.
+    BadInput if there is no case, or one of the `functions` is none.
     """
+    for name, function in functions.items():
+        if function is not None and not callable(function):
+            raise BadInput(f"{name} = {function!r}; give a function, which is called as the run advances")
     if isinstance(client, str | PathLike) or isinstance(output, Slurm) or hasattr(output, "scheduler_info"):
         output, client = client, output
     if isinstance(case, str | PathLike):

@@ -57,6 +57,8 @@ class Study:
 
         Raises BadInput where results differ in their coordinates: runs on several grids have to be measured.
         """
+        if measure is not None and not callable(measure):
+            raise BadInput(f"measure = {measure!r}; give a function of a run, which returns a number or an array")
         from taskflow.analysis.sweeps import combined
 
         return combined(self.parameters, [measure(run) if measure else run.dataset(group) for run in self.runs])
@@ -73,7 +75,8 @@ def sweep(
     force: bool = False,
     told: Told | None = None,
 ) -> Study:
-    """Run a case, or a case file by its path, with all combinations of `parameters`, each a key such as "fluid.viscosity" with its values.
+    """Run a case, or a case file by its path, with all combinations of `parameters`, each a key such as
+    "fluid.viscosity" with its values.
 
     `output` is the folder of their run directories 0000, 0001, ..., by default the case's title with -sweep behind it.
     What has ended there is not computed again, and what was broken off goes on, unless `force` replaces it. `at_once`
@@ -83,7 +86,7 @@ def sweep(
     Raises BadInput, before anything runs, where a combination is no sound case; RunFailed, when all others have ended,
     where runs have failed; Interrupted after Ctrl-C and Stopped after SIGTERM, with a checkpoint of each run.
     """
-    case, output, client = arguments(case, output, client)
+    case, output, client = arguments(case, output, client, told=told)
     points = _points(case, parameters)
     with named(f"at_once = {at_once!r}"):
         count = None if at_once is None else whole(at_once)

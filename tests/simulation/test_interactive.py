@@ -180,6 +180,32 @@ def test_bad_intervals(values, match):
         Callback.of(3, Tick(), steps=1, time=None, wall=None)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "words"), [
+    (lambda fields: fields["u"], r"it returned an array of shape \(.*\); return a number, a dictionary of numbers"),
+    (lambda fields: {"a": 1, "b": [1, 2]}, r"it returned \[1, 2\] for 'b'; return a number"),
+    (lambda fields: "1", "it returned '1'; return a number"),
+    (lambda fields: 1j, "it returned 1j; return a number"),
+])  # fmt: skip
+def test_what_functions_on_blocks_return(function, words, client, tmp_path):
+    with tf.Simulation(stirred(), tmp_path / "run", client) as simulation:
+        with pytest.raises(RunFailed, match=words):
+            simulation.on_blocks(function, ["u"])
+        assert simulation.on_blocks(lambda fields: fields["u"].max() * 0 + np.array(2.0), ["u"], reduce="max") == 2.0
+
+
+def test_functions_that_are_none(tmp_path):
+    case = stirred()
+    for call in (tf.run, tf.Simulation):
+        with pytest.raises(BadInput, match="progress = 3; give a function"):
+            call(case, tmp_path / "run", progress=3)
+    with pytest.raises(BadInput, match="told = 3; give a function"):
+        tf.sweep(case, {"fluid.viscosity": [0.1]}, tmp_path / "sweep", told=3)
+    with pytest.raises(BadInput, match="measure = 3; give a function"):
+        tf.Study(tmp_path, {}, []).dataset(measure=3)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_when_callbacks_are_due():
     """At multiples of steps and time, also where rounding keeps a time just below one; each once."""
     callbacks = Callbacks([Callback.of(print, Tick(), 4, None, None), Callback.of(print, Tick(), None, 0.1, None)])

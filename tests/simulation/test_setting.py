@@ -183,7 +183,10 @@ def on_sides(**changes) -> tf.Case:
             "z_max": "symmetry",
         },
         "body": {"force": [0.0, "0*t", 0.0]},
-        "method": {"type": "artificial-compressibility", "march": "rk5", "compressibility": 10.0, "inner": {"iterations": 5000}},
+        "method": {
+            "type": "artificial-compressibility", "march": "rk5", "compressibility": 10.0,
+            "inner": {"iterations": 5000},
+        },
         "machine": {"device": "cpu", "threads": 1, "blocks": 1},
         "time": {"step": 0.02, "steps": 6},
         "checkpoint": {"every": {"steps": 2}},

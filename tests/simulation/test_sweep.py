@@ -153,5 +153,5 @@ def test_run_simulation_and_sweep_take_the_same_arguments(client, case, tmp_path
     for function in (tf.run, tf.Simulation, lambda case: tf.sweep(case, {key: [0.01]})):
         with pytest.raises(BadInput, match="case = 3; give a Case, or the path of a case file"):
             function(3)
-        with pytest.raises(BadInput, match="missing.toml"):
+        with pytest.raises(BadInput, match=r"missing\.toml"):
             function(tmp_path / "missing.toml")

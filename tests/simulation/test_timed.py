@@ -149,7 +149,7 @@ def test_without_an_end_numbers_count_up_to_a_time_that_no_step_passes():
     ({"lid": "sin(q)"}, "there is no q"),
     ({"dye": "nowhere.csv"}, r"scalars\[1\].boundaries.z_min.value = .*nowhere.csv"),
     ({"force": "1/t"}, r"body.force\[2\]: '1/t' is not finite at time 0"),
-    ({"hot": lambda t: "warm"}, "x_min.temperature: the function .* gives no number at time 0"),
+    ({"hot": lambda t: "warm"}, "x_min.temperature: the .* no number at time 0: it returned 'warm'; return"),
     ({"boundaries__z_max": {"type": "wall", "velocity": [0.0, 0.0, "t"], "temperature": 0.0}}, "in its own plane only"),
     ({"time__steps": 6, "lid": "SHORT"}, "short.csv: a value is needed at time 0.0"),
     ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),

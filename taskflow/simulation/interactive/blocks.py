@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import add
 from typing import Any
+
+import numpy as np
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.measures.around import FetchGhosts
@@ -112,7 +115,17 @@ def _numbers(result: Any) -> dict[str, float]:
     if result is None:
         return {}
     named = result if isinstance(result, Mapping) else {"": result}
-    return {str(name): float(value) for name, value in named.items()}
+    return {str(name): _number(name, value) for name, value in named.items()}
+
+
+def _number(name: Any, value: Any) -> float:
+    """A number that a function returned, of NumPy or CuPy, too. Raises TypeError if it is none."""
+    with suppress(TypeError, ValueError):
+        if np.ndim(value) == 0 and not isinstance(value, str | bytes):
+            return float(value)
+    what = f"an array of shape {np.shape(value)}" if hasattr(value, "shape") else f"{value!r:.60}"
+    of = f" for {name!r}" if name != "" else ""
+    raise TypeError(f"it returned {what}{of}; return a number, a dictionary of numbers, or nothing")
 
 
 def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str, float] | float | None:

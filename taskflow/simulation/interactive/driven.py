@@ -116,7 +116,7 @@ class DrivenRun:
         progress: Progress | None = None,
         profile: Window | None = None,
     ) -> None:
-        case, output, client = arguments(case, output, client)
+        case, output, client = arguments(case, output, client, progress=progress)
         self.case, self._callbacks = case, Callbacks()
         self._over, self._halted, self._busy, self._reason = "", False, "", ""
         self._state, self._closed = 0, False

@@ -179,6 +179,8 @@ class Simulation(DrivenRun):
                 raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(possible)}")
         if not set(writes) <= {*fields}:
             raise BadInput(f"on_blocks(..., writes={writes!r}): name them in fields={fields!r}, too")
+        if not callable(function):
+            raise BadInput(f"on_blocks({function!r}, ...): give a function of the fields of a block")
         if reduce not in FOLDS:
             raise BadInput(f"on_blocks(..., reduce={reduce!r}): use one of {', '.join(FOLDS)}")
         job = BlocksJob(Pickled.of(function), tuple(fields), tuple(writes), reduce, ghosts)
