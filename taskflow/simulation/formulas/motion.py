@@ -243,7 +243,7 @@ def _since(source: str, before: float) -> str:
     """The text of an expression for times from `before` on, without what was continued earlier."""
     match parsed(source, "eval"):
         case ast.Expression(
-            ast.Call(ast.Name("where"), [ast.Compare(ast.Name("t"), [ast.LtE()], [ast.Constant(end)]), old, new])
+            ast.Call(ast.Name("where"), [ast.Compare(ast.Name("t"), [ast.LtE()], [ast.Constant(float(end))]), old, new])
         ):
             after = ast.unparse(new)
             return after if end < before else f"where(t <= {end!r}, {_since(ast.unparse(old), before)}, {after})"

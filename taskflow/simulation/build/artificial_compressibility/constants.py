@@ -74,11 +74,14 @@ class ChartConstants:
                 if side.type == "wall" and (words := out_of_plane(grid, name, side, time)):
                     raise BadInput(f"boundaries.{name}.velocity: at time {time:g}: {words}")
                 for patch in grid.sides.get(name, ()) if side.changes else ():
+                    x, y, z = faces(placed(grid, motion, time), patch)[0]
                     with named(f"boundaries.{name}.velocity"):
-                        side.at(*faces(placed(grid, motion, time), patch)[0], time)
-            if words := unbalanced(grid, ChartSides.model_construct(**sides), motion, time):
+                        side.at(x, y, z, time)
+            if words := unbalanced(grid, ChartSides.model_construct(None, **sides), motion, time):
                 raise BadInput(f"boundaries: at time {time:g}: {words}")
-            self._body.at(*np.zeros((3, 1)), time)
+            for chart in grid.charts if self._body.changes else ():
+                x, y, z = centres(self.domain.moved(chart.vertices, time))
+                self._body.at(x, y, z, time)
 
     @property
     def _now(self) -> dict[str, ChartSide]:
