@@ -50,6 +50,12 @@ def test_export_exists(name):
     assert getattr(taskflow, name) is not None
 
 
+@pytest.mark.parametrize("module", ["taskflow", "taskflow.output"])
+def test_no_names_of_the_inside_are_shown(module):
+    room = importlib.import_module(module)
+    assert dir(room) == sorted(room.__all__)
+
+
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'Cases'"):
         taskflow.Cases  # noqa: B018

@@ -32,6 +32,8 @@ def _as_xarray(result: Any) -> Combination:
     if isinstance(result, Combination):
         return result
     try:
+        if result is None:
+            raise TypeError
         return xr.DataArray(np.asarray(result, np.float64))
     except (TypeError, ValueError):
         raise BadInput(f"measure(run) returned {type(result).__name__}; give numbers, or arrays of xarray") from None

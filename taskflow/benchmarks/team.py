@@ -10,7 +10,17 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 from taskflow.errors import BadInput, Interrupted
-from taskflow.runtime.cluster import BlockGroup, cause, cluster_client, ordinals, shortage, slabs, spread, watch
+from taskflow.runtime.cluster import (
+    BlockGroup,
+    cause,
+    cluster_client,
+    crowding,
+    ordinals,
+    shortage,
+    slabs,
+    spread,
+    watch,
+)
 from taskflow.runtime.host import Place, choose_device, survey
 from taskflow.runtime.machine import Job, Mapper, Plan
 from taskflow.runtime.regions import Partition, Triple
@@ -50,6 +60,7 @@ class Team:
             channel=channel,
             mapper=mapper,
             ordinals=ordinals(where, self.device),
+            crowded=self.device == "cpu" and crowding(self.threads, where) is not None,
         )
         with BlockGroup(self.client, plan, [place.worker for place in where]) as group:
             yield group

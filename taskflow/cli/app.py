@@ -11,7 +11,7 @@ import typer
 from taskflow.cli.exit_codes import Commands, refuse, refuse_options
 from taskflow.cli.files import Window, names
 from taskflow.cli.grid import grid
-from taskflow.cli.options import CaseFile, Quiet, RunDirectory, Scheduler, Settings, into
+from taskflow.cli.options import CaseFile, Jobs, Quiet, RunDirectory, Scheduler, Settings, into, named_once, where
 from taskflow.cli.sweep import sweep
 
 app = typer.Typer(
@@ -53,13 +53,7 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run from its newest checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run directory.")] = False,
     scheduler_file: Scheduler = None,
-    slurm: Annotated[
-        str | None,
-        typer.Option(
-            metavar="gpus=N,...",
-            help="Submit jobs to SLURM and run in them: gpus or workers, per-node, cores, time, partition and others.",
-        ),
-    ] = None,
+    slurm: Jobs = None,
     quiet: Quiet = False,
     profile: Annotated[
         bool, typer.Option("--profile", help="Time some steps: a timeline in the run directory, and a summary.")
@@ -79,8 +73,7 @@ def run(
     """
     if resume and force:
         refuse("--resume --force: one at a time; --force begins again and drops what is there")
-    if slurm is not None and scheduler_file is not None:
-        refuse("--slurm --scheduler-file: one at a time; --slurm begins a cluster of its own")
+    place = where(slurm, scheduler_file)
     if profile and nvtx:
         refuse("--profile --nvtx: one at a time; --nvtx is for a run under nsys, which has timelines of its own")
     from taskflow.cli.run import Onto, run_case
@@ -95,8 +88,7 @@ def run(
         numbers = {"--profile-after": profile_after is not None, "--profile-steps": profile_steps}
         refuse_options(numbers, "of --profile and --nvtx: add one of these")
     onto: Onto = "resume" if resume else "replace" if force else "new"
-    target, where = output or Path(case.stem), slurm or scheduler_file
-    run_case(case, target, settings, onto=onto, where=where, quiet=quiet, profile=window)
+    run_case(case, output or Path(case.stem), settings, onto=onto, where=place, quiet=quiet, profile=window)
 
 
 app.command()(sweep)
@@ -121,16 +113,19 @@ def check(
 
 @app.command()
 def new(
-    case: Annotated[Path, typer.Argument(metavar="CASE.toml", help="The file to write.", show_default=False)],
+    case: Annotated[
+        Path | None, typer.Argument(metavar="[CASE.toml]", help="The file to write, as -o.", show_default=False)
+    ] = None,
     example: Annotated[
         str,
         typer.Option("--example", "-e", metavar="NAME", help=f"One of {', '.join(names())}.", autocompletion=names),
     ] = "lid_driven_cavity",
+    output: Annotated[Path | None, into("FILE", "By default NAME.toml in the current folder.")] = None,
 ) -> None:
     """Write a commented case to start from, and the data that it reads. An existing file is never replaced."""
     from taskflow.cli.files import write
 
-    write(case, example)
+    write(named_once(case, output) or Path(f"{example}.toml"), example)
 
 
 @app.command()
@@ -252,7 +247,7 @@ def plot(
 @app.command()
 def export(
     directory: RunDirectory,
-    vtk: Annotated[bool, typer.Option("--vtk", help="VTK files with a .pvd, for ParaView.")] = False,
+    vtk: Annotated[bool, typer.Option("--vtk", help="VTK files with a .pvd, for ParaView; the default.")] = False,
     netcdf: Annotated[bool, typer.Option("--netcdf", help="One NetCDF file.")] = False,
     group: Annotated[
         str, typer.Option(metavar="NAME", help="statistics, or a probe or plane by its name; by default snapshots.")
@@ -275,7 +270,7 @@ def export(
     else:
         refuse_options({"--field": field is not None, "--value": value is not None}, "of --interface alone: add it")
     if vtk or netcdf or not interface:
-        export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
+        export_run(directory, group, time, output, vtk=vtk or not netcdf, netcdf=netcdf)
 
 
 @app.command()

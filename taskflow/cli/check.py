@@ -35,6 +35,8 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield "blocks", f"{_blocks(costs)}{_auto(case.machine.blocks)}"
     yield from (("", share) for share in costs.sim.domain.shares(costs.sim.partition))
     yield "device", f"{_device(costs)}{_auto(case.machine.device)}"
+    if costs.crowding:
+        yield "warning", costs.crowding
     yield from costs.sim.system.described()
     if costs.sim.survey:
         yield from _bodies(costs.sim.survey)

@@ -197,13 +197,11 @@ def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everyth
 def export_run(directory: Path, group: str, time: float | None, out: Path | None, *, vtk: bool, netcdf: bool) -> None:
     """Write the snapshots, or another group of the store, as VTK or NetCDF files, and print what to open.
 
-    Raises BadInput where no format is asked for, or what is asked for is not there.
+    Raises BadInput where what is asked for is not there.
     """
     from taskflow.analysis.charts.export import export_charts
     from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk, has_charts, tree
 
-    if not (vtk or netcdf):
-        refuse("--vtk, --netcdf, --interface: give a format, or several")
     store, name = directory / STORE, group or "fields"
     ways: Any = (tree, export_charts) if has_charts(store, group) else (dataset, export_vtk)
     read, write_vtk = ways

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from taskflow.cli.options import into
+from taskflow.cli.options import into, named_once
 
 grid = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, look at and convert body-fitted grids.")
 
@@ -72,11 +72,14 @@ def plot(
 @grid.command()
 def convert(
     file: GridFile,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file to write.", show_default=False)],
+    target: Annotated[
+        Path | None, typer.Argument(metavar="[TARGET]", help="The file to write, as -o.", show_default=False)
+    ] = None,
     neutral_map: Map = None,
+    output: Annotated[Path | None, into("FILE", "By default FILE.cgns, of a file of CGNS FILE.xyz.")] = None,
     text: Text = False,
 ) -> None:
-    """Write a grid anew: PLOT3D and a neutral map, or CGNS. An existing file is never replaced."""
+    """Write a grid in another format: PLOT3D and a neutral map, or CGNS. An existing file is never replaced."""
     from taskflow.cli.grid_files import convert_grid
 
-    convert_grid(file, neutral_map, target, text=text)
+    convert_grid(file, neutral_map, named_once(target, output), text=text)

@@ -105,6 +105,7 @@ def draw_grid(path: Path, neutral_map: Path | None, out: Path) -> None:
         tell(plot_outlines(list(outlines(grid)), out, path.name, flat=flat(grid)))
 
 
-def convert_grid(path: Path, neutral_map: Path | None, target: Path, *, text: bool) -> None:
-    """Write a grid as another file."""
-    _write(target, load(path, neutral_map), text=text)
+def convert_grid(path: Path, neutral_map: Path | None, target: Path | None, *, text: bool) -> None:
+    """Write a grid as another file, by default beside it in the other format."""
+    other = ".xyz" if path.suffix.lower() == CGNS else CGNS
+    _write(target or path.with_suffix(other), load(path, neutral_map), text=text)

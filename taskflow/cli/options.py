@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from taskflow.cli.exit_codes import refuse
+
 
 def _settings(begun: str) -> list[str]:
     from taskflow.simulation.case import Case
@@ -30,6 +32,30 @@ Scheduler = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Run on the cluster of this Dask scheduler, not on an embedded one.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+
+
+Jobs = Annotated[
+    str | None,
+    typer.Option(
+        "--slurm",
+        metavar="gpus=N,...",
+        help="Submit jobs to SLURM and run in them: gpus or workers, per-node, cores, time, partition and others.",
+    ),
+]
+
+
+def where(slurm: str | None, scheduler_file: Path | None) -> str | Path | None:
+    """Where to run. Raises BadInput if both are given."""
+    if slurm is not None and scheduler_file is not None:
+        refuse("--slurm --scheduler-file: one at a time; --slurm begins a cluster of its own")
+    return slurm or scheduler_file
+
+
+def named_once(argument: Path | None, option: Path | None) -> Path | None:
+    """The file that a command writes, which its argument or -o names. Raises BadInput if both do."""
+    if argument is not None and option is not None:
+        refuse(f"{argument} -o {option}: give the file to write once")
+    return argument or option
 
 
 def into(kind: str, text: str) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from taskflow.cli.options import Quiet, Scheduler, Settings, into
+from taskflow.cli.options import Jobs, Quiet, Scheduler, Settings, into, where
 
 if TYPE_CHECKING:
     from taskflow.simulation.run import Run
@@ -28,6 +28,7 @@ def sweep(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Compute again what is there.")] = False,
     scheduler_file: Scheduler = None,
+    slurm: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a case with all combinations of some parameters, side by side.
@@ -37,9 +38,13 @@ def sweep(
     from taskflow.cli.format import tell
     from taskflow.cli.info import heading
     from taskflow.cli.run import warn
+    from taskflow.runtime.cluster.slurm import Slurm
     from taskflow.simulation import sweep as sweeps
+    from taskflow.simulation.conditions.remedies import as_keys
 
-    folder = output or Path(file.stem)
+    place, folder = where(slurm, scheduler_file), output or Path(file.stem)
+    with as_keys():
+        client = Slurm.of(place) if isinstance(place, str) else None
     case, parameters = sweeps.load(file, settings)
 
     def told(_: int, values: Mapping[str, Any], run: Run) -> None:
@@ -49,9 +54,10 @@ def sweep(
         for warning in run.report.get("warnings", ()):
             warn(f"{run.directory}: {warning}")
 
-    where = {"output": folder, "scheduler_file": scheduler_file}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # which name no run; they are told with its end
-        done = sweeps.sweep(case, parameters, **where, at_once=at_once, force=force, told=told)
+        done = sweeps.sweep(
+            case, parameters, folder, client, scheduler_file=scheduler_file, at_once=at_once, force=force, told=told
+        )
     if not quiet:
         tell(f"{len(done.runs)} runs are in {folder}; in Python: taskflow.sweep(..., output={str(folder)!r}).dataset()")

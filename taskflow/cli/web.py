@@ -92,7 +92,7 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
     lines = [measured({**line, **largest_residual(line)}) for line in (*log[:-1:stride], *log[-1:])]
     return {
         "heading": followed.heading,
-        "directory": str(followed.directory.absolute()),
+        "directory": str(followed.directory.resolve()),
         "state": state(followed),
         "over": over(followed),
         "reason": report.get("reason", ""),

@@ -8,6 +8,8 @@ from typing import IO, Any
 
 from taskflow.errors import BadInput, named
 from taskflow.files import SHAPE, opened
+from taskflow.foreign import SHAPE as SURFACE
+from taskflow.foreign import foreign
 
 EXTRA = "geometry"
 LONGEST = 200  # characters of what a reader says
@@ -27,6 +29,8 @@ def user_file(path: Path, formats: Collection[str]) -> Iterator[IO[bytes]]:
     `SHAPE` bytes.
     """
     if path.suffix.lower() not in formats:
+        if words := foreign(path, SURFACE):
+            raise BadInput(f"{path.name}: {words}")
         raise BadInput(f"{path.name} is none of {', '.join(formats)}; convert it to one of them")
     remedy, place = "give the file of a shape", "give a path that is absolute or begins where the case file is"
     with ExitStack() as stack:

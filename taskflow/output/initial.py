@@ -76,6 +76,8 @@ def _evaluate(name: str, function: Function, z: np.ndarray, y: np.ndarray, x: np
     called = f"initial field {name}: {getattr(function, '__qualname__', function)}(x, y, z)"
     try:
         values = np.broadcast_to(np.asarray(function(x, y, z), dtype="f8"), x.shape)
+    except BadInput as error:  # of one that names itself
+        raise BadInput(f"initial field {name}: {error}") from error
     except Exception as error:
         raise BadInput(
             f"{called} failed with {type(error).__name__}: {error}; it takes three arrays and returns one like them"

@@ -17,6 +17,7 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from taskflow.errors import BadInput
+from taskflow.foreign import STATE, foreign
 from taskflow.output.chart_layout import CELLS
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
@@ -233,6 +234,8 @@ def _opened(path: Path) -> xr.Dataset | xr.DataTree:
     """Return what a file or a folder has, a tree where it is of charts. Raises BadInput where that cannot be read."""
     if not path.exists():
         raise BadInput(f"{path}: there is no such run, file or folder; give a run directory, a NetCDF file or a store")
+    if words := foreign(path, STATE):
+        raise BadInput(f"{path}: {words}")
     try:
         if path.is_dir():
             return xr.open_zarr(path, chunks=None, consolidated=False)

@@ -19,6 +19,7 @@ from taskflow.runtime.cluster import (
     Progress,
     cause,
     cluster_client,
+    crowding,
     ordinals,
     placed,
     slabs,
@@ -55,7 +56,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @dataclass(frozen=True)
 class RunRequest:
     """The case to be run, its directory (which `force` replaces), and its cluster, of which it may have some `workers`
-    alone; see `run`.
+    alone; see `run`. A user may set values in a run that is `steered`.
     """
 
     case: Case
@@ -66,6 +67,7 @@ class RunRequest:
     progress: Progress
     profile: Window | None
     workers: frozenset[str] | None = None
+    steered: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,21 +144,23 @@ class Attempt(AbstractContextManager["Attempt"]):
             recovery.blocks = blocks_of(case, slabs(places, recovery.device, embedded=local))
         blocks, device = recovery.blocks, recovery.device
         where = placed(case.machine, blocks, places, embedded=local)
-        sim = self.sim = SimulationSetup(case, blocks, device=device)
+        steered = request.steered or (restart is not None and bool(restart.given))
+        sim = self.sim = SimulationSetup(case, blocks, device=device, steered=steered)
         Needs(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)
         sim.system.check()
-        machine = case.machine
+        machine, threads = case.machine, threads_per_block(case.machine, where)
         plan = Plan(
             run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",
             partition=sim.partition,
             device="gpu" if device == "gpu" else "cpu",
-            threads=threads_per_block(machine, where),
+            threads=threads,
             channel=machine.channel,
             mapper=Mapper(machine.overlap, debug=machine.debug),
             patience=machine.patience,
             ordinals=ordinals(where, device),
+            crowded=device == "cpu" and crowding(threads, where) is not None,
         )
         policy = self.policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
         if restart is None:

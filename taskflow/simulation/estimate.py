@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from taskflow.caching import cached_property
 from taskflow.flow.measures.statistics import SHARE
-from taskflow.runtime.cluster import placed, processes, slabs, threads_per_block
+from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
 from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.host.inventory import transport
 from taskflow.runtime.machine import Mapper, copy_bandwidth
@@ -46,6 +46,11 @@ class Estimate(Needs):
     def threads(self) -> int:
         """Cores per block on CPUs."""
         return threads_per_block(self.sim.case.machine, list(self.placed))
+
+    @property
+    def crowding(self) -> str | None:
+        """A warning of more threads than cores."""
+        return crowding(self.threads, list(self.placed)) if self.device == "cpu" else None
 
     @cached_property
     def steps(self) -> StepCount:

@@ -16,8 +16,6 @@ from taskflow.output import LOG, STORE
 from taskflow.runtime.machine import Control, Shard, copy_bandwidth
 from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.pressure import explained
-from taskflow.simulation.case.table import written
-from taskflow.simulation.case.timed import of_time
 from taskflow.simulation.checkpoints import Beginning, CheckpointWriter, restore
 from taskflow.simulation.conditions.closing import CLOSING
 from taskflow.simulation.conditions.restart import RestartPoint
@@ -25,6 +23,7 @@ from taskflow.simulation.profiling import Profiling
 from taskflow.simulation.recording import Records, StateLog
 from taskflow.simulation.records.particles import Clouds
 from taskflow.simulation.sanity import Doubts
+from taskflow.simulation.settings import Settings
 from taskflow.simulation.stepping import Stepping
 from taskflow.simulation.timing.schedule import HERE, NEVER, Tick
 
@@ -45,9 +44,10 @@ class RunLoop:
         self.spec, directory = job.spec, policy.folder.parent
         self.directory = directory
         self.model, self.clock = self.spec.model, self.spec.clock
-        self.timed = replace(self.spec.timed, instead={})  # of this run: somebody may set values
+        self.settings = Settings(self.spec.timed, self.spec.inflows, self.spec.ways)
+        self.timed, self.inflows = self.settings.timed, self.settings.inflows
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard, self.spec.computed)
-        self.doubts = Doubts(self.spec, shard, cautioned=job.cautioned)
+        self.doubts = Doubts(self.spec, shard, self.settings.values, cautioned=job.cautioned)
         self.sanity = self.doubts.sanity
         self.warnings: list[str] = []
         self.settling = self.spec.settled.watch(shard, self.measuring.measure) if self.spec.settled else None
@@ -58,7 +58,7 @@ class RunLoop:
         self.records = Records(self.spec, directory / STORE, shard, times, policy.guard, self.particles)
         self.profiling = Profiling(job.profile, shard)
         self.stepping = Stepping(
-            self.spec, shard, policy.cells, self.timed, self.movement, self.particles, self.sanity
+            self.spec, shard, policy.cells, self.settings, self.movement, self.particles, self.sanity
         )
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or stalled, or interrupted
@@ -161,12 +161,12 @@ class RunLoop:
 
     def _resumed(self, resumed: RestartPoint) -> Tick:
         """The tick of a checkpoint, with its fields."""
+        state = resumed.checkpoint.state
+        self.settings.update(resumed.given)
         self._given(resumed.tick.time)
         restore(resumed.checkpoint, self.job.policy, self.shard)
         for cloud in self.particles.values():
             cloud.go_on(resumed.checkpoint, resumed.tick.time)
-        state = resumed.checkpoint.state
-        self.timed.instead.update({key: of_time(value) for key, value in state.get("given", {}).items()})
         if self.settling is not None and resumed.settling is not None:
             self.settling.go_on(resumed.settling)
         elif self.settling is not None:
@@ -189,7 +189,7 @@ class RunLoop:
         self.job.fill(self.shard)
         if self.movement is not None:
             self.movement.begin(time)
-        entering = self.spec.inflows.begin(self.shard) if self.spec.inflows else {}
+        entering = self.inflows.begin(self.shard) if self.inflows else {}
         return entering | self.timed.begin(time)
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.output import LOG, STORE
-from taskflow.runtime.cluster import Progress, lasting_client
+from taskflow.runtime.cluster import Progress, Slurm, lasting_client
 from taskflow.runtime.host import terminable
 from taskflow.simulation.attempt import Attempt, Recovery, RunRequest
 from taskflow.simulation.case import Case
@@ -28,8 +28,6 @@ from taskflow.simulation.report import broken
 
 if TYPE_CHECKING:
     from distributed import Client
-
-    from taskflow.runtime.cluster import Slurm
 
 TOLD = ("title", "ended", "steps", "time", "started", "device", "blocks", "warnings")  # of a report, in a notebook
 
@@ -77,7 +75,7 @@ class Run:
 
 
 def run(
-    case: Case,
+    case: Case | str | PathLike[str],
     output: str | PathLike[str] | None = None,
     client: Client | Slurm | None = None,
     *,
@@ -87,7 +85,7 @@ def run(
     progress: Progress | None = None,
     profile: Window | None = None,
 ) -> Run:
-    """Run a case to its end and return the finished run.
+    """Run a case, or a case file by its path, to its end and return the finished run.
 
     `output` is the run directory (by default the case's title as a name, in the current folder); an existing one is
     refused unless `force` replaces it or `resume` goes on with it: from its newest checkpoint that is whole, to the
@@ -106,10 +104,31 @@ def run(
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
     damaged checkpoints.
     """
+    case, output, client = arguments(case, output, client, progress=progress)
     return run_on(
         case, output, client, force=force, resume=resume, progress=progress, scheduler_file=scheduler_file,
         profile=profile,
     )  # fmt: skip
+
+
+def arguments(
+    case: object, output: Any, client: Any, **functions: object
+) -> tuple[Case, str | PathLike[str] | None, Client | Slurm | None]:
+    """Return the first arguments of a run: its case, read if it is a path, its directory, its cluster.
+
+    The last two may come in either order, as `Simulation` and `sweep` used to have them in the other one. Raises
+    BadInput if there is no case, or one of the `functions` is none.
+    """
+    for name, function in functions.items():
+        if function is not None and not callable(function):
+            raise BadInput(f"{name} = {function!r}; give a function, which is called as the run advances")
+    if isinstance(client, str | PathLike) or isinstance(output, Slurm) or hasattr(output, "scheduler_info"):
+        output, client = client, output
+    if isinstance(case, str | PathLike):
+        return Case.load(case), output, client
+    if not isinstance(case, Case):
+        raise BadInput(f"case = {case!r}; give a Case, or the path of a case file")
+    return case, output, client
 
 
 def run_on(
@@ -144,8 +163,6 @@ def begun(
     case: Case, output: str | PathLike[str] | None, *, force: bool, resume: bool
 ) -> Iterator[tuple[RunDirectory, RestartPoint | None]]:
     """The directory of a run, to itself, and the point from which it goes on; see `run`."""
-    if not isinstance(case, Case):
-        raise BadInput(f"case = {case!r}; give a Case, as Case.load(path) makes of a case file")
     if resume and force:
         raise BadInput("resume=True, force=True: one at a time; force begins again and drops what is there")
     if not isinstance(output, str | PathLike | None):

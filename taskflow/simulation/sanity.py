@@ -8,7 +8,7 @@ made of what a run that diverges leaves.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,12 @@ LEFT = 0.1  # share of the divergence that solves of a fixed number of iteration
 
 
 class Sanity:
-    """The judgement on one block; all blocks come to the same."""
+    """The judgement on one block; all blocks come to the same. The case does not explain a flow that follows values
+    `given` by a user: if there are any, only numbers that are not finite are insane.
+    """
 
-    def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis) -> None:
-        self._spec, self._scales, self._shard, self._diagnosis = spec, spec.scales, shard, diagnosis
+    def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis, given: Sized = ()) -> None:
+        self._given, self._spec, self._scales, self._shard, self._diagnosis = given, spec, spec.scales, shard, diagnosis
         self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
         self._nearest = spec.domain.closeness
@@ -76,7 +78,7 @@ class Sanity:
 
     def grows(self, tick: Tick, energy: float) -> str | None:
         """A warning of a mean kinetic energy that nothing can have made; once."""
-        if self._scales.driven or self._least < 0:
+        if self._scales.driven or self._least < 0 or self._given:
             return None
         grown = energy > (1 + GROWTH) * self._least + NOISE * self._most
         before, self._most = self._least, max(self._most, energy)
@@ -94,7 +96,8 @@ class Sanity:
         """
         velocity, time = self._scales.velocity, tick.time
         roles = (*velocity, *self._scales.carried)
-        limits = np.array([self._most_of(SPEED if role in velocity else role, time) for role in roles])
+        known = (self._most_of(SPEED if role in velocity else role, time) for role in roles)
+        limits = np.array([most or math.inf for most in known])
         extremes = self._extremes(roles)
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = np.where(np.isfinite(extremes[:, :, 3]), np.abs(extremes[:, :, 3]) / limits, np.inf)
@@ -102,7 +105,7 @@ class Sanity:
         i, j, k, value = extremes[block, n]
         location = self._shard.partition.fields[roles[n]].location
         where = self._spec.domain.place(location, (int(i), int(j), int(k)), int(block))
-        most = f" (the case explains {limits[n] / SANE:.3g})" if limits[n] > 0 and math.isfinite(value) else ""
+        most = f" (the case explains {limits[n] / SANE:.3g})" if max(limits[n], abs(value)) < math.inf else ""
         return RunFailed(
             f"the run diverged: at step {tick.step}, time {tick.time:g}, {what}{roles[n]} is {value:.4g}{most}"
             f" {where}; {self._diagnosis(tick)}"
@@ -110,6 +113,8 @@ class Sanity:
 
     def _most_of(self, name: str, time: float) -> float:
         """The largest magnitude that is sane at a time; 0 where nothing tells one."""
+        if self._given:
+            return 0.0
         if name != SPEED:
             scale = self._scales.carried[name]
             return SANE * Scale(max(scale.largest, self._known[name]), scale.gain).at(time)
@@ -223,10 +228,10 @@ class WaveWatch:
 class Doubts:
     """Whoever looks at a run. `cautioned`: it has been said that its steps may be too long. Warnings are yielded."""
 
-    def __init__(self, spec: BlockSpec, shard: Shard, *, cautioned: bool) -> None:
+    def __init__(self, spec: BlockSpec, shard: Shard, given: Sized, *, cautioned: bool) -> None:
         self._model, self._shard, self._cautioned = spec.model, shard, cautioned
         self._diagnosis = Diagnosis(spec)
-        self.sanity = Sanity(spec, shard, self._diagnosis)
+        self.sanity = Sanity(spec, shard, self._diagnosis, given)
         self._waves = WaveWatch()
         fixed, bodies = spec.clock.limit.fixed, spec.particles is not None and spec.particles.carrying.bodies
         self._passing = fixed if bodies and not cautioned else None  # steps in which particles may pass several faces

@@ -12,10 +12,10 @@ from taskflow.runtime.tasks import Cells
 from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.build.simulation import BlockSpec
-from taskflow.simulation.build.timed import TimedNumbers
 from taskflow.simulation.records.particles import Clouds
 from taskflow.simulation.sanity import Sanity
 from taskflow.simulation.savepoint import Savepoint
+from taskflow.simulation.settings import Settings
 from taskflow.simulation.timing.pace import Pace
 from taskflow.simulation.timing.schedule import Tick
 
@@ -27,11 +27,11 @@ class Stepping:
     """Takes steps, with what the case gives for each. `cells` are those that decide all that comes after a step."""
 
     def __init__(
-        self, spec: BlockSpec, shard: Shard, cells: Cells, timed: TimedNumbers, movement: Movement | None,
+        self, spec: BlockSpec, shard: Shard, cells: Cells, settings: Settings, movement: Movement | None,
         particles: Clouds, sanity: Sanity,
     ) -> None:  # fmt: skip
         self._spec, self._shard, self._cells = spec, shard, cells
-        self._timed, self._movement, self._particles, self._sanity = timed, movement, particles, sanity
+        self._settings, self._movement, self._particles, self._sanity = settings, movement, particles, sanity
         self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
         self._more = 0.0  # what changes of walls, inflows and forces in the planned step add to the rate
 
@@ -52,11 +52,11 @@ class Stepping:
             tick = advance(pace.onset.longest(pace.limit.cfl, rate))
         if (foresight := self._spec.foresight) is not None:
             longest, self._more = foresight.longest(
-                self._timed.instead, before.time, tick.dt, rate, pace.limit.cfl
+                self._settings.values, before.time, tick.dt, rate, pace.limit.cfl
             )
             tick = advance(longest) if longest < tick.dt else tick
             about = before.time - before.dt, before.time, tick.dt, pace.limit.cfl
-            if tick.ratio > UNEVEN and foresight.jumped(self._timed.instead, *about):
+            if tick.ratio > UNEVEN and foresight.jumped(self._settings.values, *about):
                 return replace(tick, ratio=0.0)  # Adams-Bashforth would extrapolate the jump
         return tick
 
@@ -97,8 +97,9 @@ class Stepping:
 
     def _advance(self, before: Tick, tick: Tick) -> None:
         spec, shard = self._spec, self._shard
-        numbers = spec.inflows.advance(shard, before.time, tick.dt, before.dt) if spec.inflows else {}
-        numbers |= self._timed.advance(before.time, tick.dt)
+        inflows = self._settings.inflows
+        numbers = inflows.advance(shard, before.time, tick.dt, before.dt) if inflows else {}
+        numbers |= self._settings.timed.advance(before.time, tick.dt)
         numbers |= self._movement.advance(tick.time) if self._movement is not None else {}
         self._sanity.entered(numbers)
         ways = spec.ways.followed(tick.time) if spec.ways is not None else nullcontext()

@@ -27,7 +27,7 @@ from taskflow.simulation.conditions.remedies import as_keys
 from taskflow.simulation.conditions.restart import check_labels
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.formulas.values import whole
-from taskflow.simulation.run import Run, run_on
+from taskflow.simulation.run import Run, arguments, run_on
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,23 +57,26 @@ class Study:
 
         Raises BadInput where results differ in their coordinates: runs on several grids have to be measured.
         """
+        if measure is not None and not callable(measure):
+            raise BadInput(f"measure = {measure!r}; give a function of a run, which returns a number or an array")
         from taskflow.analysis.sweeps import combined
 
         return combined(self.parameters, [measure(run) if measure else run.dataset(group) for run in self.runs])
 
 
 def sweep(
-    case: Case,
+    case: Case | str | PathLike[str],
     parameters: Mapping[str, Sequence[Any]],
-    client: Client | Slurm | None = None,
     output: str | PathLike[str] | None = None,
+    client: Client | Slurm | None = None,
     *,
     scheduler_file: str | PathLike[str] | None = None,
     at_once: int | None = None,
     force: bool = False,
     told: Told | None = None,
 ) -> Study:
-    """Run a case with all combinations of `parameters`, each a key such as "fluid.viscosity" with its values.
+    """Run a case, or a case file by its path, with all combinations of `parameters`, each a key such as
+    "fluid.viscosity" with its values.
 
     `output` is the folder of their run directories 0000, 0001, ..., by default the case's title with -sweep behind it.
     What has ended there is not computed again, and what was broken off goes on, unless `force` replaces it. `at_once`
@@ -83,6 +86,7 @@ def sweep(
     Raises BadInput, before anything runs, where a combination is no sound case; RunFailed, when all others have ended,
     where runs have failed; Interrupted after Ctrl-C and Stopped after SIGTERM, with a checkpoint of each run.
     """
+    case, output, client = arguments(case, output, client, told=told)
     points = _points(case, parameters)
     with named(f"at_once = {at_once!r}"):
         count = None if at_once is None else whole(at_once)
@@ -151,8 +155,6 @@ def _ended(runs: Collection[object], count: int) -> Iterator[None]:
 
 def _points(case: Case, parameters: Mapping[str, Sequence[Any]]) -> list[tuple[dict[str, Any], Case]]:
     """The values and the case of each combination."""
-    if not isinstance(case, Case):
-        raise BadInput(f"case = {case!r}; give a Case, as Case.load(path) makes of a case file")
     if not isinstance(parameters, Mapping) or not parameters:
         raise BadInput(
             f'parameters = {parameters!r}; give keys with their values, such as {{"fluid.viscosity": [0.1]}}'

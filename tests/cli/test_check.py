@@ -1,6 +1,7 @@
 """`taskflow check`: what a case costs, by the same rules as a run."""
 
 import math
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -205,3 +206,14 @@ def test_a_proof_that_fails_ends_the_check(give, here, monkeypatch):
     assert result.exit_code == 1
     assert "the proof fails:" in result.stderr
     assert "block 0, field p" in result.stderr
+
+
+@pytest.mark.parametrize(("settings", "words"), [
+    (["machine.blocks=[1, 1, 3]", "machine.threads=2"], "3 blocks of 2 threads are more than the 2 cores of"),
+    (["machine.blocks=[1, 1, 3]"], "3 blocks are more than the 2 cores of"),
+    (["machine.blocks=[1, 1, 2]"], None),
+])  # fmt: skip
+def test_threads_beyond_the_cores_are_told(settings, words, give, here, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {4, 7})
+    told = give("check", "cavity.toml", *(part for value in settings for part in ("--set", value))).stdout
+    assert words in told if words else "cores of" not in told

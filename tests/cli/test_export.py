@@ -15,6 +15,11 @@ def test_both_formats(give, run_directory):
     assert snapshots == paths[0].read_text().count("timestep") > 1
 
 
+def test_the_default_is_vtk(give, run_directory, here):
+    result = give("export", run_directory, "--time", "0", "-o", "new")
+    assert (result.exit_code, result.stdout) == (0, "new/fields.pvd\n")
+
+
 def test_one_snapshot_elsewhere(give, run_directory, here):
     result = give("export", run_directory, "--vtk", "--time", "0", "-o", "new")
     assert result.exit_code == 0, result.stderr
@@ -35,7 +40,7 @@ def test_the_interface_between_two_phases(give, tmp_path):
 
 
 @pytest.mark.parametrize(("words", "told"), [
-    ([], "give a format"), (["--vtk", "--time", "77"], "time = 77"), (["--vtk", "--group", "q"], "no q to read"),
+    (["--time", "77"], "time = 77"), (["--vtk", "--group", "q"], "no q to read"),
     (["--vtk", "-o", "/proc/nowhere"], "/proc/nowhere"), (["--vtk", "--field", "p"], "of --interface alone"),
 ])  # fmt: skip
 def test_refusals(give, refused, run_directory, words, told):

@@ -120,6 +120,16 @@ def test_converted_to_cgns_and_back(give, pipe, here):
     assert "pipe.nmf: pipe.cgns has seams and sides of its own; leave the map out" in refused.stderr
 
 
+def test_where_a_converted_grid_goes(give, refused, pipe, here):
+    """As -o says, like all commands that write; by default beside the grid, in the other format."""
+    assert give("grid", "convert", "pipe.xyz", "-o", "a.cgns").exit_code == 0
+    assert give("grid", "convert", "pipe.xyz").stdout.startswith("pipe.cgns is written")
+    assert (here / "a.cgns").exists()
+    assert give("grid", "convert", "a.cgns").stdout.startswith("a.xyz and a.nmf are written")
+    result = give("grid", "convert", "pipe.xyz", "b.cgns", "-o", "c.cgns")
+    refused(result.exit_code, result.stderr, "b.cgns -o c.cgns: give the file to write once")
+
+
 SHAPES = [
     ("c-grid", ["cells=[32,8,1]", "far=5", "wake=5", "section='4412'"], 256),
     ("duct-bend", ["cells=[16,4,4]", "side=1", "mean_radius=2", "upstream=3", "downstream=3"], 256),

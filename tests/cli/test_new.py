@@ -23,6 +23,14 @@ def test_the_default_is_the_lid_driven_cavity(give, here):
     assert Case.load("a.toml").title.startswith("Lid-driven cavity")
 
 
+def test_a_file_is_named_by_an_argument_or_an_option(give, refused, here):
+    assert give("new", "-e", "hill", "-o", "b.toml").exit_code == 0
+    assert give("new", "-e", "hill").exit_code == 0
+    assert (here / "hill.toml").read_bytes() == (here / "b.toml").read_bytes()
+    result = give("new", "c.toml", "-o", "d.toml")
+    refused(result.exit_code, result.stderr, "c.toml -o d.toml: give the file to write once")
+
+
 def test_data_comes_along(give, refused, here):
     """It may be there already, but no other file of its name is replaced."""
     for name in ("a.toml", "b.toml"):

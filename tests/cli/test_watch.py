@@ -7,12 +7,13 @@ import threading
 import urllib.error
 import urllib.request
 from base64 import b64decode
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from taskflow.cli import watch
-from taskflow.cli.web import Page
+from taskflow.cli.web import Page, _run
 from taskflow.flow.stability import StepLimit
 from taskflow.output import Tail, dataset
 from taskflow.simulation.timing.schedule import Clock
@@ -145,6 +146,15 @@ def test_the_run_as_the_page_sees_it(page, going_on):
     result = json.loads(ask(page, "run")[1])
     assert (result["over"], result["reason"], result["restarts"]) == (True, "no more", ["from step 4: a worker died"])
     assert result["curves"]["residual"][-1] is None
+
+
+def test_the_page_names_the_run_itself(run_directory, tmp_path, monkeypatch):
+    """However it was named: without "..", and not by a link."""
+    (tmp_path / "link").symlink_to(run_directory)
+    monkeypatch.chdir(tmp_path)
+    for name in (Path("link"), run_directory / ".." / run_directory.name):
+        with Page(name, 0) as page:
+            assert _run(page.followed, {})["directory"] == str(run_directory.resolve())
 
 
 def test_a_slice(page, going_on):

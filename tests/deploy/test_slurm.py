@@ -135,7 +135,8 @@ def test_a_run_that_submits_its_own_jobs(slurm, case, undisturbed):
 def test_jobs_that_slurm_refuses_are_told_at_once(slurm, case):
     pytest.importorskip("dask_jobqueue")
     code, _, err = slurm.run("taskflow", "run", case, "--slurm", "workers=2,partition=none")
-    assert (code, err) == (2, "Error: --slurm: Invalid partition name specified; ask for something else\n")
+    remedy = "give partition=NAME, one that sinfo lists"
+    assert (code, err) == (2, f"Error: --slurm: Invalid partition name specified; {remedy}\n")
     assert not case.with_suffix("").exists()
 
 

@@ -7,7 +7,6 @@ import tomllib
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 import taskflow
 from taskflow.errors import BadInput
@@ -119,9 +118,9 @@ def test_built_of_tables(cavity):
 
 def test_frozen_and_picklable(heated):
     case = Case(**heated())
-    with pytest.raises(ValidationError):
+    with pytest.raises(BadInput, match="a case does not change"):
         case.title = "other"
-    with pytest.raises(ValidationError):
+    with pytest.raises(BadInput, match="a case does not change"):
         case.grid.cells = (1, 1, 1)
     assert pickle.loads(pickle.dumps(case)) == case
 

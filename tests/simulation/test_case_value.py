@@ -63,6 +63,28 @@ def test_what_is_no_case():
         case.diff("case")
 
 
+@pytest.mark.parametrize(("table", "name", "key"), [
+    (lambda case: case, "title", "title"), (lambda case: case.fluid, "viscosity", "table.viscosity"),
+    (lambda case: case.boundaries.z_max, "velocity", "table.velocity"), (lambda case: case, "typo", "typo"),
+])  # fmt: skip
+def test_a_case_does_not_change(table, name, key):
+    """And says what to do, in no words of a library."""
+    case = tf.Case.load(CAVITY)
+    words = rf'a case does not change; case\.replace\(\*\*{{"{key}": \.\.\.}}\) returns another one'
+    with pytest.raises(tf.BadInput, match=rf"^{name} = 1: {words}"):
+        setattr(table(case), name, 1)
+    with pytest.raises(tf.BadInput, match=f"^del {name}: {words}"):
+        delattr(table(case), name)
+    assert case == tf.Case.load(CAVITY)
+
+
+def test_names_under_tab_are_those_of_a_user():
+    case = tf.Case.load(CAVITY)
+    calls = {"load", "to_toml", "replace", "diff", "model_dump", "fields"}
+    assert {name for name in dir(case) if not name.startswith("__")} == {*tf.Case.model_fields, *calls}
+    assert {name for name in dir(case.fluid) if not name.startswith("__")} == {*type(case.fluid).model_fields}
+
+
 def test_as_html():
     """Nothing of a case is taken for markup."""
     html = tf.Case.load(CAVITY).replace(title="<b>")._repr_html_()

@@ -1,5 +1,7 @@
 """Runs that differ in parameters: each is what it would be alone, and none is computed twice."""
 
+import inspect
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -28,7 +30,7 @@ def case():
 def test_parameters_are_dimensions(client, case, tmp_path):
     """Two at a time on one worker; a second call computes nothing."""
     told = []
-    sweep = tf.sweep(case, PARAMETERS, client, tmp_path / "sweep", at_once=2, told=lambda n, *_: told.append(n))
+    sweep = tf.sweep(case, PARAMETERS, tmp_path / "sweep", client, at_once=2, told=lambda n, *_: told.append(n))
     assert sorted(told) == [0, 1, 2, 3]
     ds = sweep.dataset()
     assert ds["u"].dims[:2] == ("fluid.viscosity", "heat.expansion")
@@ -36,7 +38,7 @@ def test_parameters_are_dimensions(client, case, tmp_path):
     chosen = ds["u"].sel({"fluid.viscosity": 0.02, "heat.expansion": 0.0})
     np.testing.assert_array_equal(chosen, alone.dataset()["u"])
     began = [run.report["started"] for run in sweep.runs]
-    again = tf.sweep(case, PARAMETERS, client, tmp_path / "sweep")
+    again = tf.sweep(case, PARAMETERS, tmp_path / "sweep", client)
     assert [run.report["started"] for run in again.runs] == began
     energy = again.dataset(measure=lambda run: run.log()[-1]["kinetic_energy"])
     assert energy.shape == (2, 2)
@@ -45,18 +47,18 @@ def test_parameters_are_dimensions(client, case, tmp_path):
 def test_runs_of_other_values_are_not_taken_for_those_of_a_sweep(client, case, tmp_path):
     """A run may go on with another step: it was found under that of a later sweep. To a later end it goes on."""
     folder = tmp_path / "sweep"
-    tf.sweep(case, {"time.step": [0.02], "time.end": [0.02]}, client, folder)
+    tf.sweep(case, {"time.step": [0.02], "time.end": [0.02]}, folder, client)
     with pytest.raises(RunFailed, match=r"time.step = 0.01; it was 0.02 when this run began"):
-        tf.sweep(case, {"time.step": [0.01], "time.end": [0.02]}, client, folder)
-    later = tf.sweep(case, {"time.step": [0.02], "time.end": [0.04]}, client, folder)
+        tf.sweep(case, {"time.step": [0.01], "time.end": [0.02]}, folder, client)
+    later = tf.sweep(case, {"time.step": [0.02], "time.end": [0.04]}, folder, client)
     assert later.runs[0].report["time"] == 0.04
-    anew = tf.sweep(case, {"time.step": [0.01], "time.end": [0.02]}, client, folder, force=True)
+    anew = tf.sweep(case, {"time.step": [0.01], "time.end": [0.02]}, folder, client, force=True)
     assert anew.runs[0].report["steps"] == 2
 
 
 @pytest.mark.slow
 def test_grids_are_measured(client, case, tmp_path):
-    sweep = tf.sweep(case, {"grid.cells": [[8, 5, 9], [8, 6, 9]]}, client, tmp_path / "sweep")
+    sweep = tf.sweep(case, {"grid.cells": [[8, 5, 9], [8, 6, 9]]}, tmp_path / "sweep", client)
     with pytest.raises(BadInput, match=r"the runs along grid.cells differ .*give measure="):
         sweep.dataset()
     largest = sweep.dataset(measure=lambda run: run.dataset()["u"].isel(time=-1).max())
@@ -101,7 +103,7 @@ def test_runs_that_fail_are_named_when_the_others_have_ended(client, case, tmp_p
     (tmp_path / "sweep" / "0001" / "mine").touch()
     match = r"(?s)1 of 2 runs failed.*0001, fluid.viscosity = 0.02: .*is not a run directory"
     with pytest.raises(RunFailed, match=match):
-        tf.sweep(case, {"fluid.viscosity": [0.01, 0.02]}, client, tmp_path / "sweep")
+        tf.sweep(case, {"fluid.viscosity": [0.01, 0.02]}, tmp_path / "sweep", client)
     assert tf.Run.open(tmp_path / "sweep" / "0000").report["ended"] == "end"
 
 
@@ -132,3 +134,24 @@ def test_bad_files(text, match, tmp_path):
     (tmp_path / "sweep.toml").write_text(text)
     with pytest.raises(BadInput, match=match):
         load(tmp_path / "sweep.toml")
+
+
+def test_run_simulation_and_sweep_take_the_same_arguments(client, case, tmp_path):
+    """A case or the path of its file, the directory, the cluster; these two in the other order, too, as once."""
+    path, key = tmp_path / "case.toml", "fluid.viscosity"
+    path.write_text(case.to_toml())
+    signatures = [[*inspect.signature(function).parameters] for function in (tf.run, tf.Simulation)]
+    assert signatures[0] == signatures[1]
+    assert [*inspect.signature(tf.sweep).parameters][:4] == ["case", "parameters", "output", "client"]
+    expected = tf.run(str(path), tmp_path / "run", client).dataset()["u"].values
+    for n, order in enumerate([(tmp_path / "0", client), (client, tmp_path / "1")]):
+        with tf.Simulation(path, *order) as simulation:
+            simulation.run()
+        np.testing.assert_array_equal(tf.Run.open(tmp_path / str(n)).dataset()["u"].values, expected)
+        study = tf.sweep(path, {key: [0.01]}, *order, force=True)
+        assert len(study.runs) == 1
+    for function in (tf.run, tf.Simulation, lambda case: tf.sweep(case, {key: [0.01]})):
+        with pytest.raises(BadInput, match="case = 3; give a Case, or the path of a case file"):
+            function(3)
+        with pytest.raises(BadInput, match=r"missing\.toml"):
+            function(tmp_path / "missing.toml")

@@ -205,6 +205,22 @@ def threads_per_block(request: MachineRequest, where: Sequence[Place]) -> int:
     return max(1, min(place.cores // blocks[place.host] for place in where))
 
 
+def crowding(threads: int, where: Sequence[Place]) -> str | None:
+    """Say where blocks, each of so many threads at its place, have more threads than there are cores; None if no host
+    does.
+    """
+    for host, blocks in Counter(place.host for place in where).items():
+        places = [place for place in where if place.host == host]
+        cores = len(frozenset[int]().union(*(place.cpus for place in places))) or places[0].cores
+        if blocks * threads > cores:
+            some = f"{blocks} blocks of {threads} threads" if threads > 1 else f"{blocks} blocks"
+            return (
+                f"{some} are more than the {cores} cores of {host}, for which they wait in turn; give fewer"
+                f" machine.blocks{' or machine.threads' if threads > 1 else ''}"
+            )
+    return None
+
+
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:
     """Say where blocks, each with its need in bytes and its place, do not fit into free memory; None if they do."""
     needed: Counter[str] = Counter()

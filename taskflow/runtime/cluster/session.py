@@ -16,6 +16,7 @@ from taskflow.runtime.cluster.blocks import Blocks
 from taskflow.runtime.cluster.placement import (
     Auto,
     cluster_client,
+    crowding,
     cut,
     dealt,
     ordinals,
@@ -94,14 +95,16 @@ def distribute(
         where = placed(request, partition.shape, places, embedded=embedded)
         if problem := shortage([partition.nbytes(block) for block in range(len(partition))], where, kind):
             raise BadInput(f"the region {problem}; use fewer cells, fewer fields or more machines")
+        threads = threads_per_block(request, where)
         plan = Plan(
             run=f"program-{uuid.uuid4().hex[:12]}",
             partition=partition,
             device=kind,
-            threads=threads_per_block(request, where),
+            threads=threads,
             channel=channel,
             mapper=Mapper(overlap, debug=debug),
             ordinals=ordinals(where, kind),
+            crowded=kind == "cpu" and crowding(threads, where) is not None,
         )
         group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
         transports = group.connect()

@@ -26,6 +26,27 @@ if TYPE_CHECKING:
 COUNTS = ("gpus", "workers", "per-node", "cores")
 DIRECTIVES = ("time", "partition", "account", "qos", "constraint", "reservation", "mem")  # of sbatch, as they are
 OPTIONS = (*COUNTS, "interface", *DIRECTIVES)
+# What sbatch says, what that means where its words are of its inside, and the remedy.
+REFUSALS = (
+    (
+        r"configuration source|slurm\.conf|resolve .*slurmctld|DNS SRV",
+        "SLURM has no configuration on this machine",
+        "use it where jobs are submitted, or leave it out; if SLURM is elsewhere, set SLURM_CONF to its slurm.conf",
+    ),
+    (
+        r"unable to contact|connection refused|communication.*failure|not responding|timed out",
+        "SLURM does not answer",
+        "ask again when its controller is up: scontrol ping",
+    ),
+    (r"authentication|munge|credential", "SLURM does not know who asks", "start munge: systemctl start munge"),
+    (r"invalid partition", None, "give partition=NAME, one that sinfo lists"),
+    (r"account|association", None, "give account=NAME and partition=NAME that you may use: sacctmgr show associations"),
+    (r"qos", None, "give qos=NAME that you may use"),
+    (r"node configuration|generic resource|gres|more processors|memory", None, "ask for fewer gpus, cores or per-node"),
+    (r"time limit", None, "give a shorter time=..."),
+    (r"reservation", None, "give reservation=NAME, one that scontrol show reservation lists"),
+    (r"feature", None, "give constraint=NAME, a feature of nodes that sinfo -o %f lists"),
+)
 POLL = 1.0  # seconds between two looks at the queue
 SUBMITTED = 60.0  # seconds that SLURM may take to accept the jobs
 # A worker imports from its scratch folder, too, which Dask would look for where other users could have made it.
@@ -100,7 +121,8 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
     ):
         test = _asked("sbatch", "--test-only", text=cluster.job_script())
         if test.returncode:
-            raise BadArgument("slurm", None, f": {_last(test.stderr)}", "ask for something else")
+            said = _last(test.stderr) or f"sbatch ended with {test.returncode} and said nothing"
+            raise BadArgument("slurm", None, *_explained(said))
         cluster.scale(jobs=slurm.jobs)
         with Client(cluster, **CLIENT) as client:
             _wait(cluster, client, slurm, Path(folder))
@@ -156,6 +178,14 @@ def _wait(cluster: Any, client: Client, slurm: Slurm, folder: Path) -> None:
         elif time.monotonic() > begun + SUBMITTED:
             raise RunFailed(f"SLURM took {len(jobs)} of {slurm.jobs} jobs within {SUBMITTED:g} s")
         time.sleep(POLL)
+
+
+def _explained(said: str) -> tuple[str, str]:
+    """Say why SLURM refused, and what to do, from its words."""
+    for sign, meaning, remedy in REFUSALS:
+        if re.search(sign, said, re.IGNORECASE):
+            return f": {meaning or said}{f' ({said})' if meaning else ''}", remedy
+    return f": {said}", "ask for something else"
 
 
 def _asked(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:

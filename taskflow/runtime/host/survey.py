@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A process that can hold blocks: its host, cores, free memory in bytes, the GPUs that it sees, and why it cannot
-    compile or use a GPU.
+    """A process that can hold blocks: its host, cores, free memory in bytes, the GPUs that it sees, why it cannot
+    compile or use a GPU, and the numbers of its cores among those of the host.
     """
 
     worker: str
@@ -36,6 +36,7 @@ class Place:
     gpus: tuple[Accelerator, ...]
     gpu_problem: str | None
     compiler_problem: str | None
+    cpus: frozenset[int] = frozenset()
 
 
 def look(worker: str, *, embedded: bool = False) -> Place:
@@ -46,9 +47,10 @@ def look(worker: str, *, embedded: bool = False) -> Place:
     if embedded and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         logging.disable()
+    cpus = frozenset(os.sched_getaffinity(0))
     return Place(
-        worker, socket.gethostname(), len(os.sched_getaffinity(0)), psutil.virtual_memory().available, processor_name(),
-        accelerators(), gpu_problem(), _compiler_problem(),
+        worker, socket.gethostname(), len(cpus), psutil.virtual_memory().available, processor_name(), accelerators(),
+        gpu_problem(), _compiler_problem(), cpus,
     )  # fmt: skip
 
 

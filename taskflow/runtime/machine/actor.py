@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from taskflow.errors import ChannelError, Lost, RunFailed, TaskflowError
-from taskflow.runtime.machine.channel import Address, Deadline, Home, Router, Stop
+from taskflow.runtime.machine.channel import SPIN, Address, Deadline, Home, Router, Stop
 from taskflow.runtime.machine.device import Device, gpu_lost, hush, open_device
+from taskflow.runtime.machine.kernel import never_spin
 from taskflow.runtime.machine.shard import PATIENCE, Shard
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Partition
@@ -63,7 +64,8 @@ Job = Callable[[Shard, Control], Any]
 class Plan:
     """The plan that every block of a run has to know. Picklable. `job` is the control program that each block runs on
     its shard, `ordinals` the number of each block's GPU among those of its process: by default the first.
-    Blocks wait `patience` seconds for each other; they alone know the `token`.
+    Blocks wait `patience` seconds for each other; they alone know the `token`. If they are `crowded`, with more threads
+    than cores on a host, they sleep as soon as they wait: what they wait for needs the core.
     """
 
     run: str
@@ -74,6 +76,7 @@ class Plan:
     mapper: Mapper
     patience: float = PATIENCE
     ordinals: tuple[int, ...] = ()
+    crowded: bool = False
     token: str = field(default_factory=secrets.token_hex)
 
     @property
@@ -114,7 +117,7 @@ class BlockActor:
         self._kept: dict[str, Any] = {}
         self.control = Control(kept=self._kept)
         self._home = Home.here()
-        self._stop = Stop()
+        self._stop = Stop(spin=0.0 if plan.crowded else SPIN)
         self._channel: Router | None = None
         self._device: Device | None = None
         self._shard: Shard | None = None
@@ -202,6 +205,8 @@ class BlockActor:
 
     def _open(self) -> Address:
         ordinal = self.plan.ordinals[self.block] if self.plan.ordinals else 0
+        if self.plan.crowded:
+            never_spin()
         self._device = open_device(self.plan.device, self.plan.threads, ordinal)
         self._channel = Router(self.plan.channel, self.plan.talk, self.block, self._stop, self._home)
         return self._channel.address()

@@ -41,10 +41,13 @@ MOMENTS = 200  # of a run, at which it is looked where bodies are
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """The obstacles of a case on its grid. Raises BadInput where a file of theirs cannot be read."""
+    """The obstacles of a case on its grid, whose motions may change in the run if it is `steered`. Raises BadInput
+    where a file of theirs cannot be read.
+    """
 
     case: Case
     grid: StaggeredGrid
+    steered: bool = False
 
     @cached_property
     def solids(self) -> Solids:
@@ -119,8 +122,8 @@ class Bodies:
 
     def _travelled(self, parts: Iterable[int]) -> Iterator[Box]:
         """The cells that obstacles of these numbers from 0 may change on their way, those that move, as far as the
-        moments of the path tell (`Surroundings.follow` looks at each step); all cells where the end of the run is not
-        known.
+        moments of the path tell (`Surroundings.follow` looks at each step); all cells if the end of the run is not
+        known, or it is steered.
         """
         moving = self.moving
         assert moving is not None
@@ -128,8 +131,9 @@ class Bodies:
         if not chosen.numbers:
             return
         yield from chosen.reach(0.0)
-        if len(self.path) == 1:
+        if len(self.path) == 1 or self.steered:
             yield self.grid.box
+            return
         for before, time in pairwise(self.path):
             between = math.ceil(chosen.spacings(before, time))
             for box in (*chosen.reach(before), *chosen.reach(time)):

@@ -7,9 +7,11 @@ boxes around the bodies that move, where they were and where they get; elsewhere
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +61,12 @@ class Moving:
     def numbers(self) -> tuple[int, ...]:
         """The numbers, from 1, of the shapes that move."""
         return tuple(n for n, motion in enumerate(self.motions, start=1) if motion is not None)
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Replace expressions of the motions, by their keys."""
+        for motion in {id(motion): motion for motion in self.motions if motion is not None}.values():
+            motion.change(values)
+        _solids.cache_clear()
 
     def solids(self, time: float) -> Solids:
         """The shapes where they are at a time. Raises BadInput where a motion is not finite."""

@@ -29,15 +29,15 @@ class Surroundings:
     names: tuple[str, ...]
     cells: Mapping[str, Box]
 
-    def check(self, end: float, path: tuple[float, ...], step: float | None) -> None:
-        """Raises BadInput where an expression jumps or is not finite in a run up to a time, a body meets something at
-        one of the moments of its path, or its surface gets too far in the given step.
+    def check(self, start: float, end: float, path: tuple[float, ...], step: float | None) -> None:
+        """Raises BadInput where an expression jumps or is not finite in a run between two times, a body meets something
+        at one of the moments of its path, or its surface gets too far in the given step.
         """
         moving = self.moving
         for number in moving.numbers:
             motion = moving.motions[number - 1]
             assert motion is not None
-            motion.check(np.linspace(0.0, end, MOMENTS + 1) if end else np.zeros(1))
+            motion.check(np.linspace(start, end, MOMENTS + 1) if end > start else np.full(1, start))
         for time in path:
             if (meeting := self.meeting(time)) is not None:
                 raise BadInput(meeting)

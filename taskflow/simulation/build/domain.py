@@ -195,6 +195,7 @@ class CaseOnBlocks:
     case: Case
     blocks: Triple
     device: str = field(default="cpu", kw_only=True)
+    steered: bool = field(default=False, kw_only=True)  # bodies that move may be given other motions
 
     @cached_property
     def grid(self) -> StaggeredGrid:
@@ -212,7 +213,7 @@ class CaseOnBlocks:
     @cached_property
     def bodies(self) -> Bodies:
         """The bodies on the grid. Raises BadInput where a file of theirs cannot be read."""
-        return Bodies(self.case, self.grid)
+        return Bodies(self.case, self.grid, self.steered)
 
     @cached_property
     def survey(self) -> Survey | None:

@@ -259,7 +259,7 @@ class FlowSystem(System):
         _ = sim.survey  # finds what is wrong with bodies
         if self.ways is not None:
             path = sim.bodies.path
-            self.ways.check(path[-1], path, sim.case.time.step)
+            self.ways.check(0.0, path[-1], path, sim.case.time.step)
         self.inflows.check(moments(sim.case))
         known = sim.case.time.end is not None or sim.case.time.step is not None
         self.timed.check(times(sim.case)[: None if known else 1])

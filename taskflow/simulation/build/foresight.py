@@ -68,7 +68,8 @@ class ProfileSignal(Signal):
     def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
         cells = along(self.face, self.name, self.inflows.grid.constants)
         some = tuple(slice(None, None, max(1, -(-count // PLACES))) for count in cells.shape[::-1])
-        return np.array([self.inflows.at(self.face, self.name, float(t), cells)[some].ravel() for t in times])
+        inflows = self.inflows.following(instead)
+        return np.array([inflows.at(self.face, self.name, float(t), cells)[some].ravel() for t in times])
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
+from taskflow.simulation.case.timed import Value
 from taskflow.simulation.conditions.initial import extremes
 from taskflow.simulation.formulas.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral
@@ -47,6 +48,16 @@ class Constants(Protocol):
 
 class Entering(Protocol):
     """The fluid that enters, where it changes in time: written before each step. Picklable."""
+
+    @property
+    def keys(self) -> Mapping[str, Value]:
+        """The values of the case that change in time, by key."""
+
+    def following(self, instead: Mapping[str, Value]) -> Entering:
+        """Return this with the values `instead` of those of the case, by key, also when they change later."""
+
+    def check(self, times: list[float]) -> None:
+        """Raises BadInput if a value is invalid at one of these times."""
 
     def begin(self, shard: Shard) -> dict[str, float]:
         """Write that of time 0; the scalars that the first step needs."""

@@ -6,7 +6,7 @@ from inspect import signature
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
@@ -48,6 +48,8 @@ class Case(TableValue):
     """
 
     model_config = ConfigDict(extra="allow")  # one table that is not known here
+    within: ClassVar[str] = ""
+    offers: ClassVar[tuple[str, ...]] = ("load", "to_toml", "replace", "diff", "model_dump", "fields")
 
     title: Text = entry(
         "names the case in pictures and reports",

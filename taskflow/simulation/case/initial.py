@@ -24,13 +24,16 @@ from taskflow.simulation.formulas.values import number, saying, three
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 
 
+TAKES = "three arrays, x, y and z, and returns one like them"
+
+
 @dataclass(frozen=True)
 class Function(NamedFunction):
     """A function f(x, y, z) of arrays that broadcast."""
 
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
-        return field_values(self.call(x, y, z), (x, y, z), f"the function {self.source}")
+        return field_values(self.called(x, y, z, takes=TAKES), (x, y, z), f"the function {self.source}")
 
 
 @dataclass(frozen=True, eq=False)

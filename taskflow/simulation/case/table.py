@@ -88,6 +88,8 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     rules: ClassVar[tuple[Rule, ...]] = ()
     refused: ClassVar[Mapping[str, str]] = {}  # keys of other tables of this name, each with its remedy
+    within: ClassVar[str] = "table."  # how keys begin, seen from the case
+    offers: ClassVar[tuple[str, ...]] = ()  # names for users besides the keys
     brief: ClassVar[str | None] = None  # the key whose value alone may stand for the table
     least: ClassVar[Problem | None] = None  # where no key is given
     alternatives: ClassVar[tuple[tuple[tuple[str, ...], Problem | None], ...]] = ()
@@ -106,6 +108,23 @@ class Table(BaseModel):
         problems += (problem for problem in self.conflicts(intended) if problem.value is None)
         if problems:
             raise CaseError(*explained(problems, known))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Raises BadInput: only names of the inside change."""
+        if not name.startswith("_"):
+            raise BadInput(f"{name} = {shown(value)}: {self._frozen(name)}")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise BadInput(f"del {name}: {self._frozen(name)}")
+
+    def _frozen(self, name: str) -> str:
+        return f'a case does not change; case.replace(**{{"{self.within}{name}": ...}}) returns another one'
+
+    def __dir__(self) -> list[str]:
+        """The keys, and what a user may call; pydantic has many more names."""
+        inner = (name for name in super().__dir__() if name.startswith("__"))
+        return [*type(self).model_fields, *(self.model_extra or {}), *self.offers, *inner]
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:

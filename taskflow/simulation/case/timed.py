@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.caching import cached_property
-from taskflow.errors import BadInput, named
+from taskflow.errors import BadInput
 from taskflow.simulation.formulas.expression import COORDINATES, TIME, Expression, NamedFunction, compiled, field_values
 from taskflow.simulation.formulas.profile_table import BESIDE, TableFile
 from taskflow.simulation.formulas.values import number, saying, three
@@ -82,21 +82,21 @@ class TimeFunction(NamedFunction):
 
     def at(self, time: float) -> float:
         """The value of a time. Raises BadInput where that is no finite number."""
-        value = self._called(time)
-        with named(f"the function {self.source} gives no number at time {time:g}"):
-            return number(value)
+        returned = self._called(time)
+        try:  # of NumPy, and of what is like it, a number may be an array without a dimension
+            return number(returned.item() if np.ndim(returned) == 0 and hasattr(returned, "item") else returned)
+        except BadInput:
+            what = f"an array of shape {returned.shape}" if np.ndim(returned) else f"{returned!r:.60}"
+            words = f"the function {self.source} gives no number at time {time:g}: it returned {what}"
+            raise BadInput(f"{words}; return a finite number") from None
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
         return field_values(self._called(x, y, z, t), (x, y, z), f"the function {self.source}")
 
     def _called(self, *of: Any) -> Any:
-        try:
-            return self.call(*of)
-        except Exception as error:  # whatever somebody else's code may raise
-            takes = "the time" if len(of) == 1 else "x, y, z and the time"
-            failed = f"the function {self.source} failed at time {of[-1]:g} with {type(error).__name__}: {error}"
-            raise BadInput(f"{failed}; it takes {takes}") from error
+        takes = "the time" if len(of) == 1 else "x, y, z and the time"
+        return self.called(*of, takes=takes, when=f" at time {of[-1]:g}")
 
 
 def _restored(pickled: Any) -> TimeFunction:

@@ -5,7 +5,7 @@ of them how much enters together.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import ceil, log1p, log2
 from typing import Any
@@ -38,7 +38,7 @@ SAMPLES = 9  # moments at which what enters is tried
 @dataclass(frozen=True)
 class Inflows:
     """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows. `walls` are
-    those on walls where they depend on the place.
+    those on walls where they depend on the place. `instead` has the values that a user has set, by key.
     """
 
     grid: StaggeredGrid
@@ -46,6 +46,18 @@ class Inflows:
     openings: OpenBoundaries
     dtype: str
     walls: Mapping[str, Mapping[str, InflowProfile]] = field(default_factory=dict)
+    instead: Mapping[str, Value] = field(default_factory=dict)
+
+    def following(self, instead: Mapping[str, Value]) -> Inflows:
+        """Return these with the values `instead` of those of the case, by key, also when they change later."""
+        return replace(self, instead=instead)
+
+    @property
+    def keys(self) -> dict[str, Value]:
+        """The values of the case that change in time, by key."""
+        every = ((face, name, profile) for face, side in self.all_profiles.items() for name, profile in side.items())
+        values = ((f, name, p.function if isinstance(p, EvenFunction) else p) for f, name, p in every if p.varies)
+        return {_key(face, name): value for face, name, value in values if isinstance(value, Timed)}
 
     @property
     def all_profiles(self) -> dict[str, Mapping[str, InflowProfile]]:
@@ -74,8 +86,11 @@ class Inflows:
         x, y, z = map(np.minimum, (x, y, z), ends)  # rounding may not take the last one out of the domain
         edge = np.array([ends[axis] if high else self.grid.origin[axis]])
         x, y, z = (edge if a == axis else places for a, places in enumerate((x, y, z)))
+        profile, value = self.all_profiles[face][name], self.instead.get(_key(face, name))
+        if value is not None:
+            profile = _on_wall(value) if face in self.walls else _formula(value)
         with named(f"boundaries.{face}.{KEYS.get(name, 'velocity')}"):
-            return self.all_profiles[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
+            return profile(x[None, None, :], y[None, :, None], z[:, None, None], time)
 
     def check(self, times: list[float]) -> None:
         """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""
@@ -186,6 +201,11 @@ def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, fa
     with named(f"boundaries.{face}.{kind}"):
         values = np.concatenate([np.ravel(_on_wall(value)(*places, time)) for time in moments(case)])
     return float(values[np.abs(values).argmax()])
+
+
+def _key(face: str, name: str) -> str:
+    """The key of the case that gives a quantity on a face."""
+    return f"boundaries.{face}.{KEYS[name] if name in KEYS else f'velocity[{1 + [*VELOCITY].index(name)}]'}"
 
 
 def _formula(value: Value) -> InflowProfile:

@@ -150,6 +150,11 @@ class RestartPoint:
     settling: Mapping[str, Any] | None = None
     times: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The values that a user has set in the run, by key."""
+        return dict(self.checkpoint.state.get("given", {}))
+
     @classmethod
     def of(cls, checkpoint: Checkpoint, case: Case) -> RestartPoint:
         """The tick is finished where the end is reached, or the steady state that the case still asks for."""

@@ -134,6 +134,16 @@ class NamedFunction:
     def __str__(self) -> str:
         return self.source
 
+    def called(self, *of: Any, takes: str, when: str = "") -> Any:
+        """Return the value of the function. Raises BadInput if it fails, with the arguments that it `takes`."""
+        try:
+            return self.call(*of)
+        except BadInput:
+            raise
+        except Exception as error:  # whatever somebody else's code may raise
+            failed = f"the function {self.source} failed{when} with {type(error).__name__}: {error}"
+            raise BadInput(f"{failed}; it takes {takes}") from error
+
 
 def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
     """`values` as a new float64 array over the points `at`; `BadInput` if they do not fit there or are not finite."""
@@ -145,7 +155,8 @@ def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
         result[...] = array
     except (TypeError, ValueError):
         kind = getattr(values, "shape", None) or type(values).__name__
-        raise BadInput(f"{who} gives {kind} where real numbers of shape {result.shape} are needed") from None
+        strange = f" of {values.dtype}" if getattr(values, "shape", None) == result.shape else ""
+        raise BadInput(f"{who} gives {kind}{strange} where real numbers of shape {result.shape} are needed") from None
     bad = np.argwhere(~np.isfinite(result))
     if len(bad):
         where = ", ".join(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from taskflow.simulation.formulas.expression import (
     Expression,
     compiled,
 )
+from taskflow.text import parsed
 
 JUMP = 1e-6  # of the largest extent of the motion: a change that large within rounding of a time is a jump
 HALVINGS = 45
@@ -117,10 +118,11 @@ DUALS = Arithmetic(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RigidMotion:
     """x(t) = centre + R(angle(t)) (X - centre) + displacement(t) of the points X of a body at rest, with expressions of
-    t alone; the turn is about an axis (0, 1, 2 for x, y, z) through the centre, in radians. Errors name its `key`.
+    t alone; the turn is about an axis (0, 1, 2 for x, y, z) through the centre, in radians. Errors name its `key`. Only
+    `change` alters it.
     """
 
     displacement: tuple[Expression, Expression, Expression]
@@ -128,6 +130,14 @@ class RigidMotion:
     axis: int
     centre: Vector
     key: str = "motion"
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Replace expressions, by the names of their `parts`. Everything that has this motion follows."""
+        x, y, z, self.angle = (of_time(values.get(name, part)) for name, part in self.parts)
+        self.displacement = x, y, z
+        for name in ("parts", "constants"):
+            self.__dict__.pop(name, None)
+        _moments.cache_clear()
 
     def pose(self, time: float) -> Pose:
         """Where the body is. Raises BadInput where an expression is not finite."""
@@ -222,6 +232,22 @@ def _not_finite(name: str, part: Expression, time: float) -> BadInput:
         f"{name}: {part.source!r}, or its derivative, is not finite at time {time:g}; give an expression that is"
         " smooth for all of the run"
     )
+
+
+def continued(old: Expression, now: float, new: Expression, before: float) -> Expression:
+    """Return the expression that is `old` until now and `new` from then on, where no time before `before` counts."""
+    return Expression(f"where(t <= {now!r}, {_since(str(old.source), before)}, {new.source})", timed=True)
+
+
+def _since(source: str, before: float) -> str:
+    """The text of an expression for times from `before` on, without what was continued earlier."""
+    match parsed(source, "eval"):
+        case ast.Expression(
+            ast.Call(ast.Name("where"), [ast.Compare(ast.Name("t"), [ast.LtE()], [ast.Constant(float(end))]), old, new])
+        ):
+            after = ast.unparse(new)
+            return after if end < before else f"where(t <= {end!r}, {_since(ast.unparse(old), before)}, {after})"
+    return source
 
 
 def steepest(at: Callable[[float], float], low: float, high: float) -> tuple[float, float]:

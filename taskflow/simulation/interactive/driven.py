@@ -26,7 +26,9 @@ from taskflow.simulation.conditions.remedies import as_keys, how_to_resume
 from taskflow.simulation.drive import end_run, go_on
 from taskflow.simulation.formulas.values import number, positive, whole
 from taskflow.simulation.notebook import shown_progress
-from taskflow.simulation.run import Run, begun, stoppable
+from taskflow.simulation.profiling import Window
+from taskflow.simulation.run import Run, arguments, begun, stoppable
+from taskflow.simulation.settings import Settings
 from taskflow.simulation.timing.schedule import HERE, MEETS, Every, Pause, Tick, intervals
 
 if TYPE_CHECKING:
@@ -104,15 +106,17 @@ class DrivenRun:
 
     def __init__(
         self,
-        case: Case,
-        client: Client | Slurm | None = None,
+        case: Case | str | PathLike[str],
         output: str | PathLike[str] | None = None,
+        client: Client | Slurm | None = None,
         *,
         scheduler_file: str | PathLike[str] | None = None,
         force: bool = False,
         resume: bool = False,
         progress: Progress | None = None,
+        profile: Window | None = None,
     ) -> None:
+        case, output, client = arguments(case, output, client, progress=progress)
         self.case, self._callbacks = case, Callbacks()
         self._over, self._halted, self._busy, self._reason = "", False, "", ""
         self._state, self._closed = 0, False
@@ -123,10 +127,13 @@ class DrivenRun:
             own, restart = stack.enter_context(begun(case, output, force=force, resume=resume))
             self._directory = own
             lasting = stack.enter_context(lasting_client(client))
-            over = force or resume
-            request = RunRequest(case, own, lasting, scheduler_file, over, progress or shown_progress(case), None)
+            over, told = force or resume, progress or shown_progress(case)
+            request = RunRequest(case, own, lasting, scheduler_file, over, told, profile, steered=True)
             self._attempt = stack.enter_context(Attempt(request, restart, Recovery(0, how_to_resume(own.path))))
-            self._tick = restart.tick if restart is not None else Tick()
+            self._tick, given = (restart.tick, restart.given) if restart is not None else (Tick(), {})
+            system = self._attempt.sim.system
+            self._settings = Settings(system.timed, system.inflows, system.ways)
+            self._settings.update(given)
             try:
                 self._done(self._do(replace(self._attempt.job, pause=HERE)))
             except Exception as error:

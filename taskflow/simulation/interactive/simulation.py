@@ -14,8 +14,9 @@ from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
 from taskflow.simulation.drive import Drive, write_checkpoint
-from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer, set_values, settings
+from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
 from taskflow.simulation.interactive.driven import Callback, DrivenRun
+from taskflow.simulation.interactive.setting import Settable, set_values
 from taskflow.simulation.notebook import as_html
 from taskflow.simulation.run import Run
 
@@ -178,6 +179,8 @@ class Simulation(DrivenRun):
                 raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(possible)}")
         if not set(writes) <= {*fields}:
             raise BadInput(f"on_blocks(..., writes={writes!r}): name them in fields={fields!r}, too")
+        if not callable(function):
+            raise BadInput(f"on_blocks({function!r}, ...): give a function of the fields of a block")
         if reduce not in FOLDS:
             raise BadInput(f"on_blocks(..., reduce={reduce!r}): use one of {', '.join(FOLDS)}")
         job = BlocksJob(Pickled.of(function), tuple(fields), tuple(writes), reduce, ghosts)
@@ -185,19 +188,20 @@ class Simulation(DrivenRun):
         return answer(self._ask("on_blocks(...)", lambda blocks: blocks.do(job)))
 
     def set(self, key: str, value: Any) -> None:
-        """Give a value of the case that changes in time another one, such as "boundaries.z_max.velocity" or
-        "body.force": a number or an expression of t, or three of them.
+        """Give a value of the case that changes in time another one, such as "boundaries.z_max.velocity", "body.force"
+        or "obstacles[1].motion.displacement": a number or an expression of t, or three of them; at inflows, and on
+        walls whose values depend on the place, expressions of x, y, z and t.
 
-        The next steps have it, from the end of the first of their stages on; forces from its beginning. So have
-        checkpoints, and runs that are resumed. Raises BadInput where the case gives a number there, which kernels have
-        as a constant; where the value is none; or where the run is over.
+        The next steps have it, from the end of the first of their stages on; forces from its beginning. A motion begins
+        where the body is. Checkpoints and runs that are resumed have it, too. Raises BadInput if the case gives a
+        number there, which kernels have as a constant; if the value is invalid, now or later in the run; or if the run
+        has ended.
         """
         self._check_going("set(...)")
-        if self._attempt.sim.partition.region.atlas is not None:
-            instead = "give an expression of t in the case, or begin another run from this one by initial.source"
-            raise BadInput(f"set({key!r}, ...): not available on charts in this version; {instead}")
-        values = settings(key, value, self.case, self._attempt.sim.system.timed.keys, self.time)
+        settings = self._settings
+        values = Settable(self._attempt.sim, settings.values).settings(key, value, self._tick)
         self._ask("set(...)", lambda blocks: blocks.do(partial(set_values, values=values)))
+        settings.update(values)
 
     def record(self, name: str, array: Any) -> None:
         """Record an array, or a number, of the present time in the store: in a group of this name, which

@@ -22,6 +22,7 @@ from taskflow.runtime.cluster import BlockGroup, cause, embedded
 from taskflow.runtime.host import run_on_workers, survey
 from taskflow.runtime.machine import Mapper, Plan
 from taskflow.runtime.machine.channel import channel_problem
+from taskflow.runtime.machine.kernel import compile_host
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.regions import Partition
 from tests.runtime.cluster.waiting import until_ended, until_failed
@@ -74,6 +75,19 @@ def test_dask_shows_blocks_under_the_name_of_their_run(cluster: Client):
     with BlockGroup(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]):
         names = cluster.run_on_scheduler(lambda dask_scheduler: [t.prefix.name for t in dask_scheduler.tasks.values()])
     assert names.count("my_cavity_2-block") == 2
+
+
+def test_blocks_beyond_the_cores_do_not_spin():
+    """Neither they nor their OpenMP threads; on enough cores they do for a moment."""
+    job, counts = Work(region((6, 4, 9)), 1), []
+    for crowded in (True, False):
+        with embedded(2, gpu=False) as client:
+            partition = Partition(job.space, (1, 1, 2))
+            plan = Plan(f"test-{crowded}", partition, "cpu", 1, "auto", Mapper("full"), crowded=crowded)
+            with BlockGroup(client, plan, [place.worker for place in survey(client, embedded=True)]) as group:
+                group.connect()
+                counts += client.run(lambda: [*compile_host._spins.values()]).values()
+    assert counts == [["0"], ["0"], [compile_host.PATIENCE], [compile_host.PATIENCE]]
 
 
 def test_what_is_there_before_a_run_is_not_looked_through_for_garbage(cluster: Client):

@@ -1,5 +1,7 @@
 """What may be asked of SLURM, and the batch script that comes of it. That it runs is tested in tests/deploy."""
 
+import os
+
 import dask
 import pytest
 
@@ -38,6 +40,27 @@ def test_what_cannot_be_asked_for(text, message):
 def test_where_there_is_no_slurm(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(BadInput, match="there is no sbatch here"), submitted(Slurm.of("workers=1")):
+        pass
+
+
+@pytest.mark.parametrize(("said", "words"), [
+    ("sbatch: fatal: Could not establish a configuration source", "SLURM has no configuration on this machine"),
+    ("sbatch: error: slurm_set_addr: Unable to resolve \"slurmctld\"", "SLURM has no configuration on this machine"),
+    ("sbatch: error: Unable to contact slurm controller (connect failure)", "SLURM does not answer .*scontrol ping"),
+    ("sbatch: error: Munge encode failed: Failed to access socket", "SLURM does not know who asks .*munge"),
+    ("allocation failure: Invalid account or account/partition combination specified", "give account=NAME"),
+    ("allocation failure: Requested node configuration is not available", "ask for fewer gpus, cores or per-node"),
+    ("allocation failure: Requested time limit is invalid (missing or exceeds some limit)", "give a shorter time="),
+    ("", "sbatch ended with 3 and said nothing; ask for something else"),
+    ("something new", "something new; ask for something else"),
+])  # fmt: skip
+def test_what_sbatch_says_is_told_with_its_remedy(said, words, tmp_path, monkeypatch):
+    pytest.importorskip("dask_jobqueue")
+    (tmp_path / "sbatch").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 3\n")
+    (tmp_path / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=words), submitted(Slurm.of("workers=1")):
         pass
 
 

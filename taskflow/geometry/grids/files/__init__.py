@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from taskflow.errors import BadInput
+from taskflow.foreign import GRID, foreign
 from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
 from taskflow.geometry.grids.files.cgns.reading import read_cgns
 from taskflow.geometry.grids.files.cgns.writing import write_cgns
@@ -24,6 +25,15 @@ def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -
 
     Raises BadInput where the files cannot be read, BadGrid with all that is wrong with the grid.
     """
+    try:
+        return _read(path, neutral_map, scale)
+    except BadInput:
+        if words := foreign(path, GRID):
+            raise BadInput(f"{path}: {words}") from None
+        raise
+
+
+def _read(path: Path, neutral_map: Path | None, scale: float) -> MultiBlockGrid:
     if path.suffix.lower() == CGNS:
         if neutral_map is not None:
             raise BadInput(f"{neutral_map}: {path} has seams and sides of its own; leave the map out")

@@ -12,4 +12,4 @@ from taskflow.runtime.machine.channel.select import (
     choose,
     within_reach,
 )
-from taskflow.runtime.machine.channel.stop import Stop
+from taskflow.runtime.machine.channel.stop import SPIN, Stop

@@ -44,10 +44,10 @@ class Bell:
     """The bell beside which the step thread of a block sleeps. No ring is lost: an early one ends the next sleep.
 
     All channels of a block share one bell, because a wait on one transport must keep every other one moving: a large
-    message is sent only while both sides make progress.
+    message is sent only while both sides make progress. `spin` is for how long at most it looks before it sleeps.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, spin: float = SPIN) -> None:
         self._inlet, self._outlet = os.pipe()
         os.set_blocking(self._inlet, False)
         os.set_blocking(self._outlet, False)
@@ -56,7 +56,7 @@ class Bell:
         self._rung = False
         self._asleep = False
         self._engines: tuple[Engine, ...] = ()
-        self._patience = SPIN
+        self._spin = self._patience = spin
         self._poll = select.poll()
         self._poll.register(self._inlet, select.POLLIN)
 
@@ -81,7 +81,7 @@ class Bell:
                 if descriptor == self._inlet:
                     os.read(self._inlet, 4096)
         self._asleep = self._rung = False
-        self._patience = SPIN if time.perf_counter() - asleep < SHORT else self._patience / 2
+        self._patience = self._spin if time.perf_counter() - asleep < SHORT else self._patience / 2
 
     def _stir(self) -> bool:
         """Let every engine move, again and again for a moment if none could; True if one did, or if somebody rang."""
@@ -115,8 +115,8 @@ class Stop:
     `reason` is None as long as the block was not told to stop.
     """
 
-    def __init__(self) -> None:
-        self.bell = Bell()
+    def __init__(self, spin: float = SPIN) -> None:
+        self.bell = Bell(spin)
         self.reason: str | None = None
         self._ends: list[Callable[[], None]] = []
         self._lock = threading.Lock()

@@ -57,6 +57,7 @@ CHECKSUM = 32  # bytes, of BLAKE2b
 # gap between two launches. The default, some milliseconds, starves whatever else runs on the cores (the worker's own
 # event loop), and is starved by it.
 PATIENCE = "2000"
+_spins = {"GOMP_SPINCOUNT": PATIENCE}  # as it is read when the first kernel brings OpenMP into the process
 
 _lock = threading.Lock()
 
@@ -75,6 +76,22 @@ class Compiler:
         return "-fopenmp" in self.flags
 
 
+def never_spin() -> None:
+    """Let OpenMP threads sleep as soon as they wait, unless the user chose otherwise or a kernel was loaded before."""
+    _spins["GOMP_SPINCOUNT"] = "0"
+
+
+def _opened(path: Path) -> ctypes.CDLL:
+    """The library of kernels in a file. Processes that begin later do not inherit how long threads spin in this one."""
+    mine = {} if {"OMP_WAIT_POLICY", *_spins} & os.environ.keys() else _spins
+    os.environ.update(mine)
+    try:
+        return ctypes.CDLL(str(path))
+    finally:
+        for name in mine:
+            os.environ.pop(name, None)
+
+
 @cache
 def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
     """The text compiled, with `more` flags behind the usual ones, and loaded; from the cache where it was compiled
@@ -88,8 +105,6 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
     flags = (*FLAGS, *chosen.flags, *more)
     identity = "\0".join((text, *chosen.command, chosen.version, *flags, processor))
     path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", PATIENCE)  # read when the first kernel brings OpenMP into the process
     if ready := loaded(path):
         return ready
     with alone(path):
@@ -97,7 +112,7 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
             return ready
         _build(text, chosen, flags, path)
     try:
-        return ctypes.CDLL(str(path))
+        return _opened(path)
     except OSError as error:
         built = f"what {shlex.join(chosen.command)} has built from a kernel text does not load"
         raise KernelError(f"{path}: {built}: {error}") from error
@@ -220,7 +235,7 @@ def loaded(path: Path) -> ctypes.CDLL | None:
     if len(content) <= CHECKSUM or _checksum(content[:-CHECKSUM]) != content[-CHECKSUM:]:
         return None
     with suppress(OSError):  # whole, and yet the loader does not take it: made on another system
-        return ctypes.CDLL(str(path))
+        return _opened(path)
     return None
 
 

@@ -5,16 +5,19 @@ sweep, a force that is not the same everywhere.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from taskflow.errors import BadInput, named
 from taskflow.flow.grid.curvilinear import VALUES, metrics, mirrored
 from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.eddies import FILTER
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side, outward
+from taskflow.geometry.grids import faces
 from taskflow.hexahedra import cell_volumes, centres
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field, triple
@@ -24,7 +27,11 @@ from taskflow.simulation.build.artificial_compressibility.boundaries import patc
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.moment import BEGINNING, Moment
 from taskflow.simulation.case.charts.physics import ChartForcing
-from taskflow.simulation.case.charts.sides import ChartSide
+from taskflow.simulation.case.charts.sides import ChartSide, ChartSides, out_of_plane, unbalanced
+from taskflow.simulation.case.initial import VectorExpression
+from taskflow.simulation.case.motion import placed
+from taskflow.simulation.case.timed import Value
+from taskflow.simulation.formulas.expression import Expression
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
 FORCE = ("f_x", "f_y", "f_z")
@@ -36,7 +43,8 @@ STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 @dataclass(frozen=True, eq=False)
 class ChartConstants:
     """These fields of a model with such `sides`, whose tables by name say how fast those are that vary, and such a
-    force on the `body` of the fluid. Those that change in time are written anew before each step. Picklable.
+    force on the `body` of the fluid. Those that change in time are written anew before each step. `instead` has the
+    values that a user has set, by key. Picklable.
     """
 
     domain: ChartDomain
@@ -44,6 +52,53 @@ class ChartConstants:
     tables: Mapping[str, ChartSide]
     body: ChartForcing
     fields: tuple[Field, ...]
+    instead: Mapping[str, Value] = field(default_factory=dict)
+
+    def following(self, instead: Mapping[str, Value]) -> ChartConstants:
+        """Return these with the values `instead` of those of the case, by key, also when they change later."""
+        return replace(self, instead=instead)
+
+    @property
+    def keys(self) -> dict[str, Value]:
+        """The values of the case that change in time, by key."""
+        vectors = {f"boundaries.{name}.velocity": table.vector for name, table in self.tables.items()}
+        vectors["body.force"] = self.body.vector
+        parts = ((f"{key}[{n}]", part) for key, vector in vectors.items() for n, part in enumerate(vector, start=1))
+        return {key: part for key, part in parts if isinstance(part, Expression) and part.varies}
+
+    def check(self, times: list[float]) -> None:
+        """Raises BadInput if what was set is not finite, moves a wall out of its plane, or cannot leave."""
+        grid, motion, sides = self.domain.grid, self.domain.motion, self._now
+        for time in times:
+            for name, side in sides.items():
+                if side.type == "wall" and (words := out_of_plane(grid, name, side, time)):
+                    raise BadInput(f"boundaries.{name}.velocity: at time {time:g}: {words}")
+                for patch in grid.sides.get(name, ()) if side.changes else ():
+                    x, y, z = faces(placed(grid, motion, time), patch)[0]
+                    with named(f"boundaries.{name}.velocity"):
+                        side.at(x, y, z, time)
+            if words := unbalanced(grid, ChartSides.model_construct(None, **sides), motion, time):
+                raise BadInput(f"boundaries: at time {time:g}: {words}")
+            for chart in grid.charts if self._body.changes else ():
+                x, y, z = centres(self.domain.moved(chart.vertices, time))
+                self._body.at(x, y, z, time)
+
+    @property
+    def _now(self) -> dict[str, ChartSide]:
+        """The tables of sides, with what was set."""
+        key = "boundaries.{}.velocity"
+        return {
+            name: table.model_copy(update={"velocity": self._set(key.format(name), table.vector)})
+            if table.changes else table
+            for name, table in self.tables.items()
+        }  # fmt: skip
+
+    @property
+    def _body(self) -> ChartForcing:
+        return self.body.model_copy(update={"force": self._set("body.force", self.body.vector)})
+
+    def _set(self, key: str, vector: VectorExpression) -> tuple[Any, ...]:
+        return tuple(self.instead.get(f"{key}[{n}]", part) for n, part in enumerate(vector, start=1))
 
     def fill(self, shard: Shard) -> None:
         """Write those of a block, in all cells that it has memory for."""
@@ -123,23 +178,23 @@ class ChartConstants:
 
     def forces(self, box: Box, vertices: np.ndarray, time: float) -> dict[str, np.ndarray]:
         """The force at the centres of cells between these vertices, and 0 beyond the charts."""
-        values = {name: np.zeros(box.shape[::-1]) for name in FORCE}
+        values, body = {name: np.zeros(box.shape[::-1]) for name in FORCE}, self._body
         for chart in self.domain.atlas.charts:
             if common := chart & box:
                 inside = common.slices(box.lo)
                 x, y, z = (part[inside] for part in centres(vertices))
-                for name, component in zip(FORCE, self.body.at(x, y, z, time), strict=True):
+                for name, component in zip(FORCE, body.at(x, y, z, time), strict=True):
                     values[name][inside] = component
         return values
 
     def velocities(self, box: Box, moment: Moment) -> dict[str, np.ndarray]:
         """Those of sides that vary, in the ghost cells next to them."""
         dtype = next(field.dtype for field in self.fields if field.name == VELOCITY[0])
-        values = {name: np.zeros(box.shape[::-1], dtype) for name in VELOCITY}
+        values, tables = {name: np.zeros(box.shape[::-1], dtype) for name in VELOCITY}, self._now
         for side in self.sides:
             if not side.varying:
                 continue
-            for border, velocity in velocities(side.name, self.tables, self.domain, moment):
+            for border, velocity in velocities(side.name, tables, self.domain, moment):
                 ghosts = patch_of(border).ghosts
                 if common := ghosts & box:
                     for name, component in zip(VELOCITY, velocity, strict=True):

@@ -140,6 +140,27 @@ def test_a_stop_ends_waits_within_50_ms() -> None:
     assert statistics.median(delays) < 0.05
 
 
+def test_a_bell_without_spin_gives_the_core_away_at_once() -> None:
+    """As where there are more blocks than cores: what a block waits for needs the core on which it would look again."""
+    looks = []
+
+    class Idle:
+        descriptor = None
+
+        def progress(self) -> bool:
+            looks.append(True)
+            return False
+
+        def arm(self) -> bool:
+            return True
+
+    bell = Stop(spin=0.0).bell
+    bell.attach(Idle())
+    for _ in range(20):
+        bell.sleep(0.0)
+    assert len(looks) == 20
+
+
 def test_the_first_reason_stands_and_later_waits_fail_too() -> None:
     stop = Stop()
     assert stop.reason is None
