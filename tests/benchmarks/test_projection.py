@@ -177,7 +177,7 @@ def test_pressure_solvers(measured, here):
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
     (["cavity", "--largest"], ["--largest: not used by the study scaling; leave it out"]),
     (["cavity", "--study", "pressure", "--set", "time.step=1"], ["--set: not used by the study pressure; leave it"]),
-    (["cavity", "--study", "pressure", "--overlap", "none,full"], ["--overlap none,full: the study pressure takes one"]),
+    (["cavity", "--study", "pressure", "--overlap", "none,full"], ["--overlap none,full: the study pressure takes"]),
     (["cavity", "--study", "memory", "--workers", "1"], ["--workers: not used by the study memory; leave it out"]),
     (["cavity", "--study", "memory", "--warm", "1"], ["--warm: not used by the study memory without --largest"]),
 ])  # fmt: skip
