@@ -22,7 +22,7 @@ from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
 from taskflow.output.disk import CASE, CHARTS, CHECKPOINTS, STORE, has_charts
 from taskflow.output.layout import FieldMetadata
-from taskflow.output.metadata import TIME, field_attributes
+from taskflow.output.metadata import field_attributes, time_attributes
 from taskflow.output.moving import POSE, places_now
 from taskflow.output.reading import charts, dataset, listed, tree
 from taskflow.runtime.regions import Box, Location, Triple, triple
@@ -88,11 +88,11 @@ def live(
             arrays[name] = xr.Variable(dims[name], values, field_attributes(field))
         return ds.assign(arrays)
 
-    when = xr.Variable((), time, TIME)
-    if not has_charts(path):
+    records = tree(path) if has_charts(path) else dataset(path)
+    when = xr.Variable((), time, time_attributes(records.attrs, "time"))
+    if isinstance(records, xr.Dataset):
         dims = {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}
-        return filled(dataset(path).drop_dims("time"), 0, dims).assign_coords(time=when)
-    records = tree(path)
+        return filled(records.drop_dims("time"), 0, dims).assign_coords(time=when)
     parts = {"/": xr.Dataset(dict(columns), {"time": when}, records.attrs)}
     for number, chart in charts(records):
         places = {name: (*now, chart[name].attrs) for name, now in places_now(chart, columns).items()}

@@ -16,7 +16,7 @@ from matplotlib.image import AxesImage
 
 from taskflow.analysis.planes import SPEED, VELOCITY, CutPlane, fluid_on_plane, on_cells, on_plane, plane_of
 from taskflow.errors import BadInput
-from taskflow.output.metadata import SOLID
+from taskflow.output.metadata import SOLID, moment
 from taskflow.output.reading import edges, extent, snapshot
 from taskflow.plots import DPI, save
 from taskflow.plots.look import Colours, Look
@@ -89,7 +89,7 @@ def streamlines_of(ds: xr.Dataset, plane: CutPlane) -> Figure:
 
 def title(ds: xr.Dataset, plane: CutPlane) -> str:
     """Return the case, the time, which a mean has not, and the plane."""
-    when = f"t = {float(ds['time']):.6g},  " if "time" in ds.coords else ""
+    when = f"{moment(ds.attrs, float(ds['time']))},  " if "time" in ds.coords else ""
     return literal(f"{ds.attrs.get('title', '')}\n{when}{plane}".strip())
 
 

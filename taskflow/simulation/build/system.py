@@ -97,6 +97,11 @@ class System(SystemType, ABC):
         """The system in a line, for the head of a run."""
         return f"Model: {cls.claims}"
 
+    @classmethod
+    def pseudo_time(cls, case: Case) -> bool:
+        """Return True if the steps of a run lead to its steady state, and its time is their number alone."""
+        return False
+
     @property
     @abstractmethod
     def model(self) -> Model:

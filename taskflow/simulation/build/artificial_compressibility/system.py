@@ -94,11 +94,15 @@ class CompressibilitySystem(System):
     def headline(cls, case: Case) -> str:
         return f"Artificial compressibility: {case.own.march}, {case.own.flux} fluxes"
 
+    @classmethod
+    def pseudo_time(cls, case: Case) -> bool:
+        return case.time.steady is not None
+
     @cached_property
     def domain(self) -> ChartDomain:
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.ordering)
+        return ChartDomain(case.table("grid"), cuts, self.pseudo_time(case), case.motion, case.own.ordering)
 
     @property
     def grid(self) -> MultiBlockGrid:
