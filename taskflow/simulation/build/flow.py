@@ -23,6 +23,7 @@ from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
+from taskflow.simulation.build.reach import out_of_reach
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
@@ -252,6 +253,7 @@ class FlowSystem(System):
     def cautions(self) -> tuple[str, ...]:
         """Warnings of expressions that add unlike things, and of forces that act faster than steps can follow."""
         sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
+        warnings += out_of_reach(sim.case, self.clock.limit)
         if sim.case.forcing:
             with suppress(BadInput):  # nothing may tell yet how long steps are
                 dt = self.clock.limit.longest(self.advective_rate, self.spreads)
