@@ -4,7 +4,7 @@ a run that goes on, whose values are fetched when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -226,7 +226,15 @@ def _at(
             raise BadInput(f"time = {time:.10g}: {where} has no state of it; choose one of {listed(known)}")
         state = SavedState(ds.isel(time=nearest), known[nearest], f"time {known[nearest]:g} of {where}")
         records = records.isel(time=nearest)
-    return replace(state, fields=None, charts=records) if isinstance(records, xr.DataTree) else state
+    if isinstance(records, xr.DataTree):
+        return replace(state, fields=None, charts=records)
+    return replace(state, fields=state.fields.isel(_falling(state.fields)) if state.fields is not None else None)
+
+
+def _falling(ds: xr.Dataset) -> dict[Hashable, slice]:
+    """Return the dimensions along which coordinates fall, as they may in files of other programs, turned round."""
+    lines = {dim: ds[dim].values for dim in ds.dims if dim in ds.coords and ds[dim].dtype.kind in "fiu"}
+    return {dim: slice(None, None, -1) for dim, at in lines.items() if at.size > 1 and (at[1:] < at[:-1]).all()}
 
 
 def _opened(path: Path) -> xr.Dataset | xr.DataTree:
