@@ -104,7 +104,8 @@ class SimulationSetup(SolvedCase):
 
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
-        return tuple(self.domain.probed(self.case, probe, self.system.metadata) for probe in self.case.probes)
+        about = self.system.metadata, self.model.ends
+        return tuple(self.domain.probed(self.case, probe, *about) for probe in self.case.probes)
 
     @property
     def spec(self) -> BlockSpec:
