@@ -22,9 +22,10 @@ from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
+from taskflow.simulation.build.given import Given, coarse, given
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.reach import out_of_reach
-from taskflow.simulation.build.scales import Scales, advective_rate, scales
+from taskflow.simulation.build.scales import Scales, advective_rate, peclet, scales
 from taskflow.simulation.build.system import System, moment
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
@@ -198,6 +199,10 @@ class FlowSystem(System):
         """The number of times that a projection forces the velocity in bodies: 0 where the solver knows their faces."""
         return 0
 
+    @cached_property
+    def given(self) -> Given:
+        return given(self.sim.case, self.model)
+
     @property
     def budget(self) -> EnergyBudget | None:
         table = self.sim.case.statistics
@@ -269,6 +274,7 @@ class FlowSystem(System):
             yield from zip(chain([label], repeat("")), lines, strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
+        yield from (("warning", words) for words in coarse(self.given, peclet(self.sim, self.model, self.inflows)))
 
     def _motions(self) -> Iterator[str]:
         """A line for each body that moves."""

@@ -17,6 +17,7 @@ from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Surroundings
 from taskflow.simulation.build.domain import Domain
+from taskflow.simulation.build.given import Given
 from taskflow.simulation.build.origin import Origin
 from taskflow.simulation.build.pictures import Picture, pictures_of
 from taskflow.simulation.build.projection import system_of
@@ -39,7 +40,8 @@ class BlockSpec:
     `stability` that of steps where it is known, `scales` the largest values that the case explains, `timed` what
     changes in time, `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count
     those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed`
-    what is recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
+    what is recorded and follows from other fields, `given` the ranges of temperature and scalars.
+    Beside snapshots are recorded `averages`, `spectra`, `probes`,
     `planes` (by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
     `particles` where there are some; `programs` are all of a run.
     """
@@ -52,6 +54,7 @@ class BlockSpec:
     settled: Settled | None
     stability: Stability | None
     scales: Scales
+    given: Given
     sweeps: int | None
     counted: tuple[str, ...]
     remedy: str | None
@@ -110,7 +113,7 @@ class SimulationSetup(SolvedCase):
     @property
     def spec(self) -> BlockSpec:
         """The part of this that every block has to know."""
-        settled = self.settled.programs if self.settled else ()
+        settled, given = self.settled.programs if self.settled else (), self.system.given
         return BlockSpec(
             case=self.case.to_toml(),
             domain=self.domain,
@@ -120,6 +123,7 @@ class SimulationSetup(SolvedCase):
             settled=self.settled,
             stability=self.stability,
             scales=self.system.scales,
+            given=given,
             sweeps=self.system.sweeps,
             counted=self.step_cost.counted,
             remedy=self.system.remedy,
@@ -135,6 +139,6 @@ class SimulationSetup(SolvedCase):
             integrals=self.integrals,
             particles=self.particles,
             step=self.step,
-            programs=(self.model.start, self.monitor, self.step, *settled, *chain(*self.recorded)),
+            programs=(self.model.start, self.monitor, self.step, given.measured, *settled, *chain(*self.recorded)),
             pictures=pictures_of(self.case, self.domain),
         )

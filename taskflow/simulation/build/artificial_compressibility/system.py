@@ -37,6 +37,7 @@ from taskflow.simulation.build.artificial_compressibility.residuals import (
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
+from taskflow.simulation.build.given import Given
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.step_cost import StepCost
@@ -200,6 +201,14 @@ class CompressibilitySystem(System):
         every, patience = case.own.looks(case.monitor.every)
         below = case.table("time").steady
         return ResidualCriterion(self.model, below, every, accept, self.domain.thickness, patience)
+
+    @cached_property
+    def given(self) -> Given:
+        case, method = self.sim.case, self.model.method
+        limits = (method.flux, method.reconstruction, method.limiter) == ("upwind", "third", "none")
+        remedy = 'give method.limiter = "van-albada", or more cells' if limits else "give more cells"
+        names = [*(["T"] if case.heat else []), *(scalar.name for scalar in case.scalars)]
+        return Given.of(case, dict.fromkeys(names, remedy), self.domain.boxes)
 
     @property
     def iterated(self) -> str:
