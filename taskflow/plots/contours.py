@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from taskflow.output.chart_layout import CELLS
 from taskflow.output.metadata import moment
 from taskflow.output.reading import charts, snapshot_of, tree
 from taskflow.plots import DPI, save
+from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import label
 from taskflow.plots.streamlines import draw_streamlines
@@ -57,6 +59,7 @@ def plot_charts(
     record = snapshot_of(directory, time, STATISTICS if field in averaged else "")
     field = field or default_field(record)
     name = "velocity" if field == SPEED else field
+    look = replace(look, given=given_ranges(tree(store)))
     return save(draw_charts(record, field, plane, window, look), directory, name, out)
 
 
@@ -90,7 +93,7 @@ def draw_charts(
     seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
     words = label(first[field], first[field].attrs["long_name"])
     least = 0.0 if field == SPEED else None
-    colours = look.colours(values[seen] if seen.any() else values, words, bottom=least)
+    colours = look.colours(values[seen] if seen.any() else values, words, bottom=least, name=field)
     smooth, smooth_values = _finer(triangles, colours.shown(values))
     colours.bar(axes, axes.tripcolor(smooth, smooth_values, shading="gouraud", **colours.keywords))
     if field == SPEED and lines:

@@ -256,7 +256,8 @@ def _solid(sim: SimulationSetup) -> Mask | None:
 def _about(sim: SimulationSetup) -> dict[str, Any]:
     """The attributes of every group of the store."""
     pseudo = {PSEUDO_TIME: "time counts steps of pseudo-time"} if sim.system.pseudo_time(sim.case) else {}
-    return {"title": sim.case.title, "case": sim.case.to_toml(), **sim.system.attributes, **pseudo}
+    about = {"title": sim.case.title, "case": sim.case.to_toml()}
+    return {**about, **sim.system.attributes, **sim.system.given.attributes, **pseudo}
 
 
 def _read(path: str) -> str | None:

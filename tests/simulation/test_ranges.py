@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 import taskflow as tf
+from taskflow.output import dataset
+from taskflow.plots.given import given_ranges
+from taskflow.plots.look import Look
+from taskflow.plots.snapshots import plot_run
 from taskflow.simulation.build.given import ANY, NOTHING
 from taskflow.simulation.build.simulation import SimulationSetup
 from tests.simulation.going_on import found, go
@@ -53,6 +57,21 @@ def test_a_run_warns_of_values_beyond_with_the_amount(tmp_path):
     assert 'give heat.scheme = "koren"' in told
     assert warned(case(heat={"scheme": "koren"}), tmp_path / "bounded") == []
     assert warned(case(heat={"diffusivity": 0.1}), tmp_path / "fine") == []
+
+
+def test_pictures_point_beyond_what_is_given(tmp_path):
+    run = tmp_path / "run"
+    warned(case(), run)
+    given = given_ranges(dataset(run / "fields.zarr"))
+    assert given["T"] == (18.0, 33.0)
+    assert given["dye"] == (0.0, 1.0)  # it begins with 1
+    look, values = Look(given=given), found(run)["T"].isel(time=-1).values
+    colours = look.colours(values, "T", name="T")
+    assert (colours.norm.vmin, colours.beyond) == (18.0, "min")
+    assert look.colours(values, "p", name="p").beyond == "neither"
+    assert look.colours(np.clip(values, 18.0, 33.0), "T", name="T").beyond == "neither"
+    assert Look(range=(0.0, 50.0), given=given).colours(values, "T", name="T").norm.vmin == 0.0
+    assert plot_run(run, "T")[0].exists()
 
 
 def test_what_was_seen_before_a_break_counts(tmp_path):

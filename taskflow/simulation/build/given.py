@@ -9,6 +9,7 @@ from typing import Any
 
 from taskflow.flow.measures.extremes import Extremes, Range
 from taskflow.flow.model import FlowModel
+from taskflow.output.metadata import GIVEN
 from taskflow.runtime.regions import Box
 from taskflow.simulation.case import Case
 
@@ -26,6 +27,11 @@ class Given:
     ranges: Mapping[str, Range]
     remedies: Mapping[str, str]
     measured: Extremes
+
+    @property
+    def attributes(self) -> dict[str, list[float]]:
+        """The attributes of a store; infinite ends become null."""
+        return {f"{GIVEN}{name}": list(ends) for name, ends in self.ranges.items()}
 
     @classmethod
     def of(cls, case: Case, remedies: Mapping[str, str], cells: tuple[Box, ...], *, bodies: bool = False) -> Given:
