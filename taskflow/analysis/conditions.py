@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -16,6 +16,7 @@ from taskflow.errors import BadInput
 from taskflow.output.conditions import SIDES, BoundarySide, Conditions
 from taskflow.output.reading import edges, extent, periodic, widths
 
+VELOCITY = ("u", "v", "w")
 OFF = 1e-6  # of the smallest cell: what a centre may be off the middle of its faces, as other tools round
 
 
@@ -83,6 +84,25 @@ def reaches(ds: xr.Dataset, face: str) -> bool:
     """Return whether a dataset has the cells beside a face of the domain."""
     axis, high = face[0], face.endswith("max")
     return abs(extent(ds, axis)[high] - domain(ds, axis)[high]) < 0.5 * float(widths(ds, axis).min())
+
+
+def boundary_value(ds: xr.Dataset, name: str, face: str) -> float | Literal["no gradient"] | None:
+    """Return the value that a field has on a face of the domain, or that it has no gradient there; None if the dataset
+    does not say either.
+    """
+    known = known_conditions(ds)
+    side = known.sides.get(face) if known and reaches(ds, face) else None
+    if side is None or side.type not in ("wall", "slip") or (name != "T" and name not in VELOCITY):
+        return None
+    if side.type == "slip":
+        return "no gradient"
+    if name != "T":
+        value = side.velocity[VELOCITY.index(name)] if side.velocity else None
+    elif side.temperature is None:
+        return "no gradient" if side.heat_flux == 0 and not side.heat_transfer else None
+    else:
+        value = side.temperature
+    return None if value is None or math.isnan(value) else float(value)
 
 
 def conditions_of_case(text: str) -> Conditions | None:

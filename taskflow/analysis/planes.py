@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from taskflow.analysis.conditions import boundary_value, known_conditions
 from taskflow.errors import BadInput
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import box_snapshots, extent, in_centres, periodic
@@ -74,10 +75,14 @@ def plane_between(text: str, extents: Callable[[str], tuple[float, float]]) -> C
 def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float) -> xr.DataArray:
     """Return the field at a position along an axis, linear between its two neighbouring points, which alone are read.
 
-    Half a cell from a wall a field in centres keeps its last value; across a periodic face it goes round.
+    Across a periodic face it goes round. In the half cell at a boundary it is linear up to the value on a wall that the
+    dataset states. Else what the flow carries, and p, follow the line through the two nearest points, and other fields
+    keep the last value.
     """
     dim = next(d for d in map(str, field.dims) if d[0] == axis)
     places, numbers = ds[dim].values, np.arange(field.sizes[dim])
+    if not periodic(ds, axis) and not places[0] <= position <= places[-1]:
+        return _at_boundary(ds, field, axis, position)
     if periodic(ds, axis):
         low, high = extent(ds, axis)
         places = np.concatenate([places[-1:] - (high - low), places, places[:1] + (high - low)])
@@ -88,6 +93,24 @@ def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float)
     weight = float(np.clip((position - places[below]) / (places[below + 1] - places[below]), 0.0, 1.0))
     left, right = (field.isel({dim: numbers[n]}, drop=True) for n in (below, below + 1))
     return left if weight == 0.0 else (1.0 - weight) * left + weight * right
+
+
+def _at_boundary(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float) -> xr.DataArray:
+    """Return a field in centres at a position between a boundary and the nearest centre."""
+    dim = f"{axis}_c"
+    places, high = ds[dim].values, bool(position > ds[dim].values[-1])
+    near, next_ = (-1, -2) if high else (0, 1)
+    last, name = field.isel({dim: near}, drop=True), str(field.name)
+    on_wall = boundary_value(ds, name, f"{axis}_{'max' if high else 'min'}")
+    if isinstance(on_wall, float):
+        share = (position - places[near]) / (extent(ds, axis)[high] - places[near])
+        return (1.0 - share) * last + share * on_wall
+    known = known_conditions(ds)
+    linear = {*VELOCITY.values(), "p", "T", "phi", *(known.diffusivities if known else ())}
+    if on_wall == "no gradient" or name not in linear or len(places) < 2:
+        return last
+    share = (position - places[near]) / (places[next_] - places[near])
+    return (1.0 - share) * last + share * field.isel({dim: next_}, drop=True)
 
 
 def on_cells(ds: xr.Dataset) -> list[str]:

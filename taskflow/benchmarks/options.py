@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 
 import typer
 
-from taskflow.cli.exit_codes import refuse
+from taskflow.cli.exit_codes import refuse, refuse_options
 
 if TYPE_CHECKING:
     from taskflow.benchmarks.scaling import Growth
@@ -155,6 +155,20 @@ def chosen(option: str, text: str, known: Sequence[Name]) -> tuple[Name, ...]:
 def _numbers(words: Sequence[str]) -> list[int]:
     """Whole numbers above 0; none where one is something else."""
     return [int(word) for word in words] if all(word.isdecimal() and int(word) > 0 for word in words) else []
+
+
+def refuse_unused(context: typer.Context, what: str, *names: str) -> None:
+    """Refuse parameters of a command, by name, that are given but not used: `what` says with or by which choice."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
+            refuse_options({parameter.opts[0]: True}, f"not used {what}")
+
+
+def one_overlap(conditions: TimingConditions, what: str) -> None:
+    """Refuse several ways to overlap if `what` takes one."""
+    if len(conditions.overlaps) > 1:
+        refuse(f"--overlap {','.join(conditions.overlaps)}: {what} takes one of them; give one")
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

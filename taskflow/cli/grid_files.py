@@ -79,6 +79,8 @@ def _described(grid: MultiBlockGrid, neutral_map: Path | None) -> Iterator[tuple
     if len(grid.charts) > CHARTS:
         yield "", f"and {len(grid.charts) - CHARTS} more"
     yield "cells", f"{grid.cells:,}{' in two dimensions' if flat(grid) else ''}"
+    if grid.unit:
+        yield "units", grid.units or f"lengths in {grid.unit}"
     periodic = sum(any(seam.translation) for seam in grid.seams)
     yield "seams", f"{len(grid.seams)}{f', {periodic} of them periodic' if periodic else ''}"
     for number, (name, patches) in enumerate(grid.sides.items()):

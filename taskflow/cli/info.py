@@ -13,6 +13,7 @@ from taskflow.caching import cached_property
 from taskflow.cli.exit_codes import refuse
 from taskflow.cli.format import duration, rate, say, several, tell, times
 from taskflow.output import CASE, LOCK, LOG, REPORT, STORE
+from taskflow.output.metadata import PSEUDO_TIME
 from taskflow.units import size
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _lines(record: Record) -> Iterator[tuple[str, str]]:
         yield "reason", str(report["reason"])
     if last:
         yield "reached", _reached(record, last)
-    yield "snapshots", _snapshots(record.directory)
+    yield "snapshots", _snapshots(record.directory, "step" if PSEUDO_TIME in report else "time")
     if steps := sorted(int(path.name[5:]) for path in record.directory.glob("checkpoints/step-*")):
         yield "checkpoint", f"of {'steps' if len(steps) > 1 else 'step'} {', '.join(map(str, steps))}"
     _, grid = record.cells
@@ -155,7 +156,8 @@ def _lines(record: Record) -> Iterator[tuple[str, str]]:
 def heading(report: Mapping[str, Any]) -> str:
     """How a run ended, in words."""
     how = "finished" if report["ended"] == "end" else report["ended"]
-    return f"{how} at time {report['time']:g}, after {several(report['steps'], 'step')}"
+    when = "" if PSEUDO_TIME in report else f" at time {report['time']:g},"
+    return f"{how}{when} after {several(report['steps'], 'step')}"
 
 
 def speed(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -209,6 +211,8 @@ def state(record: Record) -> str:
 
 def _reached(record: Record, last: Mapping[str, Any]) -> str:
     until = record.case.get("time", {})
+    if PSEUDO_TIME in record.report:
+        return f"step {last['step']:,} of at most {until['steps']:,} to the steady state"
     done = last["time"] / until["end"] if "end" in until else last["step"] / until["steps"]
     goal = target(until.get("end"), until.get("steps"))
     return f"step {last['step']:,}, time {last['time']:g}: {min(done, 1.0):.0%} of the way to {goal}"
@@ -219,7 +223,7 @@ def target(end: float | None, steps: int | None) -> str:
     return f"time {end:g}" if end is not None else several(steps or 0, "step")
 
 
-def _snapshots(directory: Path) -> str:
+def _snapshots(directory: Path, unit: str) -> str:
     from taskflow.errors import BadInput
     from taskflow.output import dataset
 
@@ -227,7 +231,7 @@ def _snapshots(directory: Path) -> str:
         moments = dataset(directory / STORE)["time"].values
     except BadInput:
         return "none that can be read"
-    return f"{len(moments)}, from time {moments[0]:g} to {moments[-1]:g}" if len(moments) else "none yet"
+    return f"{len(moments)}, from {unit} {moments[0]:g} to {moments[-1]:g}" if len(moments) else "none yet"
 
 
 def _where(report: Mapping[str, Any]) -> str:

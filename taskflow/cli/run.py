@@ -83,9 +83,11 @@ def warn(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _view(case: Case, output: Path) -> View:
-    end = target(case.time.end, case.time.steps)
-    title = f"{case.title}: {case.grid.size}, to {end}, into {output}\n{system_of(case).headline(case)}"
-    return view(title, ProgressMeter(case.grid.count, case.clock()), output / LOG)
+    end, system = target(case.time.end, case.time.steps), system_of(case)
+    pseudo_time = system.pseudo_time(case)
+    most = "at most " * pseudo_time
+    title = f"{case.title}: {case.grid.size}, to {most}{end}, into {output}\n{system.headline(case)}"
+    return view(title, ProgressMeter(case.grid.count, case.clock(), pseudo_time), output / LOG)
 
 
 def tell_profile(profile: Mapping[str, Any], path: Path) -> None:

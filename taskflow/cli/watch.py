@@ -21,6 +21,7 @@ from taskflow.cli.info import Record, over, state, target, tell_run
 from taskflow.flow.stability import StepLimit
 from taskflow.output import LOG, Tail
 from taskflow.output.log import largest_residual, measured
+from taskflow.output.metadata import PSEUDO_TIME
 from taskflow.simulation.timing.schedule import Clock, Tick
 from taskflow.text import visible
 
@@ -51,10 +52,13 @@ View = AbstractContextManager[Callable[[Status], None]]  # shows a run from befo
 
 @dataclass
 class ProgressMeter:
-    """How fast a run of so many cells is, and how long it will still take, judged by its last seconds."""
+    """How fast a run of so many cells is, and how long it will still take, judged by its last seconds. The time of a
+    run in pseudo-time is not shown, as it is the number of the step, and the run may end before its last step.
+    """
 
     cells: int
     clock: Clock
+    pseudo_time: bool = False
     samples: deque[tuple[float, int, float]] = field(default_factory=deque)  # seconds, step, share of the run done
 
     def take(self, seconds: float, step: int, time: float) -> None:
@@ -82,7 +86,22 @@ class ProgressMeter:
     def left(self) -> str:
         """The time left."""
         seconds, _, share = self._latest()
-        return f"{clock((1 - self.share) * seconds / share)} left" if share > 0 and seconds > 0 else ""
+        if not (share > 0 and seconds > 0):
+            return ""
+        return f"{'at most ' * self.pseudo_time}{clock((1 - self.share) * seconds / share)} left"
+
+    def facts(self, numbers: Status, *, goals: bool = False) -> list[str]:
+        """Step, time and the other numbers of a line of the log, as far as it has them; those that are not finite may
+        be None. Of several residuals the largest is shown. With `goals` also where step and time will end.
+        """
+        numbers = measured({**numbers, **largest_residual(numbers)})
+        ends = {"step": self.clock.steps, "time": self.clock.end} if goals else {}
+        words = []
+        for name, form in FORMATS.items():
+            if (name in numbers or name in ALWAYS) and not (name == "time" and self.pseudo_time):
+                value, end = numbers.get(name), ends.get(name)
+                words.append(form.format(math.nan if value is None else value) + (f" of {end:g}" if end else ""))
+        return words
 
     def _latest(self) -> tuple[float, int, float]:
         if len(self.samples) < 2:
@@ -129,7 +148,7 @@ class LogLines:
         for numbers in self._new():
             if numbers["step"] > self._after:
                 self.meter.take(numbers["wall"], numbers["step"], numbers["time"])
-                self._left = "  ".join(filter(None, (*facts(numbers), self.meter.speed, self.meter.left)))
+                self._left = "  ".join(filter(None, (*self.meter.facts(numbers), self.meter.speed, self.meter.left)))
                 if numbers["wall"] >= self._due:
                     self._due = numbers["wall"] + APART
                     self._print_left()
@@ -198,21 +217,8 @@ class Display:
         bar.add_column(ratio=1)
         bar.add_column(justify="right", width=5)
         bar.add_row(ProgressBar(total=1.0, completed=self.meter.share), f"{100 * self.meter.share:.0f} %")
-        step, time, *others = facts(status)
-        clock = self.meter.clock
-        of_steps = f" of {clock.steps}" if clock.steps is not None else ""
-        of_end = f" of {clock.end:g}" if clock.end is not None else ""
-        texts = [f"{step}{of_steps}", f"{time}{of_end}", *others, self.meter.speed, self.meter.left]
+        texts = [*self.meter.facts(status, goals=True), self.meter.speed, self.meter.left]
         return Group(Text(self.heading), bar, Columns([Text(text) for text in texts], width=WIDTH), self._spinner)
-
-
-def facts(numbers: Status) -> list[str]:
-    """Step, time and the other numbers of a line of the log, as far as it has them; those that are not finite may be
-    None. Of several residuals the largest is shown.
-    """
-    numbers = measured({**numbers, **largest_residual(numbers)})
-    values = {name: numbers.get(name) for name in FORMATS if name in numbers or name in ALWAYS}
-    return [FORMATS[name].format(math.nan if value is None else value) for name, value in values.items()]
 
 
 def stage(status: Status) -> str:
@@ -246,7 +252,8 @@ class Followed(Record):
     def meter(self) -> ProgressMeter:
         """The meter of the run, which has taken all lines of the log."""
         until = self.case["time"]
-        return ProgressMeter(self.cells[0], Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
+        clock = Clock(StepLimit(), end=until.get("end"), steps=until.get("steps"))
+        return ProgressMeter(self.cells[0], clock, PSEUDO_TIME in self.report)
 
     def look(self) -> None:
         super().look()
@@ -264,7 +271,8 @@ class Followed(Record):
     @property
     def heading(self) -> str:
         """The title of the case, its cells, and where the run stops."""
-        return f"{self.case.get('title', '')}: {self.cells[1]}, to {self.goal}"
+        most = "at most " * self.meter.pseudo_time
+        return f"{self.case.get('title', '')}: {self.cells[1]}, to {most}{self.goal}"
 
     @property
     def goal(self) -> str:

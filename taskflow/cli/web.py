@@ -97,6 +97,7 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
         "over": over(followed),
         "reason": report.get("reason", ""),
         "restarts": [f"from step {restart['step']}: {restart['reason']}" for restart in report.get("restarts", ())],
+        "pseudo_time": followed.meter.pseudo_time,
         "share": followed.meter.share,
         "goal": followed.goal,
         "rate": followed.meter.speed,

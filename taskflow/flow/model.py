@@ -7,11 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from taskflow.caching import cached_property
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.boundary import Boundaries, Slip
+from taskflow.flow.boundaries.boundary import Boundaries, Slip, open_sides
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting, buoyancy_frequency
 from taskflow.flow.forcing.field_force import FieldForce, moments
@@ -25,6 +25,11 @@ from taskflow.runtime.regions import Field, Location, Partition
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
+NEAREST = "f", "kappa", "nu_t"  # fields that a line through two values would lead out of their range
+Ends = Literal["ghost", "sides", "linear", "nearest"]
+"""The origin of values between a boundary and the first place inside: ghost values, those beyond sides but not beyond
+edges, the line through the two nearest places, or the nearest value.
+"""
 
 
 class Model(Protocol):
@@ -130,6 +135,10 @@ class Model(Protocol):
         """Which of the steps within a limit are stable; None where nobody has analysed that."""
         return None
 
+    def ends(self, name: str) -> Ends:
+        """What the values of a field between a boundary and the first place inside are made of."""
+        return "linear"
+
 
 @dataclass(frozen=True, eq=False)
 class FlowModel(Model):
@@ -186,6 +195,12 @@ class FlowModel(Model):
     def setting(self) -> Setting:
         """Where the flow is driven."""
         return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
+
+    def ends(self, name: str) -> Ends:
+        """Return the same: ghost values of what has boundary conditions, beyond all edges if no side is open."""
+        if name in VELOCITY or name in (quantity.name for quantity in self.quantities):
+            return "sides" if open_sides(self.boundaries) else "ghost"
+        return "nearest" if name in NEAREST else "linear"
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:

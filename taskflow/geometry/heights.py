@@ -13,9 +13,12 @@ from taskflow.errors import BadInput
 from taskflow.files import fits
 from taskflow.geometry.libraries import EXTRA, library, unreadable, user_file
 from taskflow.geometry.shapes import Pointwise, Vector
+from taskflow.units import unit_of_length
 
 Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
-Map = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights [y, x]
+Units = tuple[str, str, str]
+NO_UNITS: Units = ("", "", "")
+Map = tuple[np.ndarray, np.ndarray, np.ndarray, Units]  # x, y, heights [y, x], and their units
 VALUE = 42  # bytes in memory for a height while it is read: measured 9 to 24, 33 of a GeoTIFF, 41 of turned axes
 REMEDIES = {
     ".npy": "give an array of numbers as numpy.save writes it",
@@ -30,13 +33,24 @@ class HeightMap(Pointwise):
     """Points below the ground: z < h(x, y), for `heights` [y, x] at increasing x and y.
 
     Between them h is bilinear, or that of the nearest one. Beyond the outermost ones it is theirs, up to half a spacing
-    away; there is no ground further out.
+    away; there is no ground further out. `units` are those of x, y and heights that the file names.
     """
 
     x: np.ndarray
     y: np.ndarray
     heights: np.ndarray
     nearest: bool = False
+    units: Units = NO_UNITS
+
+    @property
+    def unlike(self) -> str:
+        """The units, if the file names several; nothing if it names one or none."""
+        pairs = zip(("x", "y", "heights"), self.units, strict=True)
+        named = {what: unit for what, unit in pairs if unit not in ("", "1")}
+        if len({unit_of_length(unit)[0] for unit in named.values()}) < 2:
+            return ""
+        listed = ", ".join(f"{what} in {unit}" for what, unit in named.items())
+        return f"{listed}: the numbers are taken as they are; write all of them in one unit of length"
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
@@ -88,7 +102,7 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
     readers = {".npy": _numpy, ".nc": _netcdf, ".tif": _geotiff, ".tiff": _geotiff}
     with user_file(path, readers) as file:
         try:
-            x, y, heights = readers[path.suffix.lower()](file, path, extent, variable)
+            x, y, heights, units = readers[path.suffix.lower()](file, path, extent, variable)
         except BadInput:
             raise
         except Exception as error:  # whatever a reader of broken files comes upon
@@ -100,7 +114,7 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
     if len(bad):
         j, i = bad[0]
         raise BadInput(f"{path}: there is no height at x = {x[i]:g}, y = {y[j]:g}; fill such places before")
-    return HeightMap(x, y, heights, nearest)
+    return HeightMap(x, y, heights, nearest, units)
 
 
 def _numpy(file: IO[bytes], path: Path, extent: Extent, _: str | None) -> Map:
@@ -116,7 +130,7 @@ def _numpy(file: IO[bytes], path: Path, extent: Extent, _: str | None) -> Map:
     file.seek(0)
     heights = np.lib.format.read_array(file, allow_pickle=False).astype(np.float64)
     rows, columns = heights.shape
-    return _centres(*extent[:2], columns), _centres(*extent[2:], rows), heights
+    return _centres(*extent[:2], columns), _centres(*extent[2:], rows), heights, NO_UNITS
 
 
 def _centres(start: float, stop: float, count: int) -> np.ndarray:
@@ -139,7 +153,9 @@ def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map
         fits(VALUE * (values.size + sum(values.sizes[dim] for dim in names)), f"{path}: {name} {list(values.shape)}")
         y, x = (np.asarray(values[dim], dtype=np.float64) for dim in names)
         rows, columns = np.argsort(y, kind="stable"), np.argsort(x, kind="stable")
-        return x[columns], y[rows], np.asarray(values.transpose(*names), dtype=np.float64)[rows][:, columns]
+        of = [str(one.attrs.get("units", "")) for one in (values[names[1]], values[names[0]], values)]
+        heights = np.asarray(values.transpose(*names), dtype=np.float64)[rows][:, columns]
+        return x[columns], y[rows], heights, (of[0], of[1], of[2])
 
 
 def _geotiff(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map:
@@ -147,9 +163,10 @@ def _geotiff(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Ma
     with rasterio.open(path, driver="GTiff") as raster:  # other formats name further files, on this host and others
         fits(VALUE * raster.width * raster.height, f"{path}: {raster.width} x {raster.height} pixels")
         heights = raster.read(1, masked=True).astype(np.float64).filled(np.nan)
-        t = raster.transform
+        t, (height, *_) = raster.transform, raster.units
+        place = "degree" if raster.crs and raster.crs.is_geographic else raster.crs.linear_units if raster.crs else ""
     if t.b or t.d:
         raise BadInput(f"{path}: its rows do not run along x; write it north up")
     x, y = t.c + t.a * (np.arange(heights.shape[1]) + 0.5), t.f + t.e * (np.arange(heights.shape[0]) + 0.5)
     columns, rows = np.argsort(x), np.argsort(y)
-    return x[columns], y[rows], heights[rows][:, columns]
+    return x[columns], y[rows], heights[rows][:, columns], (place, place, height or "")

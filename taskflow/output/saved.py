@@ -4,7 +4,7 @@ a run that goes on, whose values are fetched when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
 from taskflow.output.disk import CASE, CHARTS, CHECKPOINTS, STORE, has_charts
 from taskflow.output.layout import FieldMetadata
-from taskflow.output.metadata import TIME, field_attributes
+from taskflow.output.metadata import field_attributes, time_attributes
 from taskflow.output.moving import POSE, places_now
 from taskflow.output.reading import charts, dataset, listed, tree
 from taskflow.runtime.regions import Box, Location, Triple, triple
@@ -89,11 +89,11 @@ def live(
             arrays[name] = xr.Variable(dims[name], values, field_attributes(field))
         return ds.assign(arrays)
 
-    when = xr.Variable((), time, TIME)
-    if not has_charts(path):
+    records = tree(path) if has_charts(path) else dataset(path)
+    when = xr.Variable((), time, time_attributes(records.attrs, "time"))
+    if isinstance(records, xr.Dataset):
         dims = {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}
-        return filled(dataset(path).drop_dims("time"), 0, dims).assign_coords(time=when)
-    records = tree(path)
+        return filled(records.drop_dims("time"), 0, dims).assign_coords(time=when)
     parts = {"/": xr.Dataset(dict(columns), {"time": when}, records.attrs)}
     for number, chart in charts(records):
         places = {name: (*now, chart[name].attrs) for name, now in places_now(chart, columns).items()}
@@ -227,7 +227,15 @@ def _at(
             raise BadInput(f"time = {time:.10g}: {where} has no state of it; choose one of {listed(known)}")
         state = SavedState(ds.isel(time=nearest), known[nearest], f"time {known[nearest]:g} of {where}")
         records = records.isel(time=nearest)
-    return replace(state, fields=None, charts=records) if isinstance(records, xr.DataTree) else state
+    if isinstance(records, xr.DataTree):
+        return replace(state, fields=None, charts=records)
+    return replace(state, fields=state.fields.isel(_falling(state.fields)) if state.fields is not None else None)
+
+
+def _falling(ds: xr.Dataset) -> dict[Hashable, slice]:
+    """Return the dimensions along which coordinates fall, as they may in files of other programs, turned round."""
+    lines = {dim: ds[dim].values for dim in ds.dims if dim in ds.coords and ds[dim].dtype.kind in "fiu"}
+    return {dim: slice(None, None, -1) for dim, at in lines.items() if at.size > 1 and (at[1:] < at[:-1]).all()}
 
 
 def _opened(path: Path) -> xr.Dataset | xr.DataTree:

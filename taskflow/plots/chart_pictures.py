@@ -13,6 +13,7 @@ from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.plane_meshes import corners_of, flat_mesh, means, numbered
 from taskflow.output.chart_layout import CELLS, VERTICES, ranges
 from taskflow.output.disk import CHARTS
+from taskflow.output.metadata import moment
 from taskflow.output.moving import places_now
 from taskflow.output.pictures import Boxes, Numbers, PictureOrder
 from taskflow.output.reading import charts, patches, tree
@@ -68,8 +69,8 @@ class ChartDrawing:
                 volume.point_data[name] = at_nodes[number].ravel()
             volumes.append(volume)
         ends = np.stack([nodes.min(axis=0), nodes.max(axis=0)], axis=1).ravel().tolist()
-        title, time = self._attributes.get("title", ""), float(record.coords["time"])
-        return Scene(volumes, list(_walls(record)), ends, title, time, outside=True)
+        title, when = self._attributes.get("title", ""), moment(self._attributes, float(record.coords["time"]))
+        return Scene(volumes, list(_walls(record)), ends, title, when, outside=True)
 
 
 def _values(record: xr.DataTree, name: str) -> list[np.ndarray]:

@@ -36,7 +36,8 @@ SMALL = 5e-4  # shares below which a phase gets none
 def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     """Draw four columns of the log over time, also of a run that goes on; return the file written. They are kinetic
     energy, residual, divergence and time step, and the first others where a system of equations has not all of these;
-    where each equation has a residual, these alone, over steps.
+    where each equation has a residual, these alone, over steps. Columns that are zero throughout, such as momentum
+    across a plane flow, are not drawn.
 
     `out` is a file or a folder, as for `plot_run`. Raises BadInput where there is no log, or it has not begun.
     """
@@ -49,30 +50,43 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     if residuals(log[-1]):
         return plot_residuals(log, directory, out)
     figure = Figure(figsize=(10.5, 6.0), layout="constrained")
-    drawn = _drawn(log[-1])
     try:
         times = np.array([line["time"] for line in log], dtype="f8")
-        curves = [np.array([measured(line).get(name, np.nan) for line in log], dtype="f8") for name, _, _ in drawn]
+        drawn = [(words, decades, _column(log, name, decades)) for name, words, decades in _columns(log[-1])]
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{Path(directory) / LOG}: damaged, it has no number where one belongs; {RESTORE}") from error
-    for axes, values, (_, words, decades) in zip(figure.subplots(2, 2, sharex=True).flat, curves, drawn, strict=False):
+    drawn = [curve for curve in drawn if _varies(curve[2])] or drawn
+    for axes, (words, decades, values) in zip(figure.subplots(2, 2, sharex=True).flat, drawn, strict=False):
         if decades:
-            values = np.where(values > 0, values, np.nan)  # nothing was solved yet, or nothing is left
             axes.set_yscale("log", nonpositive="mask")
         axes.plot(times, values, color="tab:blue", linewidth=1.2, marker="." if len(log) < 20 else "")
         axes.set_ylabel(words)
         axes.grid(alpha=0.3)
+    for axes in figure.axes[len(drawn) :]:
+        axes.set_visible(False)
     for axes in figure.axes[2:]:
         axes.set_xlabel("time")
     return save(figure, directory, "series", out)
 
 
-def _drawn(line: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
-    """Return the columns to draw of a log with such a line: name, words, and whether they span decades."""
+def _columns(line: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    """Return the columns of a log with such a line, first those to draw first: name, words, whether they span decades.
+    """
     known = [curve for curve in CURVES if curve[0] in line]
     numbers = [name for name, value in line.items() if type(value) in (int, float)]
     others = [name for name in numbers if name not in {*NOT_DRAWN, *(name for name, _, _ in known)}]
-    return [*known, *((name, name.replace("_", " "), False) for name in others)][:4]
+    return [*known, *((name, name.replace("_", " "), False) for name in others)]
+
+
+def _column(log: Sequence[Mapping[str, Any]], name: str, decades: bool) -> np.ndarray:
+    """Return a column of the log, NaN if a line lacks it; with `decades` also if nothing was solved, or is left."""
+    values = np.array([measured(line).get(name, np.nan) for line in log], dtype="f8")
+    return np.where(values > 0, values, np.nan) if decades else values
+
+
+def _varies(values: np.ndarray) -> bool:
+    """Return True if there is a number other than 0."""
+    return bool((np.nan_to_num(values) != 0).any())
 
 
 def plot_profiles(
@@ -143,14 +157,15 @@ def plot_residuals(log: Sequence[Mapping[str, Any]], directory: str | Path, out:
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
     axes = figure.subplots()
     axes.set_yscale("log", nonpositive="mask")
-    lines = [residuals(line) for line in log]
     steps = np.array([line["step"] for line in log], dtype="f8")
-    for name in dict.fromkeys(name for line in lines for name in line):
-        values = np.array([line.get(name, np.nan) for line in lines])
-        known = np.where(values > 0, values, np.nan)  # nothing was computed yet, or nothing is left
-        axes.plot(steps, known, linewidth=1.2, marker="." if len(log) < 20 else "", label=name)
+    for name in dict.fromkeys(name for line in log for name in residuals(line)):
+        known = np.array([residuals(line).get(name, np.nan) for line in log])
+        known[~(known > 0)] = np.nan  # nothing was computed yet, or nothing is left
+        if _varies(known):
+            axes.plot(steps, known, linewidth=1.2, marker="." if len(log) < 20 else "", label=name)
     axes.set_xlabel("step")
     axes.set_ylabel("residual")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small", frameon=False)
+    if axes.lines:
+        axes.legend(fontsize="small", frameon=False)
     return save(figure, directory, "series", out)

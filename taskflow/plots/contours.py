@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,10 @@ from taskflow.analysis.planes import SPEED
 from taskflow.errors import BadInput
 from taskflow.output import STORE, has_charts
 from taskflow.output.chart_layout import CELLS
+from taskflow.output.metadata import moment
 from taskflow.output.reading import charts, snapshot_of, tree
 from taskflow.plots import DPI, save
+from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import label
 from taskflow.plots.streamlines import draw_streamlines
@@ -56,6 +59,7 @@ def plot_charts(
     record = snapshot_of(directory, time, STATISTICS if field in averaged else "")
     field = field or default_field(record)
     name = "velocity" if field == SPEED else field
+    look = replace(look, given=given_ranges(tree(store)))
     return save(draw_charts(record, field, plane, window, look), directory, name, out)
 
 
@@ -89,14 +93,15 @@ def draw_charts(
     seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
     words = label(first[field], first[field].attrs["long_name"])
     least = 0.0 if field == SPEED else None
-    colours = look.colours(values[seen] if seen.any() else values, words, bottom=least)
+    colours = look.colours(values[seen] if seen.any() else values, words, bottom=least, name=field)
     smooth, smooth_values = _finer(triangles, colours.shown(values))
     colours.bar(axes, axes.tripcolor(smooth, smooth_values, shading="gouraud", **colours.keywords))
     if field == SPEED and lines:
         _streamlines(axes, triangles, [mesh.at_points(record, VELOCITY["xyz".index(a)]) for a in mesh.plane], window)
     for _, line in outlines(record, mesh.plane) if flat else ():
         axes.plot(*line.T, color="black", linewidth=0.8)
-    heading = f"{record.attrs.get('title', '')}\nt = {float(record.coords['time']):g}{'' if flat else f',  {cut}'}"
+    when = moment(record.attrs, float(record.coords["time"]))
+    heading = f"{record.attrs.get('title', '')}\n{when}{'' if flat else f',  {cut}'}"
     axes.set_title(literal(heading.strip()), fontsize="medium", loc="left")
     axes.set_xlabel(mesh.plane[0])
     axes.set_ylabel(mesh.plane[1])
@@ -186,7 +191,8 @@ def plot_side(directory: str | Path, name: str, time: float | None = None, out: 
     if not curves:
         raise BadInput(f"side = {name!r}: there is no p and no shear stress; record p, u, v, w (output.fields)")
     figure = Figure(figsize=(5.4 * len(curves), 4.2), layout="constrained")
-    figure.suptitle(literal(f"{on.attrs.get('title', '')}: {name}, t = {float(on['time']):g}"), fontsize="medium")
+    heading = f"{on.attrs.get('title', '')}: {name}, {moment(on.attrs, float(on['time']))}"
+    figure.suptitle(literal(heading), fontsize="medium")
     for axes, (words, values) in zip(figure.subplots(1, len(curves), squeeze=False).flat, curves, strict=True):
         axes.plot(on[axis].values, scale * values, ".", markersize=4, color="tab:blue")
         axes.set_xlabel(axis)

@@ -26,6 +26,7 @@ from taskflow.output.reading import box_snapshots, charts, tree
 from taskflow.plots import DPI
 from taskflow.plots import snapshots as pictures
 from taskflow.plots.contours import Window, default_field, draw_charts, shown
+from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def animate_run(
         pictures.has_interface(known)
     name, cut = field or known[0], plane_of(ds, plane)
     frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
-    colours = look.colours(frames, pictures.words_of(ds, name), bottom=0.0 if name == SPEED else None)
+    look, bottom = replace(look, given=given_ranges(ds)), 0.0 if name == SPEED else None
+    colours = look.colours(frames, pictures.words_of(ds, name), bottom=bottom, name=name)
     path, writer = _film(directory, name, out, fps)
     figure, (axes,) = pictures.panels_of(ds.isel(time=chosen[0]), cut, look, dpi=FILM_DPI)
     axes.set_facecolor(str(pictures.BODY))
@@ -121,6 +123,7 @@ def animate_charts(
     records = tree(Path(directory) / STORE)
     snapshots = [records.isel(time=number) for number in _chosen(directory, records.sizes["time"])]
     name, plane = field or default_field(snapshots[0]), plane or _cut(snapshots[0])
+    look = replace(look, given=given_ranges(records))
     look = replace(look, range=look.range or _range(snapshots, name, look))
     if window is None and POSE[0] in records.data_vars:
         window = _around(snapshots, plane)
@@ -146,7 +149,7 @@ def _range(snapshots: Sequence[xr.DataTree], name: str, look: Look) -> tuple[flo
             values = chart[name].values
             positive = values[values > 0]
             ends += [values.min(), values.max(), *([positive.min()] if positive.size else [])]
-    norm = look.colours(np.array(ends), name, bottom=0.0 if name == SPEED else None).norm
+    norm = look.colours(np.array(ends), name, bottom=0.0 if name == SPEED else None, name=name).norm
     assert norm.vmin is not None
     assert norm.vmax is not None
     return norm.vmin, norm.vmax

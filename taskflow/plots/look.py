@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from taskflow.errors import BadInput
 ONE_SIDED = 1e-2  # of the largest value: what is below 0 by less does not make colours of two signs
 DECADES = 4  # of a logarithmic scale below the largest value
 SMALLEST, LARGEST = 100, 10_000  # points of the screen
+SLACK = 1e-3  # of a range: values so little beyond do not count
 PADDING = 0.08  # inches around a picture
 
 
@@ -24,13 +26,15 @@ class Look:
     """The look that is asked for; None, and no: what suits the values.
 
     The `range` of the colours, whether they are `log`arithmic, the name of their map of matplotlib, and the `size` in
-    points of the screen, width and height. Raises BadInput where they cannot be.
+    points of the screen, width and height; `given` are the ranges of what the run gives, by field.
+    Raises BadInput where they cannot be.
     """
 
     range: tuple[float, float] | None = None
     log: bool = False
     cmap: str | None = None
     size: tuple[int, int] | None = None
+    given: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.range is not None and not (np.isfinite(self.range).all() and self.range[0] < self.range[1]):
@@ -55,8 +59,11 @@ class Look:
             raise BadInput(f"--size {size}: give width and height in points of the screen, as 1280x720") from None
         return cls(None if range is None else (low, high), log, cmap, None if size is None else (width, height))
 
-    def colours(self, values: np.ndarray, words: str, cmap: str = "viridis", bottom: float | None = None) -> Colours:
-        """Return the colours for values, of which those that are not finite do not count.
+    def colours(
+        self, values: np.ndarray, words: str, cmap: str = "viridis", bottom: float | None = None, name: str = ""
+    ) -> Colours:
+        """Return the colours for values, of which those that are not finite do not count. If those of a field leave the
+        range that is `given`, that range has the colours, and the bar points beyond.
 
         By default all of them are in the range, it begins at `bottom` where that is given, and is symmetric around 0
         where both signs occur, in blue and red; a logarithmic one spans DECADES at most. Raises BadInput where no value
@@ -73,6 +80,7 @@ class Look:
             low = max(float(known[known > 0].min()), most * 10.0**-DECADES)
         elif bottom is None and min(-least, most) > ONE_SIDED * max(-least, most):
             low, high = -max(-least, most), max(-least, most)
+        low, high = self._bounded(low, high, name)
         if low == -high:
             cmap = "RdBu_r"
         if high <= low:  # all are alike
@@ -82,6 +90,14 @@ class Look:
         outside = ends[least < low - beyond, most > high + beyond]
         norm = LogNorm(low, high) if self.log else Normalize(low, high)
         return Colours(norm, self.cmap or cmap, outside, words)
+
+    def _bounded(self, low: float, high: float, name: str) -> tuple[float, float]:
+        """Return ends of colours within the range that is given of a field, if they are clearly beyond."""
+        if name not in self.given or self.range is not None or self.log:
+            return low, high
+        least, most = self.given[name]
+        slack = SLACK * (min(most, high) - max(least, low))
+        return least if low < least - slack else low, most if high > most + slack else high
 
     def drawable(self, values: np.ndarray) -> Look:
         """Return this look, or where a logarithmic one could not show any of the values a linear one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from matplotlib.image import AxesImage
 
 from taskflow.analysis.planes import SPEED, VELOCITY, CutPlane, fluid_on_plane, on_cells, on_plane, plane_of
 from taskflow.errors import BadInput
-from taskflow.output.metadata import SOLID
-from taskflow.output.reading import edges, extent, snapshot
+from taskflow.output.metadata import SOLID, moment
+from taskflow.output.reading import box_snapshots, edges, extent, snapshot
 from taskflow.plots import DPI, save
+from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Colours, Look
 from taskflow.plots.streamlines import draw_streamlines
 from taskflow.text import literal
@@ -49,7 +51,7 @@ def plot_run(
     direction. `out` is a file, whose suffix says the format, or a folder; by default the run's folder. `interface`: the
     line f = 1/2, too. Raises BadInput where something asked for is not there.
     """
-    ds = snapshot(directory, time)
+    ds, look = snapshot(directory, time), replace(look, given=given_ranges(box_snapshots(directory)))
     cut = plane_of(ds, plane)
     names = [name for name in on_cells(ds) if name != SOLID]
     flows = set(VELOCITY.values()) <= set(names)
@@ -89,7 +91,7 @@ def streamlines_of(ds: xr.Dataset, plane: CutPlane) -> Figure:
 
 def title(ds: xr.Dataset, plane: CutPlane) -> str:
     """Return the case, the time, which a mean has not, and the plane."""
-    when = f"t = {float(ds['time']):.6g},  " if "time" in ds.coords else ""
+    when = f"{moment(ds.attrs, float(ds['time']))},  " if "time" in ds.coords else ""
     return literal(f"{ds.attrs.get('title', '')}\n{when}{plane}".strip())
 
 
@@ -146,7 +148,7 @@ def draw_image(axes: Axes, ds: xr.Dataset, plane: CutPlane, values: np.ndarray, 
 def colours_of(field: str, values: np.ndarray, words: str, look: Look) -> Colours:
     """Return the colours of values of a field: a speed begins at 0, and the zero of a temperature has no meaning."""
     bottom = {SPEED: 0.0, "T": float(np.nanmin(values)) if np.isfinite(values).any() else 0.0}.get(field)
-    return look.colours(values, words, "RdYlBu_r" if field == "T" else "viridis", bottom)
+    return look.colours(values, words, "RdYlBu_r" if field == "T" else "viridis", bottom, field)
 
 
 def image_of(ds: xr.Dataset, plane: CutPlane, values: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.output.metadata import SOLID
+from taskflow.output.metadata import SOLID, moment
 from taskflow.output.pictures import PictureOrder
 from taskflow.output.reading import edges
 from taskflow.plots.look import Look
@@ -32,15 +32,15 @@ BAR = {
 @dataclass(frozen=True)
 class Scene:
     """A picture of a surface: grids of pyvista with values at points, meshes of `walls`, the ends of the
-    domain along x, y and z, and the title and the time of the state. Walls may be known from `outside`: their faces go
-    round as seen from there, and are left out where they are before the fluid.
+    domain along x, y and z, and the title and the moment of the state, in words. Walls may be known from `outside`:
+    their faces go round as seen from there, and are left out where they are before the fluid.
     """
 
     volumes: Sequence[Any]
     walls: Sequence[Any]
     ends: Sequence[float]
     title: str
-    time: float
+    moment: str
     outside: bool = False
 
 
@@ -60,7 +60,7 @@ def scene_of_box(order: PictureOrder, grid: xr.Dataset, fields: Mapping[str, np.
         solid = cells.threshold(0.5, scalars=SOLID)
         walls = [solid.extract_surface()] if solid.n_cells else []
     ends = [place for line in faces for place in (line[0], line[-1])]
-    return Scene([volume], walls, ends, grid.attrs.get("title", ""), float(grid["time"]))
+    return Scene([volume], walls, ends, grid.attrs.get("title", ""), moment(grid.attrs, float(grid["time"])))
 
 
 def draw_scene(order: PictureOrder, scene: Scene, look: Look, path: Path) -> None:
@@ -84,7 +84,7 @@ def draw_scene(order: PictureOrder, scene: Scene, look: Look, path: Path) -> Non
             )  # fmt: skip
         else:
             words += ": nowhere"
-        title = "\n".join(filter(None, (scene.title, f"t = {scene.time:.6g},  {words}")))
+        title = "\n".join(filter(None, (scene.title, f"{scene.moment},  {words}")))
         plotter.add_text(title, position=PLACE, viewport=True, font_size=10, color="black")
         plotter.view_vector(order.view, viewup=(0.0, 1.0, 0.0) if not any(order.view[:2]) else (0.0, 0.0, 1.0))
         plotter.camera.zoom(ZOOM)

@@ -14,6 +14,7 @@ import numpy as np
 
 from taskflow import output
 from taskflow.errors import BadInput
+from taskflow.output.metadata import PSEUDO_TIME
 from taskflow.runtime.host import run_on_workers
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.origin import evaluated
@@ -254,7 +255,9 @@ def _solid(sim: SimulationSetup) -> Mask | None:
 
 def _about(sim: SimulationSetup) -> dict[str, Any]:
     """The attributes of every group of the store."""
-    return {"title": sim.case.title, "case": sim.case.to_toml(), **sim.system.attributes}
+    pseudo = {PSEUDO_TIME: "time counts steps of pseudo-time"} if sim.system.pseudo_time(sim.case) else {}
+    about = {"title": sim.case.title, "case": sim.case.to_toml()}
+    return {**about, **sim.system.attributes, **sim.system.given.attributes, **pseudo}
 
 
 def _read(path: str) -> str | None:

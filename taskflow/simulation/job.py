@@ -130,8 +130,7 @@ class RunLoop:
         seconds = self.seconds
         rounds = {name: total / max(self.now.step, 1) for name, total in self.rounds.items()}
         rates = self.settling.rates if self.settling else {}
-        if left_out := self.records.left_out:
-            self._warn(f"pictures left out: {left_out}, as those before them were not drawn yet; draw them less often")
+        self._warn(*self.records.warnings)
         self._tell(seconds=seconds, ended=self.ended, rounds=rounds, rates=rates)
         self.records.drain()
         self.saving.writer.drain()
@@ -172,6 +171,7 @@ class RunLoop:
         elif self.settling is not None:
             self.settling.begin(resumed.tick.time)
         self.records.begin(resumed.tick.time, resumed.averages)
+        self.records.ranges.go_on(state.get("ranges"))
         self.began = time.perf_counter() - state["seconds"]
         self.stepping.pace.previous = state.get("pace")
         if "sanity" in state:
@@ -263,6 +263,7 @@ class RunLoop:
             "scalars": {name: value for name, value in self.shard.scalars.items() if math.isfinite(value)},
             "records": planned,
             "averages": self.records.averages,
+            "ranges": self.records.ranges.state,
             "lines": self.measuring.planned,
             "log": self.measuring.checksum,
             "seconds": self.seconds,
@@ -271,7 +272,7 @@ class RunLoop:
             "settling": self.settling.state if self.settling else None,
             "sanity": self.sanity.state,
             "pace": self.stepping.pace.previous,
-            "given": {key: written(value) for key, value in self.timed.instead.items()},
+            "given": self.settings.written(),
             "blocks": self.shard.partition.shape,
             "closing": CLOSING,
             "case": self.spec.case,

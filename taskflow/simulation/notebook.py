@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.errors import BadInput
 from taskflow.flow.model import VELOCITY
 from taskflow.runtime.cluster import Progress, unwatched
+from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.value import html_row
 from taskflow.simulation.timing.schedule import Tick
@@ -32,6 +33,7 @@ class CellProgress:
 
     def __init__(self, case: Case, shell: Any, show: Callable[..., Any]) -> None:
         self._case, self._shell, self._show = case, shell, show
+        self._pseudo_time = system_of(case).pseudo_time(case)
         self._cell: object = None
         self._line: Any = None
         self._began = self._shown = 0.0
@@ -46,9 +48,10 @@ class CellProgress:
             return
         self._shown = now
         step, at, title = status["step"], status["time"], html.escape(self._case.title)
+        when = "" if self._pseudo_time else f", time {at:.6g}"
         share = self._case.clock().progress(Tick(step, at))
         bar = f'<progress value="{share:.4f}"></progress> {share:.0%}'
-        content = {"text/html": f"{title}: step {step}, time {at:.6g} {bar}"}
+        content = {"text/html": f"{title}: step {step}{when} {bar}"}
         if self._line is None:
             self._line = self._show(content, raw=True, display_id=True)
         else:

@@ -48,6 +48,8 @@ class Profiling:
         """So many steps have been done: begins or ends what is due."""
         if self.window is None:
             return
+        if self._profiler is not None:
+            self._profiler.step()
         if self._begun is None and step >= self.window.after and not self.shard.trying:
             self._begun = step
             self._begin(self.window)

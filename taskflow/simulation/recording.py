@@ -26,6 +26,7 @@ from taskflow.simulation.records.fields import (
     WriteStatus,
 )
 from taskflow.simulation.records.particles import Clouds
+from taskflow.simulation.records.ranges import RangeWatch
 from taskflow.simulation.records.series import PointSampler, SeriesRecording
 from taskflow.simulation.records.statistics import AverageRecorder
 from taskflow.simulation.timing.schedule import Tick
@@ -92,6 +93,7 @@ class Records:
         whole = shard.partition.pieces is None
         fields = FieldRecording if whole else ChartRecording
         snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))
+        self.ranges = RangeWatch(spec.given, shard)
         self._computed, self._shard, self._done = spec.computed, shard, -1  # the step whose fields are computed
         self._groups: dict[str, Recording] = {SNAPSHOTS: snapshots}
         self._averaging: dict[str, AverageRecorder] = {}
@@ -132,6 +134,7 @@ class Records:
         if now.output:
             self._derive(now)
             planned = stopped is None or stopped.output
+            self.ranges.look()
             self._groups[SNAPSHOTS].take(planned=planned, time=now.time, **self._placed(now))
         for group, every in self._every.items():
             if (now.step == 0 and now.output) or every.due(before, now.step, now.time):
@@ -149,9 +152,11 @@ class Records:
             self._done = now.step
 
     @property
-    def left_out(self) -> int:
-        """How many pictures were left out."""
-        return self._pictures.left_out if self._pictures else 0
+    def warnings(self) -> list[str]:
+        """Warnings at the end of a run: pictures that were left out, and values beyond everything that is given."""
+        count = self._pictures.left_out if self._pictures else 0
+        late = f"pictures left out: {count}, as those before them were not drawn yet; draw them less often"
+        return [*([late] if count else []), *self.ranges.warnings]
 
     def drain(self) -> None:
         """Wait until everything is written that was copied, and is to be written by now."""

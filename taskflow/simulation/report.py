@@ -8,6 +8,7 @@ from typing import Any
 
 from taskflow.errors import TaskflowError
 from taskflow.output.log import OF
+from taskflow.output.metadata import PSEUDO_TIME
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Plan
 from taskflow.simulation.build.simulation import SimulationSetup
@@ -33,6 +34,7 @@ def opening(
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
         "precision": case.machine.precision,
         **sim.system.report,
+        **({PSEUDO_TIME: True} if sim.system.pseudo_time(case) else {}),
         **({"bodies": asdict(sim.survey)} if sim.survey else {}),
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [_hardware(place) for place in placed],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.output import LOG, STORE
+from taskflow.output.metadata import PSEUDO_TIME
 from taskflow.runtime.cluster import Progress, Slurm, lasting_client
 from taskflow.runtime.host import terminable
 from taskflow.simulation.attempt import Attempt, Recovery, RunRequest
@@ -65,7 +66,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         """How the run ended, and its last snapshot, for a notebook."""
-        return as_html(repr(self), {key: self.report[key] for key in TOLD if key in self.report}, self.dataset)
+        left_out = "time" if PSEUDO_TIME in self.report else None
+        table = {key: self.report[key] for key in TOLD if key in self.report and key != left_out}
+        return as_html(repr(self), table, self.dataset)
 
     def log(self) -> list[dict[str, Any]]:
         """The lines of the log."""

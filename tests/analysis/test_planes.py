@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.analysis.conditions import SIDES, BoundarySide, Conditions
 from taskflow.analysis.planes import _even, on_plane, plane_of, plane_values
 from taskflow.output.reading import snapshot
 
@@ -25,7 +26,7 @@ def test_the_default_plane_cuts_the_thinnest_direction(run, cells, lengths, norm
     assert plane_of(snapshot(run(cells=cells, lengths=lengths), None), None).normal == normal
 
 
-@pytest.mark.parametrize("plane", ["x", "y", "z", "x=0.7", "y=-0.3", "z=1.2"])
+@pytest.mark.parametrize("plane", ["x", "y", "z", "x=0.7", "y=-0.3", "z=1.2", "x=0.01", "x=2", "z=0.5"])
 def test_a_linear_field_is_exact_on_every_plane_wherever_it_lives(run, plane):
     linear = {name: lambda x, y, z: x + 10 * y + 100 * z for name in "uvwT"}
     ds = snapshot(run(linear), None)
@@ -47,9 +48,18 @@ def test_planes_and_faces_go_round_a_periodic_direction(run):
         np.testing.assert_allclose(on_plane(ds, "u", plane_of(ds, end)), 1.0, rtol=1e-14)
 
 
-def test_a_plane_on_a_wall_shows_the_last_centres(run):
+def test_a_plane_at_a_wall_has_its_values(run):
+    """Halfway from the last centres to the wall half of each; beside slip boundaries that of the last centres."""
     ds = snapshot(run(), None)
-    np.testing.assert_array_equal(on_plane(ds, "T", plane_of(ds, "x=2")), ds["T"][:, :, -1])
+    wall = BoundarySide(type="wall", velocity=(0.0, 3.0, 0.0), temperature=5.0)
+    sides = {**dict.fromkeys(SIDES, BoundarySide(type="slip")), "x_max": wall}
+    ds = ds.assign_attrs(Conditions(sides=sides, cells=tuple(ds.sizes[f"{a}_c"] for a in "xyz")).attributes())
+    np.testing.assert_allclose(on_plane(ds, "T", plane_of(ds, "x=2")), 5.0)
+    np.testing.assert_allclose(on_plane(ds, "v", plane_of(ds, "x=2")), 3.0)
+    np.testing.assert_array_equal(on_plane(ds, "T", plane_of(ds, "x=0")), ds["T"][:, :, 0])
+    halfway = float(ds.x_c[-1] + 2.0) / 2
+    between = on_plane(ds, "T", plane_of(ds, f"x={halfway!r}"))
+    np.testing.assert_allclose(between, (ds["T"][:, :, -1] + 5.0) / 2)
 
 
 def test_slices_have_no_more_values_than_a_screen_shows(growing):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from taskflow.geometry.grids import Chart, read_grid
-from taskflow.geometry.grids.files.plot3d import write_plot3d
+from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
 
 PIPE = ["grid", "new", "pipe", "--set", "grid.cells=[6,5,4]", "--set", "grid.length=2"]
 

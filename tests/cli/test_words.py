@@ -7,6 +7,7 @@ import pytest
 from taskflow.cli import exit_codes, watch
 from taskflow.cli.exit_codes import complain, ended_by
 from taskflow.cli.format import clock, duration, rate, several
+from taskflow.cli.info import heading
 from taskflow.cli.watch import Display, LogLines, ProgressMeter, stage
 from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.flow.stability import StepLimit
@@ -57,6 +58,20 @@ def test_lines_of_a_log_that_is_being_written(tmp_path, capsys, monkeypatch):
         log.write_text(text)
     last = capsys.readouterr().out
     assert last.startswith("step 2  time 2  dt 0.1  CFL 0.500  divergence 1.00e-09  residual nan  1.00 k")
+
+
+def test_pseudo_time_is_no_time():
+    """A run to a steady state counts steps, and may end before the last one."""
+    steady = ProgressMeter(1000, Clock(StepLimit(), steps=100), pseudo_time=True)
+    line = {"step": 20, "time": 20.0, "cfl": 1.5, "residual_u": 0.1}
+    assert steady.facts(line) == ["step 20", "CFL 1.500", "residual 1.00e-01"]
+    assert steady.facts(line, goals=True)[0] == "step 20 of 100"
+    for second in range(3):
+        steady.take(float(second), 10 * second, 10.0 * second)
+    assert steady.left == "at most 0:00:08 left"
+    report = {"ended": "steady", "time": 20.0, "steps": 20}
+    assert heading(report) == "steady at time 20, after 20 steps"
+    assert heading({**report, "pseudo_time": True}) == "steady after 20 steps"
 
 
 def test_the_log_of_an_older_run_is_not_shown(tmp_path, capsys):

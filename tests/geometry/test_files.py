@@ -190,3 +190,20 @@ def test_damaged_surfaces_are_bad_input(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=f"{name}: "):
         read_surface(tmp_path / name, 1.0, (0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(("units", "told"), [
+    ({}, ""), ({"x": "m", "y": "metres", "h": "m"}, ""), ({"x": "km", "y": "km"}, ""),
+    ({"x": "km", "y": "km", "h": "m"}, "x in km, y in km, heights in m: the numbers are taken as they are; write all"),
+    ({"x": "degrees_east", "y": "degrees_north", "h": "m"}, "x in degrees_east, y in degrees_north, heights in m: the"),
+])  # fmt: skip
+def test_units_of_height_maps(tmp_path, units, told):
+    xr = pytest.importorskip("xarray")
+    x, y = [0.5, 1.5], [0.0, 1.0]
+    data = xr.Dataset({"h": (("y", "x"), np.ones((2, 2)))}, {"x": x, "y": y})
+    for name, unit in units.items():
+        data[name].attrs["units"] = unit
+    data.to_netcdf(tmp_path / "hill.nc", engine="scipy")
+    unlike = read_heights(tmp_path / "hill.nc", EXTENT, None, False).unlike
+    assert unlike.startswith(told)
+    assert bool(unlike) == bool(told)

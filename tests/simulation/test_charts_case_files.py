@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.geometry.grids import SIDES, read_grid, shape, write_grid
 from taskflow.geometry.grids.c_grid import on, section
-from taskflow.geometry.grids.files.plot3d import write_plot3d
+from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.table import document

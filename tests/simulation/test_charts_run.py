@@ -5,9 +5,12 @@ import json
 import numpy as np
 import pytest
 
+import taskflow as tf
+from taskflow.cli.info import Record, describe
 from taskflow.errors import RunFailed
 from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree
+from taskflow.output.metadata import moment
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.simulation.build.simulation import SimulationSetup
@@ -143,6 +146,21 @@ def test_a_march_that_diverges_says_where_and_what_to_do(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the state is not steady")
+def test_a_steady_run_has_steps_and_no_time(tmp_path):
+    run = tf.run(case(CYLINDER), tmp_path / "run")
+    records = run.dataset()
+    assert records.coords["time"].attrs["long_name"] == "step of pseudo-time"
+    assert moment(records.attrs, float(records.coords["time"][-1])) == "step 12"
+    told = dict(describe(Record(run.directory)))
+    assert told["state"] == "finished after 12 steps"
+    assert told["reached"] == "step 12 of at most 12 to the steady state"
+    assert told["snapshots"] == "4, from step 0 to 12"
+    real = tf.run(case(CYLINDER, time__steady=None, time__step=0.1, time__steps=1), tmp_path / "real")
+    assert moment(real.dataset().attrs, 0.1) == "t = 0.1"
+    assert dict(describe(Record(real.directory)))["state"] == "finished at time 0.1, after 1 step"
+
+
 def test_the_log_has_forces_and_the_store_sides(tmp_path):
     go(case(LID), tmp_path / "run")
     line = contents(tmp_path / "run")[1][-1]

@@ -8,6 +8,7 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
+from taskflow.simulation.case import Case
 from taskflow.simulation.records.series import corners
 from tests.simulation.going_on import found, go
 from tests.simulation.test_restart import stirred
@@ -29,27 +30,33 @@ def whole(tmp_path_factory):
     return path
 
 
-def test_corners_are_exact_for_what_is_linear():
-    """Between the places of a field; beyond the last one before a wall the value there."""
+@pytest.mark.parametrize("ends", ["ghost", "sides", "linear", "nearest"])
+def test_corners_are_exact_for_what_is_linear(ends):
+    """Between the places of a field; up to walls but for the `nearest` value."""
     grid = StaggeredGrid((4, 5, 3), (1.0, 2.0, 1.5), (0.1, -1.0, 0.0), (False, False, False))
-    points = np.random.default_rng(1).uniform([0.25, -0.8, 0.25], [0.95, 0.8, 1.25], (40, 3))
+    inside, whole = ([0.25, -0.8, 0.25], [0.95, 0.8, 1.25]), ([0.1, -1.0, 0.0], [1.1, 1.0, 1.5])
+    points = np.random.default_rng(1).uniform(*(inside if ends == "nearest" else whole), (200, 3))
     for location in ("c", "fx", "fy", "fz"):
-        made = corners(grid, location, points)
-        places = [grid.coordinates(location, axis)[made.cells[..., axis]] for axis in range(3)]
+        made = corners(grid, location, points, ends)
+        places = [grid.coordinates(location, axis, -1, 7)[made.cells[..., axis] + 1] for axis in range(3)]
         np.testing.assert_allclose(made.weights.sum(axis=1), 1.0, rtol=1e-14)
         for axis, item in enumerate(places):
-            np.testing.assert_allclose((made.weights * item).sum(axis=1), points[:, axis], rtol=0, atol=1e-14)
-    beyond = corners(grid, "c", np.array([[0.1, -1.0, 1.5]]))
+            np.testing.assert_allclose((made.weights * item).sum(axis=1), points[:, axis], rtol=0, atol=4e-15)
+        last = [len(grid.coordinates(location, axis)) - 1 for axis in range(3)]
+        outside = ((made.cells < 0) | (made.cells > last)).sum(axis=2)
+        assert outside.max() == (3 - (location != "c") if ends in ("ghost", "sides") else 0)
+        assert ends != "sides" or not made.weights[outside > 1].any()
+    beyond = corners(grid, "c", np.array([[0.1, -1.0, 1.5]]), "nearest")
     assert (beyond.cells[0] * (beyond.weights[0] > 0)[:, None]).sum(axis=0).tolist() == [0, 0, 2]
 
 
 def test_corners_go_round_periodic_directions():
     grid = StaggeredGrid((4, 1, 1), (1.0, 1.0, 1.0), periodic=(True, True, True))
-    made = corners(grid, "c", np.array([[0.0, 0.5, 0.5], [0.95, 0.5, 0.5]]))
+    made = corners(grid, "c", np.array([[0.0, 0.5, 0.5], [0.95, 0.5, 0.5]]), "ghost")
     for cells, weights, expected in zip(made.cells, made.weights, ({3: 0.5, 0: 0.5}, {3: 0.7, 0: 0.3}), strict=True):
         shares = {n: weights[cells[:, 0] == n].sum() for n in expected}
         assert shares == pytest.approx(expected, abs=1e-14)
-    face = corners(grid, "fx", np.array([[0.9, 0.5, 0.5]]))
+    face = corners(grid, "fx", np.array([[0.9, 0.5, 0.5]]), "ghost")
     assert {n: face.weights[0][face.cells[0][:, 0] == n].sum() for n in (3, 0)} == pytest.approx({3: 0.4, 0: 0.6})
 
 
@@ -62,6 +69,46 @@ def test_probes_have_what_lies_between_the_points_of_snapshots(whole):
         z, y, x = snapshots[name].dims[1:]
         expected = snapshots[name][::2].interp({x: 0.31, y: 0.36, z: 0.4})
         np.testing.assert_allclose(ds[name][:, 0], expected, rtol=0, atol=1e-14)
+
+
+BOX = {"x_min": {"type": "wall", "temperature": "2 + t"}, "x_max": {"type": "wall", "temperature": 1.0},
+       "y_min": {"type": "wall", "velocity": [0.0, 0.0, 4.0], "temperature": "x"}, "y_max": "slip",
+       "z_min": {"type": "wall", "heat_flux": 0.5}, "z_max": {"type": "wall", "velocity": ["1 + x", 0.0, 0.0]}}
+CHANNEL = {"x_min": {"type": "inflow", "velocity": ["1 + z", 0.0, 0.0], "temperature": 7.0}, "x_max": "outflow",
+           "y_min": "wall", "y_max": {"type": "wall", "velocity": [0.5, 0.0, 0.0], "temperature": 3.0},
+           "z_min": "slip", "z_max": {"type": "wall", "temperature": 4.0}}  # fmt: skip
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
+def test_probes_on_walls_have_what_the_walls_have(tmp_path, blocks):
+    """Also where walls change in time and in place; on sides that prescribe a flux what their ghost values say."""
+    tables = {
+        "grid": {"cells": [8, 6, 8], "lengths": [1.0, 1.0, 1.0], "stretching": {"z": {"tanh": 1.5}}},
+        "fluid": {"viscosity": 0.1}, "heat": {"diffusivity": 0.1, "expansion": 0.0},
+        "time": {"steps": 3, "step": 1e-3}, "output": {"precision": "double"}, "initial": {"temperature": 2.0},
+        "machine": {"device": "cpu", "threads": 1},
+    }  # fmt: skip
+    points = {"left": [0, 0.5, 0.4], "right": [1, 0.5, 0.4], "front": [0.25, 0, 0.4], "bottom": [0.4, 0.5, 0],
+              "top": [0.3, 0.5, 1], "corner": [1, 0.5, 1]}  # fmt: skip
+    probes = [{"name": "walls", "points": list(points.values()), "every": {"steps": 3}}]
+    go(Case(boundaries=BOX, probes=probes, **tables), tmp_path / "box", blocks)
+    ds = found(tmp_path / "box", "walls").isel(time=-1)
+    at = {name: ds.isel(point=n) for n, name in enumerate(points)}
+    assert float(at["left"].T) == pytest.approx(2.003, rel=1e-12)
+    assert float(at["right"].T) == pytest.approx(1.0, rel=1e-12)
+    assert float(at["front"].T) == pytest.approx(0.25, rel=1e-2)  # between the values on two faces
+    assert float(at["front"].w) == pytest.approx(4.0, rel=1e-12)
+    assert float(at["top"].u) == pytest.approx(1.3, rel=1e-12)
+    assert float(at["bottom"].T) > 2.0  # heat comes in
+    for name in ("left", "right", "bottom"):
+        assert max(abs(float(at[name][field])) for field in "uvw") < 1e-12
+    go(Case(boundaries=CHANNEL, probes=probes, **tables), tmp_path / "channel", blocks)
+    ds = found(tmp_path / "channel", "walls").isel(time=-1)
+    assert all(np.isfinite(ds[field].values).all() for field in "uvwpT")
+    at = {name: ds.isel(point=n) for n, name in enumerate(points)}
+    assert float(at["left"].u) == pytest.approx(1.4, rel=2e-2)
+    assert float(at["left"].T) == pytest.approx(7.0, rel=1e-12)
+    assert float(at["top"].T) == pytest.approx(4.0, rel=1e-12)
 
 
 def test_a_line_has_its_ends_and_the_velocity_at_walls(whole):

@@ -18,6 +18,7 @@ from taskflow.benchmarks.options import (
     ascending,
     cells_of,
     chosen,
+    refuse_unused,
     spread,
     triple,
 )
@@ -59,6 +60,7 @@ def residual(
 @spread
 def ssspnt(
     *,
+    context: typer.Context,
     cells: Annotated[
         str | None, typer.Option(metavar="N|XxYxZ", help="Cells in all. Default: 256 along each; on CPUs 96.")
     ] = None,
@@ -83,6 +85,8 @@ def ssspnt(
     from taskflow.benchmarks.tables import present
     from taskflow.benchmarks.team import Request
 
+    if kinds == "charts":
+        refuse_unused(context, "with --kinds charts", "cuts")
     sharing = Sharing(chosen("--kinds", kinds, KINDS), chosen("--cuts", cuts, CUTS), chosen("--halos", halos, HALOS))
     whole, conditions = cells_of(cells) if cells else None, timing.conditions(overlap)
     request = Request(timing.device, (1, 1, 2), timing.workers or "auto")
@@ -91,6 +95,7 @@ def ssspnt(
 
 @app.command()
 def triangular(
+    context: typer.Context,
     cells: Annotated[
         str | None,
         typer.Option(metavar="N|XxYxZ,...", help="Cells of a chart. Default: 32,79x49x49; on GPUs up to 256."),
@@ -116,6 +121,8 @@ def triangular(
     from taskflow.benchmarks.tables import present
 
     known, precisions = chosen("--orderings", orderings, ORDERINGS), chosen("--factors", factors, PRECISIONS)
+    if "tiles" not in known:
+        refuse_unused(context, f"with --orderings {orderings}", "tile")
     sweeping = TriangularSolves(known, precisions, triple("--tile", tile), cusparse)
     if charts > 1 and not cells:
         raise BadInput(f"--charts {charts}: give --cells, too, the size of a chart")
@@ -149,11 +156,13 @@ def outer(
     from taskflow.benchmarks.artificial_compressibility.outer import measure_outer
     from taskflow.benchmarks.artificial_compressibility.tables import show_outer
     from taskflow.benchmarks.tables import present
+    from taskflow.benchmarks.team import Request
 
     names, whole = chosen("--solvers", solvers, SOLVERS), cells_of(cells) if cells else None
     flows = [ImplicitFlow(case, solver, ordering, tuple(settings)) for solver in names]
     conditions, blocks = timing.conditions(overlap), ascending(counts)
-    measure = partial(measure_outer, timing.device, flows, whole, blocks, iterations, conditions)
+    request = Request(timing.device, (1, 1, max(blocks)), timing.workers or "auto")
+    measure = partial(measure_outer, request, flows, whole, blocks, iterations, conditions)
     present("outer", measure, show_outer, timing.output)
 
 

@@ -59,7 +59,7 @@ class OuterTiming(PassTiming):
 
 
 def measure_outer(
-    device: str,
+    request: Request,
     flows: Sequence[ImplicitFlow],
     cells: Triple | None,
     counts: Sequence[int],
@@ -73,7 +73,7 @@ def measure_outer(
     """
     if iterations % 2:
         raise BadInput(f"--iterations {iterations}: give an even number, as two make a round")
-    with open_team(Request(device, (1, 1, max(counts)))) as team:
+    with open_team(request) as team:
         timing, rows = OuterTiming(team, conditions, iterations), []
         whole = cells or CELLS[flows[0].case][team.device]
         for flow in flows:

@@ -23,6 +23,7 @@ from taskflow.benchmarks.options import (
     ascending,
     blocks_of,
     chosen,
+    refuse_unused,
     spread,
     triple,
 )
@@ -80,6 +81,7 @@ def channels(
 @spread
 def sweep(
     *,
+    context: typer.Context,
     blocks: Blocks = "1",
     shape: Shape = "1d",
     cells: Annotated[str | None, typer.Option(metavar="XxYxZ", help="Cells of each block, instead of a shape.")] = None,
@@ -97,6 +99,8 @@ def sweep(
     from taskflow.benchmarks.scaling import Size
     from taskflow.benchmarks.tables import present
 
+    if cells is not None:
+        refuse_unused(context, "with --cells", "shape", "scale")
     size = Size(shape, None if cells is None else triple("--cells", cells), scale)
     conditions, cut = timing.conditions(overlap), blocks_of(blocks)
     measure = partial(measure_sweep, timing.device, size, cut, conditions, timing.workers, blocked=blocked)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from taskflow.benchmarks.options import (
+    OVERLAPS,
     Blocks,
     Device,
     GrowthOptions,
@@ -25,6 +26,8 @@ from taskflow.benchmarks.options import (
     blocks_of,
     cells_of,
     chosen,
+    one_overlap,
+    refuse_unused,
     spread,
 )
 
@@ -32,6 +35,14 @@ if TYPE_CHECKING:
     from taskflow.benchmarks.steps import Pressure
 
 ITERATIONS = 30  # of Jacobi in a step, as in the papers
+UNUSED = {  # the options that a study does not use
+    "scaling": ("largest", "sizes", "methods", "decades"),
+    "memory": ("sizes", "methods", "decades", "shapes", "scale", "workers", "picture"),
+    "pressure": (
+        "largest", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "price", "warm",
+    ),
+}  # fmt: skip
+RUNS = "warm", "price", "overlap", "seconds", "graphs"  # of the study of memory, if it runs something
 METHODS = ("truncated", "amalgamated", "cg", "mixed", "fft", "jacobi")  # of the study of pressure solvers
 
 Iterations = Annotated[
@@ -115,6 +126,7 @@ def step(
 @spread
 def cavity(
     *,
+    context: typer.Context,
     study: Annotated[
         Literal["scaling", "memory", "pressure"],
         typer.Option(
@@ -123,7 +135,13 @@ def cavity(
         ),
     ] = "scaling",
     growing: GrowthOptions,
-    overlap: Overlap = "all",
+    overlap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help=f"Of {', '.join(OVERLAPS)}, with commas; or all. Default: all, and none with --study pressure.",
+        ),
+    ] = None,
     solving: PressureOptions,
     settings: Settings = [],  # noqa: B006
     largest: Annotated[
@@ -160,7 +178,13 @@ def cavity(
     from taskflow.benchmarks.projection.step import measure_cavity
     from taskflow.benchmarks.tables import present
 
-    device, output, growth, conditions = timing.device, timing.output, growing.growth, timing.conditions(overlap)
+    refuse_unused(context, f"by the study {study}", *UNUSED[study])
+    if study == "memory" and not largest:
+        refuse_unused(context, "by the study memory without --largest", *RUNS)
+    device, output, growth = timing.device, timing.output, growing.growth
+    conditions = timing.conditions(overlap or ("none" if study == "pressure" else "all"))
+    if study == "pressure":
+        one_overlap(conditions, "the study pressure")
     flow = Flow("cavity", solving.pressure, warm, price, tuple(settings))
     if study == "pressure":
         along = ascending(sizes, "--sizes", "cells") if sizes else None

@@ -23,6 +23,8 @@ from taskflow.benchmarks.options import (
     blocks_of,
     cells_of,
     chosen,
+    one_overlap,
+    refuse_unused,
     spread,
 )
 
@@ -33,6 +35,13 @@ if TYPE_CHECKING:
 SHAPES = ("weak-128", "weak-256", "weak-512", "strong-256", "strong-512")
 METHODS = ("cg", "multigrid", "mixed")  # of the study of pressure solvers
 SCHEMES = ("koren", "weno5")  # that carry momentum
+UNUSED = {  # the options that a study does not use
+    "step": ("sizes", "methods", "shapes", "counts", "scale", "picture"),
+    "sizes": ("cells", "schemes", "methods", "shapes", "counts", "scale", "workers"),
+    "pressure": ("solver", "schemes", "sizes", "shapes", "counts", "scale", "workers"),
+    "shares": ("schemes", "sizes", "methods", "shapes", "counts", "scale"),
+    "scaling": ("cells", "blocks", "schemes", "sizes", "methods"),
+}
 
 app = typer.Typer()
 
@@ -101,6 +110,7 @@ class StudyOptions:
 @spread
 def two_phase(
     *,
+    context: typer.Context,
     study: Annotated[
         Literal["step", "sizes", "pressure", "shares", "scaling"],
         typer.Option(
@@ -134,7 +144,10 @@ def two_phase(
     from taskflow.benchmarks.tables import present
     from taskflow.benchmarks.two_phase import shares, step, tables
 
+    refuse_unused(context, f"by the study {study}", *UNUSED[study])
     conditions = timing.conditions(overlap or ("all" if study == "scaling" else "auto"))
+    if study in ("sizes", "pressure"):
+        one_overlap(conditions, f"the study {study}")
     bubble, workers = measured.bubble(settings), timing.workers
     cut, whole = blocks_of(blocks), cells_of(cells) if cells else None
     measure: Callable[[], dict[str, Any]]

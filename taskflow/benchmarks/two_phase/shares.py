@@ -34,7 +34,7 @@ class BubbleProfileJob:
         self.rise.begin(shard)
         with profiled(shard) as profiler:
             for _ in self.rise.steps(shard):
-                pass
+                profiler.step()
         return profiler.timeline
 
 
@@ -48,7 +48,7 @@ def measure_shares(
 ) -> dict[str, Any]:
     """A row per overlap: that of `measure_step`, with the shares of its `parts` and `tasks`.
 
-    Raises as `measure_step` does, and BadInput where the steps are too few for a profile.
+    Raises as `measure_step` does, and BadInput if no step is replayed as a whole.
     """
     with open_team(Request(device, blocks, workers or "auto")) as team:
         timing, whole = BubbleTiming(team, conditions, bubble), cells or CELLS[team.device]
@@ -60,7 +60,7 @@ def measure_shares(
             timelines, _ = timing.run(setup.partition, job, overlap)
             summary = summarise(timelines)
             if not summary["passes"]:
-                raise BadInput(f"--steps {bubble.steps}: each was the first of its kind; give 20")
+                raise BadInput(f"--steps {bubble.steps}: each was the first of its kind and not typical; give 20")
             rows.append({**row, **_shares(setup, summary, row["rounds"])})
         return {**described(timing, rows), "results": rows}
 

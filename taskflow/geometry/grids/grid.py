@@ -12,6 +12,7 @@ from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.hexahedra import Part, area, cell_volumes, face_areas, in_parts, low_faces
 from taskflow.runtime.regions import Box, Patch, Triple, Turn, triple
+from taskflow.units import unit_of_length
 
 
 class BadGrid(BadInput):
@@ -159,12 +160,23 @@ class GridSeam:
 @dataclass(frozen=True, eq=False)
 class MultiBlockGrid:
     """Charts that are joined by `seams`, each listed once, and bounded by `sides`: patches by name. Seams and sides
-    cover every face of every side of a chart once, and what is joined has the same vertices to the bit.
+    cover every face of every side of a chart once, and what is joined has the same vertices to the bit. `unit` is that
+    of its lengths if its file names one.
     """
 
     charts: tuple[Chart, ...]
     seams: tuple[GridSeam, ...]
     sides: Mapping[str, tuple[Patch, ...]]
+    unit: str = ""
+
+    @property
+    def units(self) -> str:
+        """What to do about the unit of length; nothing in metres, or if there is none."""
+        name, metres = unit_of_length(self.unit)
+        if metres == 1.0 or not name:
+            return ""
+        factor = "grid.scale" if metres is None else f"grid.scale = {metres:g}"
+        return f"the file is in {name}, and its numbers are taken as they are; {factor} makes them metres"
 
     @property
     def cells(self) -> int:

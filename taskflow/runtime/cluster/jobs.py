@@ -116,6 +116,7 @@ def profile_job(program: Pickled, times: int, scalars: Mapping[str, float], shar
     with profiled(shard) as profiler:
         for _ in range(FIRST + times):
             shard.run(passing)
+            profiler.step()
     return profiler.timeline
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 from taskflow.errors import BadArgument
@@ -60,6 +61,7 @@ class Profiler:
         self._scripts: dict[TaskGraph, Script] = {}
         self._replays: list[tuple[Script, int]] = []  # with the moment when it began
         self._moments: list[int] = []  # of the host: before and after calls, and the end of each replay
+        self._steps: list[int] = []  # the number of replays at the end of each step
         self._timeline: Timeline | None = None
 
     def start(self) -> None:
@@ -77,7 +79,13 @@ class Profiler:
         self.shard.synchronize()
         self.shard.instrument(None)
         self._timeline = self._read()
-        self._stamps, self._scripts, self._moments, self._replays = {}, {}, [], []
+        self._stamps, self._scripts, self._moments, self._replays, self._steps = {}, {}, [], [], []
+
+    def step(self) -> None:
+        """Mark the end of a step. A step with a fresh pass is not typical: its other passes are not counted either, as
+        shares of a step would be wrong without the fresh one.
+        """
+        self._steps.append(len(self._replays))
 
     @property
     def timeline(self) -> Timeline:
@@ -140,6 +148,9 @@ class Profiler:
                 passes.append(Replay(script.program, graph, fresh, start, end, issued, script.calls, tuple(spans)))
         except StopIteration:  # a replay that an error ended, or a log that is full
             pass
+        for first, last in pairwise((0, *self._steps)):
+            if any(p.fresh for p in passes[first:last]):
+                passes[first:last] = [replace(p, fresh=True) for p in passes[first:last]]
         return Timeline(
             block=self.shard.block,
             host=socket.gethostname(),
@@ -156,7 +167,7 @@ def profiled(shard: Shard) -> Iterator[Profiler]:
     """Within it every `shard.run` is profiled; afterwards the profiler has the block's `timeline`.
 
     The first pass of a program in each of its states is analysed and not counted as typical: run a few steps more than
-    are wanted. To be used on all blocks alike.
+    are wanted, and call `step` after each that has several passes. To be used on all blocks alike.
     """
     profiler = Profiler(shard)
     profiler.start()

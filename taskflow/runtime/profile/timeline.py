@@ -68,7 +68,8 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A replay of the graph with number `graph`; a `fresh` one is the first, and not typical of those that follow.
+    """A replay of the graph with number `graph`; a `fresh` one is the first, or in one step with a first one, and not
+    typical of those that follow.
 
     The host began at `start` and was done at `issued`, with so many `calls`; at `end` the device was done, too.
     """
@@ -102,7 +103,7 @@ class Timeline:
 
     @property
     def typical(self) -> tuple[Replay, ...]:
-        """The passes that are not the first of their graph."""
+        """The passes that are not fresh."""
         return tuple(p for p in self.passes if not p.fresh)
 
     def stretches(self) -> list[list[Replay]]:

@@ -120,6 +120,9 @@ def _check_openings(bodies: Bodies) -> None:
 
 
 def _warnings(bodies: Bodies, gaps: Gaps) -> Iterator[str]:
+    for number, shape in enumerate(bodies.solids.shapes, start=1):
+        if unlike := getattr(shape, "unlike", ""):
+            yield f"obstacles[{number}].file: {unlike}"
     for pair, place in gaps.touching.items():
         if _apart(bodies.solids, pair, place):
             names = ((n, bodies.case.obstacles[n - 1].name) for n in pair)

@@ -5,7 +5,7 @@ case on its blocks before any equations.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from taskflow.caching import cached_property
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.model import Ends
 from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSeries, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.bodies import Bodies, Survey, survey
@@ -87,13 +88,18 @@ class Domain(ABC):
         """
 
     @abstractmethod
-    def corners(self, location: Location, points: np.ndarray) -> Corners:
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
         """The cells whose values at a location make the values at `points` [point, axis] of the domain."""
 
-    def probed(self, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata]) -> ProbeSeries:
-        """The series of the points of a table; `metadata` is that of all fields by name."""
+    def probed(
+        self, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], ends: Callable[[str], Ends]
+    ) -> ProbeSeries:
+        """The series of the points of a table; `metadata` is that of all fields by name, and `ends` says what each has
+        at boundaries.
+        """
         names, points = probe.fields or case.fields, np.array(probe.places)
-        fields, locations = {name: metadata[name] for name in names}, tuple(metadata[name].location for name in names)
+        fields = {name: metadata[name] for name in names}
+        locations = tuple((metadata[name].location, ends(name)) for name in names)
         series = TimeSeries.at_points(probe.name, points, fields, case.output.precision, self.time)
         return ProbeSeries(series, points, locations, probe.every, self.corners)
 
@@ -151,8 +157,8 @@ class BoxDomain(Domain):
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
         return self.grid.points(location, box)
 
-    def corners(self, location: Location, points: np.ndarray) -> Corners:
-        return corners(self.grid, location, points)
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
+        return corners(self.grid, location, points, ends)
 
     def layers(self, plane: Across) -> tuple[Box, ...]:
         """That whose centres are nearest."""

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any, ClassVar
 
-import numpy as np
-
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow import Monitor
@@ -21,14 +19,14 @@ from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.flow.stability import NO_ONSET, Onset
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
-from taskflow.simulation.build.foresight import Foresight
-from taskflow.simulation.build.onset import Causes, speedup
+from taskflow.simulation.build.given import Given, coarse, given
+from taskflow.simulation.build.onset import Causes
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
-from taskflow.simulation.build.scales import Scales, advective_rate, carried_rate, drawn_rate, scales
+from taskflow.simulation.build.reach import out_of_reach
+from taskflow.simulation.build.scales import Scales, advective_rate, peclet, scales
 from taskflow.simulation.build.system import System, moment
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
@@ -175,33 +173,8 @@ class FlowSystem(System):
         return advective_rate(self.sim, self.model, self.inflows)
 
     @cached_property
-    def causes(self) -> Causes:
-        """What can set the fluid in motion."""
-        return Causes(self.sim, self.model, self.inflows)
-
-    @cached_property
-    def onset(self) -> Onset:
-        return self.causes.onset
-
-    @property
-    def inert(self) -> bool:
-        lifted = self.model.buoyancy is not None or self.clock.limit.fall > 0
-        return self.onset == NO_ONSET and not lifted and not self.model.forces and not self.timed
-
-    @property
-    def foresight(self) -> Foresight | None:
-        return self.causes.foresight
-
-    @property
-    def fastest(self) -> float:
-        boxes = self.sim.bodies.solids.boxes if self.sim.case.obstacles else ()
-        return self.advective_rate * speedup(boxes, self.sim.grid.cells, opened=bool(self.inflows.profiles))
-
-    def least_rate(self, times: np.ndarray) -> np.ndarray:
-        return np.maximum(carried_rate(self.sim, self.model, self.inflows), drawn_rate(self.model, times))
-
-    def forced_rate(self, times: np.ndarray) -> np.ndarray:
-        return self.causes.forced_rate(times, self.clock.limit.fall)
+    def motion(self) -> Causes:
+        return Causes(self.sim, self.model, self.inflows, self.clock.limit.fall)
 
     @property
     def scales(self) -> Scales:
@@ -230,6 +203,10 @@ class FlowSystem(System):
     def forced(self) -> int:
         """The number of times that a projection forces the velocity in bodies: 0 where the solver knows their faces."""
         return 0
+
+    @cached_property
+    def given(self) -> Given:
+        return given(self.sim.case, self.model)
 
     @property
     def budget(self) -> EnergyBudget | None:
@@ -286,6 +263,7 @@ class FlowSystem(System):
     def cautions(self) -> tuple[str, ...]:
         """Warnings of expressions that add unlike things, and of forces that act faster than steps can follow."""
         sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
+        warnings += out_of_reach(sim.case, self.clock.limit)
         if sim.case.forcing:
             with suppress(BadInput):  # nothing may tell yet how long steps are
                 dt = self.clock.limit.longest(self.advective_rate, self.spreads)
@@ -301,6 +279,7 @@ class FlowSystem(System):
             yield from zip(chain([label], repeat("")), lines, strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
+        yield from (("warning", words) for words in coarse(self.given, peclet(self.sim, self.model, self.inflows)))
 
     def _motions(self) -> Iterator[str]:
         """A line for each body that moves."""

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from taskflow.caching import cached_property
 from taskflow.flow import ConvectiveOutflow, Inflow, PressureOutflow, Wall
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.flow.stability import Onset
+from taskflow.flow.stability import NO_ONSET, Onset
 from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.build.domain import CaseOnBlocks
 from taskflow.simulation.build.expressions import InitialForce, initial_forces
 from taskflow.simulation.build.foresight import ForceSignal, Foresight, NumberSignal, ProfileSignal, Signal
-from taskflow.simulation.build.scales import advective_rate, limiting_spacing
+from taskflow.simulation.build.motion import Motion
+from taskflow.simulation.build.scales import advective_rate, carried_rate, drawn_rate, limiting_spacing
 from taskflow.simulation.build.timed import largest as largest_in_time
 from taskflow.simulation.build.timed import timed_numbers
 from taskflow.simulation.conditions.inflow import Inflows
@@ -27,15 +29,35 @@ MOST_BLOCKED = 0.75  # of a cross-section, by bodies
 OPEN = Inflow | ConvectiveOutflow | PressureOutflow
 
 
-class Causes:
-    """What can set the fluid in motion, divided by the spacing of the grid."""
+class Causes(Motion):
+    """What can set the fluid of a flow in motion, divided by the spacing of the grid; `fall`: the weight of a phase."""
 
-    def __init__(self, sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> None:
-        self._sim, self._model, self._inflows = sim, model, inflows
+    def __init__(self, sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, fall: float) -> None:
+        super().__init__(advective_rate(sim, model, inflows))
+        self._sim, self._model, self._inflows, self._fall = sim, model, inflows, fall
         self._near = 1 / limiting_spacing(model)
 
     @property
+    def inert(self) -> bool:
+        """Return whether a fluid at rest stays so."""
+        lifted = self._model.buoyancy is not None or self._fall > 0
+        return self.onset == NO_ONSET and not lifted and not self._model.forces and not timed_numbers(self._sim.case)
+
+    @property
+    def speedup(self) -> float:
+        boxes = self._sim.bodies.solids.boxes if self._sim.case.obstacles else ()
+        return speedup(boxes, self._sim.grid.cells, opened=bool(self._inflows.profiles))
+
+    def least(self, times: np.ndarray) -> np.ndarray:
+        carried = carried_rate(self._sim, self._model, self._inflows)
+        return np.maximum(carried, drawn_rate(self._model, times))
+
+    @property
     def onset(self) -> Onset:
+        return self._onset
+
+    @cached_property
+    def _onset(self) -> Onset:
         """The motion that begins at once in a fluid at rest, about; numbers that change in time count as the largest
         ones of the run. A force along a direction that is closed is balanced by the pressure.
         """
@@ -46,7 +68,7 @@ class Causes:
         acceleration = sum(force * self._per_force(axis) for axis, force in enumerate(forces))
         acceleration += sum(abs(p) * self._per_pressure(face) for face, p in self._pressures())
         acceleration += sum(self._strength(force, 0.0) * near["uvw".index(force.table.on)] for force in self._forces())
-        speed = advective_rate(self._sim, model, self._inflows)
+        speed = self.rate
         if model.buoyancy is None or model.heat is None:
             return Onset(speed, float(acceleration))
         contrast, difference = self._temperatures()
@@ -62,10 +84,9 @@ class Causes:
         signals = (*self._numbers(), *self._profiles(), *self._expressions())
         return Foresight(signals, self._sim.case.end_time) if signals else None
 
-    def forced_rate(self, times: np.ndarray, fall: float = 0.0) -> np.ndarray:
-        """Return what forces and buoyancy add to the advective rate at most, about, by these times; `fall`: the weight
-        of a phase, over the spacing. Uniform forces are held by friction on walls, lift and weight end at the speed
-        of a free fall through the domain.
+    def forced(self, times: np.ndarray) -> np.ndarray:
+        """Return what forces and buoyancy add to the advective rate at most, about, by these times. Uniform forces are
+        held by friction on walls, lift and weight end at the speed of a free fall through the domain.
         """
         case, model, near, onset = self._sim.case, self._model, self._near, self.onset
         lifted = 0.0
@@ -79,7 +100,7 @@ class Causes:
             forced = np.minimum(forced, (onset.acceleration - lifted) / friction)
         cells = max(self._sim.grid.cells)
         lift = lifted + onset.jerk * times
-        fallen, risen = (np.minimum(pull * times, np.sqrt(2 * pull * cells)) for pull in (fall, lift))
+        fallen, risen = (np.minimum(pull * times, np.sqrt(2 * pull * cells)) for pull in (self._fall, lift))
         return forced + risen + GAS * fallen
 
     @property

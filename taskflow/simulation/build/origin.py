@@ -189,7 +189,18 @@ class Origin:
         if self.checkpoint is not None:
             return f"{self.state.where}, time {self.state.time:g}, gone on with to the bit"
         then = "" if self._on_charts else ", then made free of divergence"
-        return f"{self.state.where}; " + ("as it is" if self.kept else f"put on the grid{then}")
+        return f"{self.state.where}; " + ("as it is" if self.kept else f"put on the grid{then}") + self._units
+
+    @property
+    def _units(self) -> str:
+        """The units that a file of another program names: its numbers are taken as they are."""
+        fields = self.state.fields
+        if fields is None:
+            return ""
+        used = {*VELOCITY, *self.sim.system.initial, "p", *map(str, fields.dims)} & {*map(str, fields.variables)}
+        units = {name: str(fields[name].attrs.get("units", "1")) for name in used}
+        named = [f"{name} in {unit}" for name, unit in sorted(units.items()) if unit not in ("1", "")]
+        return f"; {', '.join(named)}: numbers are taken as they are" if named else ""
 
 
 def _flow(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -138,3 +138,13 @@ def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> flo
     walls = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
     spacing, others = limiting_spacing(model), carried_rate(sim, model, inflows)
     return max([others, *(float((speed / spacing).sum()) for speed in walls)])
+
+
+def peclet(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> dict[str, float]:
+    """The largest cell Peclet number of each quantity with central differences, at the speeds that the case gives."""
+    initial, grid = largest(sim.case, sim.grid), sim.grid
+    speeds = [*_speeds(sim, model, inflows), np.array([initial.get(name, 0.0) for name in VELOCITY])]
+    widths = np.array([grid.widths(axis).max() if n > 1 else 0.0 for axis, n in enumerate(grid.cells)])
+    number = float((np.max(speeds, axis=0) * widths).max())
+    central = [q for q in model.quantities if not q.bounded]
+    return {q.name: number / q.diffusivity if q.diffusivity else math.inf for q in central if number > 0}

@@ -18,6 +18,7 @@ from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Surroundings
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.foresight import Foresight
+from taskflow.simulation.build.given import Given
 from taskflow.simulation.build.origin import Origin
 from taskflow.simulation.build.pictures import Picture, pictures_of
 from taskflow.simulation.build.projection import system_of
@@ -41,7 +42,8 @@ class BlockSpec:
     changes in time, `onset` what sets the fluid in motion (`inert`: nothing), `foresight` what may do so later,
     `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count those to a
     tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed` what is
-    recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
+    recorded and follows from other fields, `given` the ranges of temperature and scalars. Beside snapshots are recorded
+    `averages`, `spectra`, `probes`,
     `planes` (by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
     `particles` where there are some; `programs` are all of a run.
     """
@@ -54,6 +56,7 @@ class BlockSpec:
     settled: Settled | None
     stability: Stability | None
     scales: Scales
+    given: Given
     sweeps: int | None
     counted: tuple[str, ...]
     remedy: str | None
@@ -109,12 +112,13 @@ class SimulationSetup(SolvedCase):
 
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
-        return tuple(self.domain.probed(self.case, probe, self.system.metadata) for probe in self.case.probes)
+        about = self.system.metadata, self.model.ends
+        return tuple(self.domain.probed(self.case, probe, *about) for probe in self.case.probes)
 
     @property
     def spec(self) -> BlockSpec:
         """The part of this that every block has to know."""
-        settled = self.settled.programs if self.settled else ()
+        settled, given = self.settled.programs if self.settled else (), self.system.given
         return BlockSpec(
             case=self.case.to_toml(),
             domain=self.domain,
@@ -124,14 +128,15 @@ class SimulationSetup(SolvedCase):
             settled=self.settled,
             stability=self.stability,
             scales=self.system.scales,
+            given=given,
             sweeps=self.system.sweeps,
             counted=self.step_cost.counted,
             remedy=self.system.remedy,
             inflows=self.inflows,
             timed=self.system.timed,
-            onset=self.system.onset,
-            inert=self.system.inert,
-            foresight=self.system.foresight,
+            onset=self.system.motion.onset,
+            inert=self.system.motion.inert,
+            foresight=self.system.motion.foresight,
             constants=self.system.constants,
             ways=self.system.ways,
             computed=self.system.computed,
@@ -142,6 +147,6 @@ class SimulationSetup(SolvedCase):
             integrals=self.integrals,
             particles=self.particles,
             step=self.step,
-            programs=(self.model.start, self.monitor, self.step, *settled, *chain(*self.recorded)),
+            programs=(self.model.start, self.monitor, self.step, given.measured, *settled, *chain(*self.recorded)),
             pictures=pictures_of(self.case, self.domain),
         )

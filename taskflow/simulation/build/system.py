@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.measures.derived import Derived
@@ -16,7 +14,7 @@ from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
-from taskflow.flow.stability import NO_EDDIES, NO_ONSET, Onset
+from taskflow.flow.stability import NO_EDDIES
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates
 from taskflow.output import FieldMetadata
 from taskflow.runtime.machine import Shard
@@ -24,7 +22,8 @@ from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
 from taskflow.simulation.build.domain import BoxDomain, CaseOnBlocks, Domain
-from taskflow.simulation.build.foresight import Foresight
+from taskflow.simulation.build.given import NOTHING, Given
+from taskflow.simulation.build.motion import Motion
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
@@ -110,6 +109,11 @@ class System(SystemType, ABC):
     def headline(cls, case: Case) -> str:
         """The system in a line, for the head of a run."""
         return f"Model: {cls.claims}"
+
+    @classmethod
+    def pseudo_time(cls, case: Case) -> bool:
+        """Return True if the steps of a run lead to its steady state, and its time is their number alone."""
+        return False
 
     @property
     @abstractmethod
@@ -212,37 +216,14 @@ class System(SystemType, ABC):
         return 0.0
 
     @property
-    def fastest(self) -> float:
-        """The advective rate where such a flow is accelerated most, about: past bodies, in jets."""
-        return self.advective_rate
-
-    def least_rate(self, times: np.ndarray) -> np.ndarray:
-        """Return the advective rate that the flow has at least, about, at these times."""
-        return np.full(times.size, self.advective_rate)
-
-    def forced_rate(self, times: np.ndarray) -> np.ndarray:
-        """Return what forces add to the advective rate at most, about, by these times."""
-        return np.zeros(times.size)
-
-    @property
     def spreads(self) -> DiffusiveRates:
         """The rates of diffusion at the start that its model measures, about; none where its `step_limit` knows all."""
         return NO_EDDIES
 
     @cached_property
-    def onset(self) -> Onset:
-        """What sets the fluid in motion from rest, as far as the case tells it."""
-        return NO_ONSET
-
-    @property
-    def inert(self) -> bool:
-        """Return whether a fluid at rest stays so."""
-        return False
-
-    @property
-    def foresight(self) -> Foresight | None:
-        """What changes in time and may set the fluid in motion; None if nothing does."""
-        return None
+    def motion(self) -> Motion:
+        """How the fluid is set in motion, and how fast it gets, as far as the case tells it."""
+        return Motion(self.advective_rate)
 
     @property
     def scales(self) -> Scales:
@@ -263,6 +244,11 @@ class System(SystemType, ABC):
             key = number.terms[0].key
             raise BadInput(f"{key}: what changes in time is not available with this model; give a number")
         return TimedNumbers((), ADAMS_BASHFORTH)
+
+    @cached_property
+    def given(self) -> Given:
+        """The ranges of temperature and scalars that the case gives."""
+        return NOTHING
 
     @property
     def sweeps(self) -> int | None:

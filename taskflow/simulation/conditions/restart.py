@@ -85,6 +85,16 @@ class Missed(SavedPart):
     missed: Count
 
 
+Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class Ranges(SavedPart):
+    """The ranges of temperature and scalars, in the first state and in all that were looked at."""
+
+    first: dict[Name, Pair]
+    seen: dict[Name, Pair]
+
+
 class WrittenState(SavedPart):
     """The state that a run writes, and whoever goes on reads."""
 
@@ -98,6 +108,7 @@ class WrittenState(SavedPart):
     sanity: dict[Name, float] = {}
     pace: NonNegativeFloat | None = None
     given: dict[Name, float | str] = {}
+    ranges: Ranges | None = None
     lines: Count
     log: Checksum
     seconds: NonNegativeFloat

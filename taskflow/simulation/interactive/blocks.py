@@ -102,6 +102,7 @@ class BlocksJob:
             shard.write_parts(self.writes, ())  # they were: ghost cells of others are not those of here any more
             shard.run(loop.model.renew)
             loop.stepping.disturbed()
+            loop.records.ranges.changed()
         failed, most, least = shard.allreduce([bool(failure), len(numbers), -len(numbers)], "max")
         if failed:
             return failure or "another block failed"

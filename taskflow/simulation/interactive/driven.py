@@ -21,6 +21,7 @@ from taskflow.output import RecordedArray
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.machine import Job
 from taskflow.simulation.attempt import Attempt, Outcome, Recovery, RunRequest
+from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.remedies import as_keys, how_to_resume
 from taskflow.simulation.drive import end_run, go_on
@@ -118,8 +119,7 @@ class DrivenRun:
     ) -> None:
         case, output, client = arguments(case, output, client, progress=progress)
         self.case, self._callbacks = case, Callbacks()
-        self._over, self._halted, self._busy, self._reason = "", False, "", ""
-        self._state, self._closed = 0, False
+        self._over, self._halted, self._busy, self._reason, self._state, self._closed = "", False, "", "", 0, False
         self._reading = RLock()  # dask reads fields in several threads: one after the other
         self._computed = set[tuple[str, int]]()  # what follows from the fields of a state, and is there
         self._recorded: dict[str, RecordedArray] = {}
@@ -244,9 +244,16 @@ class DrivenRun:
             raise Interrupted(f"stopped by Ctrl-C {self._pauses}")
 
     @property
+    def _pseudo_time(self) -> bool:
+        return system_of(self.case).pseudo_time(self.case)
+
+    @property
+    def _moment(self) -> str:
+        return f"step {self.iteration}{'' if self._pseudo_time else f', time {self.time:g}'}"
+
+    @property
     def _pauses(self) -> str:
-        where = f"at step {self.iteration}, time {self.time:g}"
-        return f"{where}; the simulation pauses: go on with it, or close it"
+        return f"at {self._moment}; the simulation pauses: go on with it, or close it"
 
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
         """End the run where it pauses."""

@@ -50,11 +50,12 @@ class Simulation(DrivenRun):
 
     def __repr__(self) -> str:
         where = f"{self._over}, in" if self._over else "pauses, in"
-        return f"<Simulation of {self.case.title}: step {self.iteration}, time {self.time:g}; {where} {self.directory}>"
+        return f"<Simulation of {self.case.title}: {self._moment}; {where} {self.directory}>"
 
     def _repr_html_(self) -> str:
         """Where it stands, and the present state, for a notebook."""
-        numbers = {"title": self.case.title, "step": self.iteration, "time": self.time}
+        numbers = {"title": self.case.title, "step": self.iteration}
+        numbers |= {} if self._pseudo_time else {"time": self.time}
         ended = {"ended": self._over} if self._over else {}
         last = Run(self.directory, {}).dataset if self._over else self.dataset
         return as_html(repr(self), {**numbers, **ended}, last)

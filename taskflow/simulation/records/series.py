@@ -13,6 +13,7 @@ import numpy as np
 
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.measures.surface_flux import FaceLayer
+from taskflow.flow.model import Ends
 from taskflow.output import TimeSeries, write_time_series
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Location, triple
@@ -34,24 +35,43 @@ class Corners:
     weights: np.ndarray
 
 
-def corners(grid: StaggeredGrid, location: Location, points: np.ndarray) -> Corners:
+def corners(grid: StaggeredGrid, location: Location, points: np.ndarray, ends: Ends) -> Corners:
     """Return the corners for a field at `location` and the `points` [point, axis] of the domain.
 
-    Beyond the last place before a boundary the value is the one there; periodic directions go round.
+    Between a boundary and the first place inside the value is linear up to the `ghost` value, so that it has the value
+    of a wall there (`sides`: as far as there are ghost values, beyond sides and not beyond edges); or it follows the
+    line through the two nearest places (`linear`), or is that of the `nearest` one. Periodic directions go round.
     """
-    sides = [_sides(grid, location, axis, points[:, axis]) for axis in range(3)]
+    sides = [_sides(grid, location, axis, points[:, axis], ends) for axis in range(3)]
     cells, weights = [], []
-    for ends in product((0, 1), repeat=3):
-        chosen = [sides[axis][end] for axis, end in enumerate(ends)]
+    for high in product((0, 1), repeat=3):
+        chosen = [sides[axis][end] for axis, end in enumerate(high)]
         cells.append(np.stack([cell for cell, _ in chosen], axis=1))
         weights.append(chosen[0][1] * chosen[1][1] * chosen[2][1])
-    return Corners(np.stack(cells, axis=1), np.stack(weights, axis=1))
+    at, shares = np.stack(cells, axis=1), np.stack(weights, axis=1)
+    return Corners(at, _beside_sides(at, shares, grid) if ends == "sides" else shares)
 
 
-def _sides(grid: StaggeredGrid, location: Location, axis: int, x: np.ndarray) -> tuple[Side, Side]:
+def _beside_sides(cells: np.ndarray, weights: np.ndarray, grid: StaggeredGrid) -> np.ndarray:
+    """Return weights without the ghost values beyond edges: there the value is linear, by those beyond the sides."""
+    outside = (cells < 0) | (cells >= np.array(grid.cells)) & ~np.array(grid.periodic)
+    count, moved = outside.sum(axis=2), weights.copy()
+    for point, corner in np.argwhere(count > 1):
+        share, ghosts = weights[point, corner], outside[point, corner]
+        rest = (cells[point] == cells[point, corner]) | ghosts  # corners with the same place along the other axes
+        near = rest.all(axis=1) & ~(outside[point] & ~ghosts).any(axis=1)
+        moved[point, corner] = 0.0
+        moved[point, near & (count[point] == 1)] += share
+        moved[point, near & (count[point] == 0)] -= share * (count[point, corner] - 1)
+    return moved
+
+
+def _sides(grid: StaggeredGrid, location: Location, axis: int, x: np.ndarray, ends: Ends) -> tuple[Side, Side]:
     """Return the cells below and above each place x along an axis, with their weights."""
-    places = grid.coordinates(location, axis)
+    places, n = grid.coordinates(location, axis), grid.cells[axis]
     numbers = np.arange(len(places))
+    if ends in ("ghost", "sides") and not grid.periodic[axis] and len(places) == n:  # not on faces across the axis
+        places, numbers = grid.coordinates(location, axis, -1, n + 1), np.arange(-1, n + 1)
     if grid.periodic[axis]:
         length = grid.lengths[axis]
         places = np.concatenate(([places[-1] - length], places, [places[0] + length]))
@@ -59,7 +79,9 @@ def _sides(grid: StaggeredGrid, location: Location, axis: int, x: np.ndarray) ->
     if len(places) == 1:
         return (np.zeros(len(x), int), np.ones(len(x))), (np.zeros(len(x), int), np.zeros(len(x)))
     below = np.clip(np.searchsorted(places, x, "right") - 1, 0, len(places) - 2)
-    above = np.clip((x - places[below]) / (places[below + 1] - places[below]), 0.0, 1.0)
+    above = (x - places[below]) / (places[below + 1] - places[below])
+    if ends != "linear":
+        above = np.clip(above, 0.0, 1.0)
     return (numbers[below], 1.0 - above), (numbers[below + 1], above)
 
 
@@ -96,15 +118,15 @@ class SeriesRecording(Recording):
 
 @dataclass(frozen=True, eq=False)
 class ProbeSeries:
-    """A group of points [point, axis], and which fields are recorded there, each with its location, how often.
-    `corners` finds the cells around points for a field at a location.
+    """A group of points [point, axis], and which fields are recorded there, each with its location and its `ends`, how
+    often. `corners` finds the cells around points for a field at a location.
     """
 
     series: TimeSeries
     points: np.ndarray
-    locations: tuple[Location, ...]
+    locations: tuple[tuple[Location, Ends], ...]
     every: Every
-    corners: Callable[[Location, np.ndarray], Corners]
+    corners: Callable[[Location, np.ndarray, Ends], Corners]
 
 
 class PointSampler:
@@ -114,8 +136,8 @@ class PointSampler:
 
     def __init__(self, probe: ProbeSeries, shard: Shard) -> None:
         self._fields, self._shard = tuple(probe.series.fields), shard
-        around = {location: probe.corners(location, probe.points) for location in set(probe.locations)}
-        self._corners = [around[location] for location in probe.locations]
+        around = {at: probe.corners(at[0], probe.points, at[1]) for at in set(probe.locations)}
+        self._corners = [around[at] for at in probe.locations]
         self._mine = [self._parts(around.cells.reshape(-1, 3)) for around in self._corners]
 
     def _parts(self, cells: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:

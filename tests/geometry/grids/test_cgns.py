@@ -60,6 +60,51 @@ def test_transforms_are_those_of_the_standard(tmp_path, turn):
     assert read_grid(tmp_path / "box.cgns").seams == grid.seams
 
 
+def units(parent, length, kind=None):
+    """Give a node a unit of length, or a class of its data."""
+    words = "".join(word.ljust(32) for word in ("Kilogram", length, "Second", "Kelvin", "Radian"))
+    added(parent, "DimensionalUnits", "DimensionalUnits_t", np.frombuffer(words.encode(), np.int8).reshape(5, 32))
+    if kind:
+        added(parent, "DataClass", "DataClass_t", kind)
+
+
+@pytest.mark.parametrize(("length", "kind", "told"), [
+    ("Millimeter", None, "the file is in millimetre, and its numbers are taken as they are; grid.scale = 0.001 makes"),
+    ("Foot", "Dimensional", "the file is in foot, and its numbers are taken as they are; grid.scale = 0.3048 makes"),
+    ("Meter", None, ""), ("Null", None, ""), ("Millimeter", "NormalizedByUnknownDimensional", ""),
+    ("Furlong", None, "the file is in Furlong, and its numbers are taken as they are; grid.scale makes them metres"),
+])  # fmt: skip
+def test_units_of_length(path, tmp_path, length, kind, told):
+    with h5py.File(path, "r+") as file:
+        units(file["Base"], length, kind)
+    grid = read_grid(path)
+    assert grid.units.startswith(told)
+    assert bool(grid.units) == bool(told)
+    write_grid(tmp_path / "again.cgns", grid)
+    assert read_grid(tmp_path / "again.cgns").units == grid.units
+    assert read_grid(path, None, 0.001).units == ""
+
+
+def test_units_that_differ_are_refused(path):
+    with h5py.File(path, "r+") as file:
+        units(file["Base"], "Meter")
+        units(file["Base/chart_2/GridCoordinates"], "Foot")
+    with pytest.raises(BadInput, match=r"different units: Foot in .*chart_2.*, Meter in .*chart_1.*; write all"):
+        read_grid(path)
+    with h5py.File(path, "r+") as file:
+        units(file["Base/chart_2/GridCoordinates/CoordinateX"], "Meter")
+        del file["Base/chart_2/GridCoordinates/DimensionalUnits"]
+    assert read_grid(path).unit == "Meter"
+
+
+def test_numbers_to_be_converted_are_refused(path):
+    with h5py.File(path, "r+") as file:
+        array = file["Base/chart_1/GridCoordinates/CoordinateX"]
+        added(array, "DataConversion", "DataConversion_t", np.array([2.0, 0.0]))
+    with pytest.raises(BadInput, match=r"CoordinateX: numbers that are to be converted .* not available"):
+        read_grid(path)
+
+
 def test_a_zero_in_a_transform_is_completed(path):
     grid = read_grid(path)
     with h5py.File(path, "r+") as file:

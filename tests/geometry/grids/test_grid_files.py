@@ -1,6 +1,7 @@
 """Grids as files: what is written is read back to the bit, whoever wrote it; and files that cannot be read."""
 
 import struct
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,23 @@ def test_text_of_other_programs(tmp_path, several):
     np.testing.assert_array_equal(chart.vertices, block)
 
 
+def repeated(words):
+    """The words with repeat counts, as list-directed output of Fortran writes them."""
+    runs = [(word, len(list(same))) for word, same in groupby(words)]
+    return " ".join(word if count == 1 else f"{count}*{word}" for word, count in runs)
+
+
+def test_text_with_repeat_counts(tmp_path):
+    box = shape("box", {"cells": (3, 3, 4), "lengths": (3, 3, 1)}).grid().charts[0].vertices
+    words = f"1 4 4 5 {' '.join(f'{value:.17E}'.replace('E', 'D') for value in box.ravel())}".split()
+    text = repeated(words)
+    assert "2*4 5" in text
+    assert "16*0.0" in text
+    (tmp_path / "grid.x").write_text(text)
+    (chart,) = read_plot3d(tmp_path / "grid.x")
+    np.testing.assert_array_equal(chart.vertices, box)
+
+
 def test_scale(tmp_path):
     grid = shape("pipe", SMALL["pipe"]).grid()
     beside = write_grid(tmp_path / "grid.xyz", grid)
@@ -128,6 +146,10 @@ FILES = [
     ("numbers of the other endianness", SWAPPED, r"block 1: its numbers have another endianness"),
     ("no numbers", b"\0\0solid cube\nfacet\n", r"begins with no numbers of vertices, as text"),
     ("a word", TEXT.replace("0", "x", 1).encode(), r"line 3: 'x' is no number; write the grid as text of numbers"),
+    ("a repeat count of nothing", TEXT.replace("0", "4*", 1).encode(), r"line 3: '4\*' is no number; write the grid"),
+    ("a repeat count of 0", TEXT.replace("0", "0*1", 1).encode(), r"line 3: '0\*1' is no number; write the grid"),
+    ("a repeat count of a word", TEXT.replace("0", "2*x", 1).encode(), r"line 3: '2\*x' is no number; write the grid"),
+    ("a repeat count too large", b"1\n2 2 2\n999999999*0", r"its repeat counts make 1000000003 numbers, too many for"),
     ("text, truncated", TEXT[:-2].encode(), r"truncated: 1 blocks \(2 x 2 x 2 vertices\) take 28 numbers, and"),
     ("text, trailing", (TEXT + " 7").encode(), r"trailing data: .* take 28 numbers, and it has 29"),
     ("not finite", (TEXT + " nan").replace("0", "", 1).encode(), r"block 1: coordinates that are not finite, or"),

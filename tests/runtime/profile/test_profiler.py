@@ -160,6 +160,31 @@ def test_phases_are_the_tasks_that_results_come_from():
         before = vertex.phase if vertex.type == "compute" else before
 
 
+def test_a_step_with_a_fresh_pass_is_not_typical():
+    """Steps of two passes, of which the first has been seen and the second has not."""
+    other = Everything(SPACE)
+
+    def job(shard):
+        with profiled(shard) as profiler:
+            steps(shard, 6)
+            profiler.step()
+            for _ in range(6):
+                shard.run(PROGRAM, dt=0.5)
+                shard.run(other, dt=0.5)
+                profiler.step()
+        return profiler.timeline
+
+    for timeline in on_blocks(job):
+        assert len(timeline.passes) == 18
+        fresh = [p.fresh for p in timeline.passes]
+        later = fresh[6:]
+        assert fresh[:6] == [True] * 6
+        assert later[::2] == later[1::2]
+        assert True in later
+        assert later[-2:] == [False, False]
+        assert len(timeline.typical) == later.count(False)
+
+
 def test_nothing_is_left_behind():
     def job(shard):
         steps(shard, 6)

@@ -12,7 +12,8 @@ from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
 from taskflow.geometry.grids.files.cgns.reading import read_cgns
 from taskflow.geometry.grids.files.cgns.writing import write_cgns
 from taskflow.geometry.grids.files.neutral_map import read_map, write_map
-from taskflow.geometry.grids.files.plot3d import read_plot3d, write_plot3d
+from taskflow.geometry.grids.files.plot3d import read_plot3d
+from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
 from taskflow.geometry.grids.grid import BadGrid, Chart, MultiBlockGrid, all_right
 
 CGNS = ".cgns"  # the suffix of files in that format

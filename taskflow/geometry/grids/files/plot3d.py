@@ -18,7 +18,7 @@ MOST = 100_000_000_000  # bytes
 BLOCKS = 100_000  # more than any grid has
 MEMORY = 3, 12  # times its size takes a binary file, and a text, while it is read
 TEXT = re.compile(rb"[\s!-~]*\Z")
-RECORD = 2**31 - 1  # bytes that a record mark can count
+REPEATED = re.compile(rb"0*([1-9]\d{0,15})\*([^*]+)")  # 4*0.0 in list-directed output of Fortran
 GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"
 
 
@@ -85,7 +85,7 @@ def _swapped(block: np.ndarray) -> str:
 def _text(path: Path, data: bytes) -> list[np.ndarray]:
     words = data.replace(b",", b" ").replace(b"D", b"E").replace(b"d", b"e").split()
     try:
-        numbers = np.array(words).astype(np.float64)
+        numbers = np.array(_expanded(path, words, 2 * len(data)) if b"*" in data else words).astype(np.float64)
     except ValueError:
         raise BadInput(f"{path}, {_place(data)}; write the grid as text of numbers alone") from None
     head = numbers[: 3 * BLOCKS + 1]
@@ -96,12 +96,25 @@ def _text(path: Path, data: bytes) -> list[np.ndarray]:
     raise _refused(path, layouts, numbers.size, 1, "numbers", head)
 
 
+def _expanded(path: Path, words: list[bytes], most: int) -> list[bytes]:
+    """Replace repeat counts by the repeated words. One coordinate of a grid differs along i, so that it cannot have
+    more than 1.5 numbers for a byte of text: `most` keeps the memory in proportion to the file.
+    """
+    found = [REPEATED.fullmatch(word) for word in words]
+    count = len(words) + sum(int(match[1]) - 1 for match in found if match)
+    if count > most:
+        raise BadInput(f"{path}: its repeat counts make {count} numbers, too many for a grid; write it without them")
+    pairs = zip(words, found, strict=True)
+    return [part for word, match in pairs for part in ([match[2]] * int(match[1]) if match else [word])]
+
+
 def _place(data: bytes) -> str:
     """Where the first word that is no number stands."""
     for number, line in enumerate(data.splitlines(), start=1):
         for word in line.replace(b",", b" ").split():
+            match = REPEATED.fullmatch(word)
             try:
-                float(word.lower().replace(b"d", b"e"))
+                float((match[2] if match else word).lower().replace(b"d", b"e"))
             except ValueError:
                 return f"line {number}: {word.decode('utf-8', 'replace')[:40]!r} is no number"
     return "a word is no number"
@@ -259,29 +272,3 @@ def _thin(head: np.ndarray) -> bool:
 
 def _iblank(path: Path) -> BadInput:
     return BadInput(f"{path}: iblank (blanked vertices) is not available in this version; write the grid without it")
-
-
-def write_plot3d(path: Path, charts: Sequence[Chart], *, text: bool = False) -> None:
-    """Write charts as blocks: text with all digits, or double precision, little-endian, in Fortran records. What is
-    read back is the same to the bit.
-
-    Raises BadInput for a block that a binary record cannot hold, OSError where the file cannot be written.
-    """
-    dims = [[n + 1 for n in chart.cells] for chart in charts]
-    if text:
-        lines = [str(len(charts)), *(" ".join(map(str, block)) for block in dims)]
-        for chart in charts:
-            lines += (" ".join(map(repr, row)) for row in chart.vertices.reshape(-1, chart.cells[0] + 1).tolist())
-        path.write_text("\n".join(lines) + "\n", encoding="ascii")
-        return
-    large = [n for n, chart in enumerate(charts, start=1) if chart.vertices.nbytes > RECORD]
-    if large:
-        raise BadInput(f"{path}: block {large[0]} has more than the {RECORD} bytes of a record; cut it into several")
-    with path.open("wb") as file:
-        records = [np.array(len(charts), "<i4"), np.array(dims, "<i4"), *(chart.vertices for chart in charts)]
-        for values in records:
-            record = np.ascontiguousarray(values, "<f8" if values.dtype.kind == "f" else "<i4")
-            mark = np.array(record.nbytes, "<i4").tobytes()
-            file.write(mark)
-            file.write(record.tobytes())
-            file.write(mark)

@@ -111,7 +111,10 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
 
 def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:
     """Warnings, of cells whose thinnest and thickest have this `thickness`."""
-    for gap in case.table("grid").gaps():
+    table = case.table("grid")
+    if table.file and "scale" not in table.model_fields_set and (units := table.grid().units):
+        yield f"grid.file: {units}, grid.scale = 1 says that they are meant so"
+    for gap in table.gaps():
         yield f"grid.file: {gap}"
     if case.own.march != "implicit" and case.turbulence is None:
         yield from _too_long(model, *thickness)

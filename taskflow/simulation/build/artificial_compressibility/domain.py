@@ -11,6 +11,7 @@ import numpy as np
 
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
+from taskflow.flow.model import Ends
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat, planar
 from taskflow.hexahedra import centres
@@ -178,7 +179,7 @@ class ChartDomain(Domain):
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
         return triple(centres(self.moved(self.at_rest(box), time)))
 
-    def corners(self, location: Location, points: np.ndarray) -> Corners:
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
         """The cell in which each point lies, by itself, as `ds.flow.at` has it: each point has to lie in one."""
         places = cells_of(self.grid, tuple((x, y, z) for x, y, z in points.tolist()))
         cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]

@@ -20,6 +20,7 @@ from taskflow.hexahedra import Part, cell_volumes, face_areas, in_parts
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.rules import reference_speed, warmth
 from taskflow.simulation.build.artificial_compressibility.tables import Inner
+from taskflow.simulation.build.foresight import Foresight, FormulaSignal
 from taskflow.simulation.build.scales import SIDES, Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Initial
@@ -27,6 +28,7 @@ from taskflow.simulation.case.motion import placed
 
 ITERATIONS = {False: 1000, True: 50}  # by whether marching is implicit
 ROUNDING = {"double": 1e-12, "single": 1e-5}  # of the largest terms of a balance
+POINTS = 7  # across the box around a side, at which formulas of the time are looked at
 RANGE = "the range of temperatures on sides and in initial.temperature"
 
 
@@ -102,6 +104,20 @@ def dual_time(case: Case, domain: ChartDomain, speed: float) -> DualTime:
         length=reference_length(domain),
         rounding=ROUNDING[case.machine.precision], rest=speed * steepest(domain),
     )  # fmt: skip
+
+
+def foresight(case: Case, domain: ChartDomain, near: float) -> Foresight | None:
+    """Return the velocities of sides, and the forces, that change in time; `near` is the largest 1/spacing."""
+    tables, body = case.table("boundaries").sides, case.table("body")
+    ends = {name: domain.around(name) for name in tables}
+    signals = [
+        FormulaSignal(near, 0, table, np.linspace(*ends[name], POINTS).T)
+        for name, table in tables.items() if table.changes
+    ]  # fmt: skip
+    if body.changes:
+        low, high = np.array(list(ends.values())).swapaxes(0, 1)
+        signals.append(FormulaSignal(near, 1, body, np.linspace(low.min(axis=0), high.max(axis=0), POINTS).T))
+    return Foresight(tuple(signals), case.end_time) if signals else None
 
 
 def reference_length(domain: ChartDomain) -> float:

@@ -37,7 +37,8 @@ from taskflow.simulation.build.artificial_compressibility.residuals import (
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
-from taskflow.simulation.build.foresight import Foresight, FormulaSignal
+from taskflow.simulation.build.given import Given
+from taskflow.simulation.build.motion import Motion
 from taskflow.simulation.build.onset import AROUND_BODIES
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scales
@@ -56,8 +57,6 @@ from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.initial import initial_profiles
 from taskflow.simulation.timing.schedule import Clock
-
-POINTS = 7  # across the box around a side, at which formulas of the time are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +97,15 @@ class CompressibilitySystem(System):
     def headline(cls, case: Case) -> str:
         return f"Artificial compressibility: {case.own.march}, {case.own.flux} fluxes"
 
+    @classmethod
+    def pseudo_time(cls, case: Case) -> bool:
+        return case.time.steady is not None
+
     @cached_property
     def domain(self) -> ChartDomain:
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.ordering)
+        return ChartDomain(case.table("grid"), cuts, self.pseudo_time(case), case.motion, case.own.ordering)
 
     @property
     def grid(self) -> MultiBlockGrid:
@@ -191,25 +194,12 @@ class CompressibilitySystem(System):
         """In real time the largest sum of |S| / V at the reference speed."""
         return self.model.real.rest if self.model.real else 0.0
 
-    @property
-    def foresight(self) -> Foresight | None:
-        """Velocities of sides, and forces, that change in time."""
+    @cached_property
+    def motion(self) -> Motion:
         if not self.model.real:
-            return None
-        near, tables = self.model.real.rest / self.speed, self.sim.case.table("boundaries").sides
-        signals = [
-            FormulaSignal(near, 0, table, np.linspace(*self.domain.around(name), POINTS).T)
-            for name, table in tables.items() if table.changes
-        ]  # fmt: skip
-        if (body := self.sim.case.table("body")).changes:
-            ends = np.array([self.domain.around(name) for name in tables])
-            signals.append(FormulaSignal(near, 1, body, np.linspace(ends[:, 0].min(0), ends[:, 1].max(0), POINTS).T))
-        return Foresight(tuple(signals), self.sim.case.end_time) if signals else None
-
-    @property
-    def fastest(self) -> float:
-        """The rate past bodies, around which the grid is."""
-        return AROUND_BODIES * self.advective_rate
+            return Motion()
+        rate = self.advective_rate
+        return Motion(rate, AROUND_BODIES, references.foresight(self.sim.case, self.domain, rate / self.speed))
 
     @property
     def settled(self) -> ResidualCriterion | InnerCriterion:
@@ -220,6 +210,14 @@ class CompressibilitySystem(System):
         every, patience = case.own.looks(case.monitor.every)
         below = case.table("time").steady
         return ResidualCriterion(self.model, below, every, accept, self.domain.thickness, patience)
+
+    @cached_property
+    def given(self) -> Given:
+        case, method = self.sim.case, self.model.method
+        limits = (method.flux, method.reconstruction, method.limiter) == ("upwind", "third", "none")
+        remedy = 'give method.limiter = "van-albada", or more cells' if limits else "give more cells"
+        names = [*(["T"] if case.heat else []), *(scalar.name for scalar in case.scalars)]
+        return Given.of(case, dict.fromkeys(names, remedy), self.domain.boxes)
 
     @property
     def iterated(self) -> str:

@@ -246,3 +246,15 @@ def _viscosity(phases: Phases, f: np.ndarray) -> np.ndarray:
         first = np.where(weight > 0, weight / np.float64(phases.viscosity_1), 0)
         second = np.where(weight < 1, (1 - weight) / np.float64(phases.viscosity_2), 0)
     return 1 / (first + second)
+
+
+def one_phase(own: Any, start: InitialPhases) -> Iterator[str]:
+    """Warn if one phase fills the domain, unless the table `own` says so by a number."""
+    if start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
+        return
+    phase = 1 if start.share > 0.5 else 2
+    if own.shapes is not None:
+        yield f"two_phase.shapes: phase {phase} fills the domain; give shapes that leave room for the other"
+        return
+    remedy = f"give an expression with both signs in the domain, or the number {2 - phase} if that is meant"
+    yield f"two_phase.initial = {shown(own.initial.source)}: phase {phase} fills the domain; {remedy}"

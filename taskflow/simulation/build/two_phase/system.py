@@ -24,6 +24,7 @@ from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
+from taskflow.simulation.build.reach import capillary_out_of_reach, out_of_reach
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.start import (
     FEWER,
@@ -32,6 +33,7 @@ from taskflow.simulation.build.two_phase.start import (
     friction,
     initial_phases,
     long_cells,
+    one_phase,
     told,
 )
 from taskflow.simulation.build.two_phase.tables import (
@@ -46,7 +48,7 @@ from taskflow.simulation.build.two_phase.tables import (
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.pressure import untransformed
-from taskflow.simulation.case.problems import Problem, shown
+from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.timing.schedule import Tick
@@ -257,18 +259,10 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Warnings of long cells, and of one phase that fills the domain, where not a number says that it does."""
-        return (*long_cells(self.sim.grid.constants, self.sim.case.own.thickness), *self._one_phase())
-
-    def _one_phase(self) -> tuple[str, ...]:
-        own = self.sim.case.own
-        if self._elsewhere or self.start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
-            return ()
-        phase = 1 if self.start.share > 0.5 else 2
-        if own.shapes is not None:
-            return (f"two_phase.shapes: phase {phase} fills the domain; give shapes that leave room for the other",)
-        remedy = f"give an expression with both signs in the domain, or the number {2 - phase} if that is meant"
-        return (f"two_phase.initial = {shown(own.initial.source)}: phase {phase} fills the domain; {remedy}",)
+        """Warnings of long cells, of steps out of reach, and of one phase that fills the domain, unless meant."""
+        case, long = self.sim.case, long_cells(self.sim.grid.constants, self.sim.case.own.thickness)
+        alone = () if self._elsewhere else one_phase(case.own, self.start)
+        return (*long, *out_of_reach(case, self.clock.limit), *capillary_out_of_reach(case), *alone)
 
     def described(self) -> Iterator[tuple[str, str]]:
         phases, model, start = self.phases, self.model, self.start

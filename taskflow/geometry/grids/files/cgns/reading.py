@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
 from taskflow.geometry.grids.coincide import coincident, covered
 from taskflow.geometry.grids.files.cgns.nodes import GIVE, Node, tree
+from taskflow.geometry.grids.files.cgns.units import length_unit
 from taskflow.geometry.grids.grid import FARTHEST, Chart, GridSeam, MultiBlockGrid, all_right
 from taskflow.geometry.grids.weld import translated
 from taskflow.runtime.regions import SIDES, Box, Patch, Triple, Turn, triple
@@ -134,6 +135,7 @@ def read_cgns(path: Path, scale: float) -> MultiBlockGrid:
     """
     with tree(path) as root:
         zones = _zones(root)
+        unit = "" if scale != 1.0 else length_unit(_arrays(root, zones))
         charts = [Chart(_coordinates(zone) * scale) for zone in zones]
         all_right(malformed(charts))
         problems = list[BadInput]()
@@ -142,11 +144,21 @@ def read_cgns(path: Path, scale: float) -> MultiBlockGrid:
         sides = _sides(root, zones, problems)
     all_right(problems)
     if not connected and not sides:
-        return assembled([Part(chart.vertices, {}) for chart in charts])
+        return replace(assembled([Part(chart.vertices, {}) for chart in charts]), unit=unit)
     if not connected:
         seams, _ = coincident(charts)
     covered(path, charts, seams, sides)
-    return joined(charts, seams, sides)
+    return replace(joined(charts, seams, sides), unit=unit)
+
+
+def _arrays(root: Node, zones: Sequence[Zone]) -> Iterator[list[Node]]:
+    """Yield, for each array of coordinates, the nodes that may have its units: the base down to itself."""
+    for base in root.children("CGNSBase_t"):
+        for zone in zones:
+            for holder in zone.node.children("GridCoordinates_t"):
+                for array in holder.children("DataArray_t"):
+                    if array.name in COORDINATES:
+                        yield [base, zone.node, holder, array]
 
 
 def _zones(root: Node) -> list[Zone]:

@@ -10,6 +10,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.files.cgns.nodes import LONGEST, NEEDED, added, root
 from taskflow.geometry.grids.files.cgns.reading import COORDINATES, ONE_TO_ONE, TRANSFORM
+from taskflow.geometry.grids.files.cgns.units import UNITS
 from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid
 from taskflow.geometry.libraries import library
 from taskflow.runtime.regions import Box, Patch
@@ -33,6 +34,9 @@ def write_cgns(path: Path, grid: MultiBlockGrid) -> None:
         root(file)
         added(file, "CGNSLibraryVersion", "CGNSLibraryVersion_t", np.array([VERSION], "<f4"))
         base = added(file, BASE, "CGNSBase_t", np.array([3, 3], "<i4"))
+        if grid.unit:
+            words = "".join(word.ljust(LONGEST) for word in ("Null", grid.unit, "Null", "Null", "Null"))
+            added(base, "DimensionalUnits", UNITS, np.frombuffer(words.encode(), np.int8).reshape(5, LONGEST))
         for name in grid.sides:
             added(added(base, name, "Family_t"), "FamilyBC", "FamilyBC_t", "UserDefined")
         for n, (name, chart) in enumerate(zip(zones, grid.charts, strict=True)):

@@ -1,0 +1,44 @@
+"""The least and the largest values of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from taskflow.flow.kernels import KERNELS
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Launch, Read, ReadByte, Reduce, Roles, task
+
+TEXT = KERNELS / "extremes.cu"
+Range = tuple[float, float]
+
+
+@task(kernel=TEXT)
+def lowest(q: Read, solid: ReadByte | None, *, low: Reduce[min]) -> None:
+    """low = min over cells of the fluid of q"""
+
+
+@task(kernel=TEXT)
+def highest(q: Read, solid: ReadByte | None, *, high: Reduce[max]) -> None:
+    """high = max over cells of the fluid of q"""
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """The program that finds the range of some fields over all cells but those of bodies, if there are `bodies`."""
+
+    names: tuple[str, ...]
+    cells: tuple[Box, ...]
+    bodies: bool = False
+    __name__: ClassVar[str] = "extremes"
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        solid = f.solid if self.bodies else None
+        for name in self.names:
+            yield lowest(f[name], solid, over=self.cells, low=f.scalar(f"lowest_{name}"))
+            yield highest(f[name], solid, over=self.cells, high=f.scalar(f"highest_{name}"))
+
+    def ranges(self, scalars: Mapping[str, float]) -> dict[str, Range]:
+        """The least and the largest value of each field, from the scalars of the program."""
+        return {name: (scalars[f"lowest_{name}"], scalars[f"highest_{name}"]) for name in self.names}

@@ -1,0 +1,49 @@
+"""The unit of length of the coordinates in a CGNS file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.geometry.grids.files.cgns.nodes import LONGEST, Node
+
+UNITS, KIND, CONVERSION = "DimensionalUnits_t", "DataClass_t", "DataConversion_t"
+PURE = ("NondimensionalParameter", "NormalizedByUnknownDimensional", "DimensionlessConstant")
+UNNAMED = ("Null", "UserDefined", "")
+LENGTH = 1  # its place after mass
+
+
+def length_unit(holders: Iterable[Sequence[Node]]) -> str:
+    """Return the unit in which all coordinates are, as the file names it; "" if it names none. `holders` are, for each
+    array, the nodes from the base down to the array: the lowest that says something counts.
+
+    Raises BadInput if arrays have different units, or are to be converted.
+    """
+    units = {nodes[-1].within(): _unit(nodes) for nodes in holders}
+    if len(set(units.values())) > 1:
+        unlike = {unit or "no unit": place for place, unit in reversed(units.items())}
+        named = ", ".join(f"{unit} in {place}" for unit, place in sorted(unlike.items()))
+        raise BadInput(f"its coordinates have different units: {named}; write all of them in one unit of length")
+    return next(iter(units.values()), "")
+
+
+def _unit(nodes: Sequence[Node]) -> str:
+    unit, kind = "", ""
+    for node in nodes:
+        for child in node.children(UNITS, KIND):
+            if child.label == KIND:
+                kind = child.text
+            elif child.shape is not None and np.prod(child.shape) <= 10 * LONGEST:
+                words = child.array.tobytes().decode("latin-1")
+                unit = words[LENGTH * LONGEST : (LENGTH + 1) * LONGEST].strip("\0 ")
+    if any(_converts(child) for child in nodes[-1].children(CONVERSION)):
+        said = f"{nodes[-1].within()}: numbers that are to be converted ({CONVERSION})"
+        raise BadInput(f"{said} are not available in this version; write the coordinates themselves")
+    return "" if unit in UNNAMED or kind in PURE else unit
+
+
+def _converts(node: Node) -> bool:
+    """Return True unless a conversion is that by 1 and 0."""
+    return node.shape != (2,) or node.array.tolist() != [1.0, 0.0]

@@ -1,0 +1,35 @@
+"""The ranges of temperature and scalars that a run gives, by which pictures show values beyond."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+
+import xarray as xr
+
+from taskflow.output.metadata import GIVEN
+from taskflow.output.reading import charts
+
+
+def given_ranges(records: xr.Dataset | xr.DataTree) -> dict[str, tuple[float, float]]:
+    """Return the ranges of what a run gives on sides, in bodies and at the beginning, by field, as far as its snapshots
+    have the field: an end is infinite if sources push beyond.
+    """
+    ranges = {}
+    for key, text in records.attrs.items():
+        name = str(key).removeprefix(GIVEN)
+        first = list(_first(records, name)) if name != key else []
+        if first:
+            low, high = (side if end is None else float(end) for end, side in
+                         zip(json.loads(text), (-math.inf, math.inf), strict=True))  # fmt: skip
+            ranges[name] = min(low, *(float(x.min()) for x in first)), max(high, *(float(x.max()) for x in first))
+    return ranges
+
+
+def _first(records: xr.Dataset | xr.DataTree, name: str) -> Iterator[xr.DataArray]:
+    """The values of a field in the first snapshot."""
+    parts = [records] if isinstance(records, xr.Dataset) else [chart for _, chart in charts(records)]
+    for part in parts:
+        if name in part and part.sizes.get("time", 0):
+            yield part[name].isel(time=0)
