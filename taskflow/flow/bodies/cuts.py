@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from taskflow.flow.bodies.flags import CLOSED, HOLDS, INSULATED, ITSELF, KEEPS, NEIGHBOURS, STORED, moved
+from taskflow.flow.bodies.flags import HOLDS, INSULATED, ITSELF, KEEPS, NEIGHBOURS, STORED, moved
 
 Faces = tuple[np.ndarray, ...]
 """Indices of some faces along z, y and x, without layers."""
@@ -96,14 +96,6 @@ def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], besi
         bits |= np.where(face, np.uint8(1 << n), np.uint8(0))
         alone = alone & (face | wall)
     return bits | np.where(alone, np.uint8(ITSELF), np.uint8(0)) | np.where(beside, np.uint8(BESIDE), np.uint8(0))
-
-
-def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
-    """Bits of the low faces of cells that are closed; nothing is said of their neighbours, which `friction` knows."""
-    bits = np.zeros(moved(closed[0]).shape, np.uint16)
-    for axis, face in enumerate(closed):
-        bits |= np.where(moved(face), np.uint16(CLOSED << axis), np.uint16(0))
-    return bits
 
 
 def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:

@@ -26,14 +26,15 @@ from taskflow.geometry import (
     read_surface,
 )
 from taskflow.runtime.regions import Box, hull, triple
-from taskflow.simulation.bodies.inertia import WEIGHTLESS, MovingBody, RigidMass
+from taskflow.simulation.bodies.images import continued, is_over, over_sides
+from taskflow.simulation.bodies.inertia import BodyForce, MovingBody, RigidMass
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.moving import REACH, Moving
 from taskflow.simulation.bodies.solids import Solids, pieces
+from taskflow.simulation.bodies.volumes import Volumes, volumes
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import ShapeTable
-from taskflow.simulation.case.physics import Forcing
 
 ORIGIN = (0.0, 0.0, 0.0)
 MOMENTS = 200  # of a run, at which it is looked where bodies are
@@ -47,9 +48,22 @@ class Bodies:
     grid: StaggeredGrid
 
     @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Their shapes as they are given, without images beyond periodic sides."""
+        return shapes(self.case)
+
+    @cached_property
     def solids(self) -> Solids:
-        """Their shapes, at the beginning of the run."""
-        return self.moving.solids(0.0) if self.moving else Solids(self.grid, shapes(self.case))
+        """Their shapes, at the beginning of the run, with images beyond periodic sides."""
+        if self.moving:
+            return self.moving.solids(0.0)
+        whole = tuple(continued(shape, self.grid) for shape in self.shapes)
+        return Solids(self.grid, whole, over_sides(self.shapes, self.grid))
+
+    @cached_property
+    def volumes(self) -> Volumes:
+        """The volume of each obstacle in the domain at the beginning, and its centre."""
+        return volumes(self.solids, self.shapes)
 
     @cached_property
     def moving(self) -> Moving | None:
@@ -64,7 +78,7 @@ class Bodies:
             return None
         at_rest = [
             bounded(shape, self.grid) if motion is not None and isinstance(shape, ImplicitShape) else shape
-            for shape, motion in zip(shapes(self.case), motions, strict=True)
+            for shape, motion in zip(self.shapes, motions, strict=True)
         ]
         case, owners, temperatures = self.case, self._owners, self._temperatures
         spread = case.fluid.viscosity, case.heat.diffusivity if case.heat else 0.0
@@ -88,19 +102,27 @@ class Bodies:
         return tuple(self._body(name) for name in self.names)
 
     @cached_property
-    def driven(self) -> dict[str, MovingBody]:
-        """The bodies with names, by these, where some move."""
-        moving = self.moving
-        if moving is None:
-            return {}
-        driven = {}
+    def driven(self) -> dict[str, BodyForce]:
+        """The bodies with names, by these, of which more than the last step on their faces makes the force."""
+        moving, driven = self.moving, {}
         for name in self.names:
             parts, about = self._parts(name), np.array(self._about(name))
-            shapes, motion = tuple(moving.shapes[n] for n in parts), moving.motions[parts[0]]
-            stays, acts = motion is None, self.case.body != Forcing()
-            mass = RigidMass.of(shapes, self.grid, stays=stays) if acts or not stays else WEIGHTLESS
-            driven[name] = MovingBody(self.grid, shapes, mass, motion, about, self._lift(parts))
+            motion, lift = moving.motions[parts[0]] if moving else None, self._lift(parts)
+            if motion is not None:
+                assert moving is not None
+                made = tuple(moving.shapes[n] for n in parts)
+                driven[name] = MovingBody(about, lift, RigidMass.of(made, self.grid), self.grid, made, motion)
+            elif self._acts or lift.any():
+                size, centre = (values[parts] for values in self.volumes)
+                whole = float(size.sum())
+                driven[name] = BodyForce(about, lift, whole, size @ centre / whole if whole else about)
         return driven
+
+    @property
+    def _acts(self) -> bool:
+        """Whether a uniform force acts on all fluid."""
+        body = self.case.body
+        return any(part != 0.0 for part in (*body.force, *body.geostrophic_wind)) or body.bulk_velocity is not None
 
     def _lift(self, parts: list[int]) -> np.ndarray:
         """The acceleration of fluid that has the temperature of obstacles, the same one; 0 where it is not given."""
@@ -155,10 +177,15 @@ class Bodies:
     def obstacles(self, forced: int) -> Obstacles:
         """The bodies as the model knows them; `forced` is how often a projection forces the velocity in them."""
         if not self._immersed:
-            return Obstacles(self.followed, forced)
+            return Obstacles(self.followed, forced, fluid=self._fluid)
         isothermal = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
         kind = MovingObstacles if self.moving else ImmersedObstacles
-        return kind(self.followed, forced, near=self.near, isothermal=isothermal)
+        return kind(self.followed, forced, near=self.near, isothermal=isothermal, fluid=self._fluid)
+
+    @property
+    def _fluid(self) -> float:
+        """The share of the domain outside of bodies; 1 where nobody asks."""
+        return 1 - float(self.volumes[0].sum()) / math.prod(self.grid.lengths) if self.case.body.bulk_velocity else 1.0
 
     @property
     def _immersed(self) -> bool:
@@ -169,10 +196,23 @@ class Bodies:
         around = hull(self.solids.boxes[n] for n in parts)
         about = triple(a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
         heated = any(self.case.obstacles[n].temperature is not None for n in parts)
-        cells = self._beside(around)
+        cells = self._beside(around, 2 if self._immersed else 1)
         if self.moving:
             cells = hull([*self._travelled(parts), self._beside(around, REACH)])
-        return Body(name, cells, about, heated)
+            return Body(name, cells, about, heated)
+        (low, high), lengths = self._ends(parts), np.array(self.grid.lengths)
+        over = self._over(parts) & (high - low <= lengths)
+        middle = np.where(over, [low, high], self.grid.origin).mean(axis=0) - self.grid.origin
+        return Body(name, cells, about, heated, triple(middle.tolist()), triple(np.where(over, lengths, 0.0).tolist()))
+
+    def _ends(self, parts: list[int]) -> np.ndarray:
+        """The lowest and the highest corner of the box around obstacles at their places at rest."""
+        ends = np.array([(self.moving or self).shapes[n].bounds for n in parts])
+        return np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+
+    def _over(self, parts: list[int]) -> np.ndarray:
+        """The periodic directions along which one of the obstacles, at rest, continues beyond a side."""
+        return np.any([is_over(self.shapes[n], self.grid) for n in parts], axis=0)
 
     def _parts(self, name: str) -> list[int]:
         """The numbers from 0 of the obstacles that are one body."""
@@ -186,11 +226,10 @@ class Bodies:
         if point is not None:
             return point
         moving, domain = self.moving, np.array([self.grid.origin, np.add(self.grid.origin, self.grid.lengths)])
-        ends = np.array([(moving or self.solids).shapes[n].bounds for n in parts])
-        box = np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
-        goes = moving is not None and moving.motions[parts[0]] is not None
-        middle = (np.where(np.isfinite(box), box, domain) if goes else np.clip(box, *domain)).mean(axis=0)
-        return triple(middle.tolist())
+        box = self._ends(parts)
+        if moving is not None and moving.motions[parts[0]] is not None:
+            return triple(np.where(np.isfinite(box), box, domain).mean(axis=0).tolist())
+        return triple(np.where(self._over(parts), box, np.clip(box, *domain)).mean(axis=0).tolist())
 
     def _beside(self, cells: Box, layers: int = 1) -> Box:
         """Some cells, and those that are so many layers away at most."""

@@ -145,9 +145,9 @@ class ImmersedMasks(Masks):
         closed = [numbers[at] != 0 for at in FACES]
         masks = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside), **self._faces(part, numbers)}
         if "edges" in self.roles:
-            masks |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
+            masks["edges"] = cuts.edge_bits(closed)
         if "owner_x" in self.roles:
-            masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(numbers[at])) for at in FACES}
+            masks |= {f"owner_{at[1]}": self._owners(wide[at], LAYERS) for at in FACES}
         shut = (masks["solid"] & ITSELF) > 0
         if self._warm:
             masks["T_faces"] = self._heat_bits(closed, shut, np.isfinite(self._temperature(numbers["c"])))
@@ -156,6 +156,13 @@ class ImmersedMasks(Masks):
         if "conductance_T" in self.roles:
             masks |= self._conductances(part, numbers["c"])
         return {name: values for name, values in masks.items() if name in self.roles}
+
+    def _owners(self, numbers: np.ndarray, layers: int) -> np.ndarray:
+        """The bodies to which faces belong: one that has a face so many steps or less away."""
+        owners = self._bodies(numbers)
+        for _ in range(layers):
+            owners = cuts.owners(owners)
+        return owners
 
     def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
         """The flags of cells as heat and scalars meet them."""

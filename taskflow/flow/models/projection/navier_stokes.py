@@ -68,7 +68,7 @@ class NavierStokes(FlowModel):
             fields |= quantity.fields
         if self.turbulence:
             fields["nu_t"] = "c"
-        return {**fields, **self.surfaces}
+        return {**fields, **self.surfaces, **(self.obstacles.pushed if self.obstacles else {})}
 
     @property
     def ghost(self) -> int:
@@ -98,9 +98,9 @@ class NavierStokes(FlowModel):
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.openings.begin(f)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
+        yield from self.driving.begin(f, self.setting)
         if self.obstacles:
             yield from self.obstacles.start(f, self.grid, self.pressure)
-        yield from self.driving.begin(f, self.setting)
         yield from self.pressure.prepare(f)
         yield from self.projection(f, (f.u, f.v, f.w), "dt")
         for name in (f.p, f.rhs):
@@ -148,7 +148,11 @@ class NavierStokes(FlowModel):
         velocity, tendency, new = ((f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new))
         nu_t = f.nu_t if self.turbulence else None
         buoyancy = self.buoyancy if self.heat else None
-        faces, edges = self.obstacles.face_flags(f, eddies=nu_t is not None) if self.obstacles else (None, None)
+        faces, edges, part = None, None, self.scheme.part(self.scheme.names.index(names))
+        if self.obstacles:
+            eddies = nu_t is not None
+            faces, edges = self.obstacles.face_flags(f, eddies=eddies)
+            yield from self.obstacles.push(f, names, self.grid, self.fluid, buoyancy, part, eddies=eddies)
         yield momentum(
             velocity, nu_t, f.T if buoyancy else None, faces, edges, tendency, new,
             over=self.staggered.box, grid=self.grid, fluid=self.fluid, buoyancy=buoyancy, **names,
@@ -160,12 +164,12 @@ class NavierStokes(FlowModel):
         bounded = {quantity.name for quantity in self.quantities if quantity.bounded}
         for force in self.forces:
             if force.on not in bounded:
-                flags = None if force.on in VELOCITY else self.solid_flags(f, force.on)
+                flags = self.solid_flags(f, force.on)
                 yield force.act(f, names, f"begins{stage(names['dt'])}", self.grid, flags)
         yield from self.driving.act(f, names, self.setting)
         if self.obstacles:
             driven = self.driving != NO_DRIVING or bool(self.forces)
-            yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)
+            yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, part, driven=driven)
             for quantity in self.quantities:
                 if not quantity.bounded:
                     now, next_ = f[quantity.name], f[f"{quantity.name}_new"]
@@ -249,8 +253,9 @@ class NavierStokes(FlowModel):
                 yield force.release(q, f, part, dt, time, self.grid, self.solid_flags(f, quantity.name))
 
     def solid_flags(self, f: Roles, name: str) -> str | None:
-        """The flags of cells that are solid, as a quantity meets them; None without bodies."""
-        return f["T_faces" if name == "T" else "scalar_faces"] if self.obstacles else None
+        """The flags of cells that are solid, as the velocity or a quantity meets them; None without bodies."""
+        role = "solid" if name in VELOCITY else "T_faces" if name == "T" else "scalar_faces"
+        return f[role] if self.obstacles else None
 
     def mixing(self, f: Roles, quantity: Quantity) -> Mixing:
         """The eddies and bodies in the transport equation of a quantity."""
