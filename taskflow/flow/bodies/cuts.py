@@ -135,9 +135,13 @@ def moving_heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, isothermal:
     return np.where(bits & KEEPS, inside, bits).astype(np.uint16)
 
 
-def owners(bodies: np.ndarray) -> np.ndarray:
-    """The body that has a point, or else one that has a neighbour; 0 for none. `bodies` has a number for each point."""
-    numbers = moved(bodies)
-    for axis, side in NEIGHBOURS:
-        numbers = np.where(numbers != 0, numbers, moved(bodies, (axis, side)))
-    return numbers
+def owners(bodies: np.ndarray, layers: int = 1) -> np.ndarray:
+    """The body that has a point, or else one that has a point so many steps or less away; 0 for none. `bodies` has a
+    number for each point, and as many more layers.
+    """
+    for _ in range(layers):
+        numbers = moved(bodies)
+        for axis, side in NEIGHBOURS:
+            numbers = np.where(numbers != 0, numbers, moved(bodies, (axis, side)))
+        bodies = numbers
+    return bodies

@@ -56,15 +56,21 @@ PUSHES = Components(push_x=ReadWrite, push_y=ReadWrite, push_z=ReadWrite)
 
 @task(kernel=KERNELS / "bodies" / "forces.cu")
 def force_on_body(
-    p: Read[BESIDE], T: Read[BESIDE] | None, solid: ReadByte, blockage: BLOCKAGE | None,
-    push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
-    *, forces: Reduce["sum", 9], grid: Grid, buoyancy: Buoyancy | None, target: ForceTarget,
+    p: Read[BESIDE], solid: ReadByte, push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
+    *, forces: Reduce["sum", 9], grid: Grid, target: ForceTarget,
 ) -> None:  # fmt: skip
     """Sum what the last step took from the fluid on the faces that belong to a body, and its moment: `forces` are
-    pressure, the rest, and moment, along x, y and z each.
+    pressure, that of the last stage on closed faces, the rest, and moment, along x, y and z each.
+    """
 
-    pressure is that of the last stage on closed faces. With T and `buoyancy` the lift of what is stored in closed
-    faces, and in the covered share of cut ones, is taken off: for bodies without a temperature of their own.
+
+@task(kernel=KERNELS / "bodies" / "stored.cu")
+def stored_lift(
+    T: Read[BESIDE], solid: ReadByte, blockage: BLOCKAGE | None, owners: OWNERS,
+    *, stored: Reduce["sum", 6], grid: Grid, buoyancy: Buoyancy, number: int,
+) -> None:  # fmt: skip
+    """Sum the lift of what is stored in the closed faces of a body and in the covered share of cut ones, and the volume
+    of that, along x, y and z each: of one without a temperature of its own.
     """
 
 

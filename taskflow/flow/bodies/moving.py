@@ -119,11 +119,14 @@ class MovingObstacles(ImmersedObstacles):
 
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = u_b on closed faces, and what the solver has to know of them before it is first used."""
-        body = tuple(f[role] for role in BODY)
-        yield follow_bodies((f.u, f.v, f.w), f.solid, body, over=Box.of(grid.cells), grid=grid)
+        yield from self.hold(f, (f.u, f.v, f.w), grid)
         if self.isothermal:
             yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
         yield from coefficients_at_bodies(f, grid, pressure)
+
+    def hold(self, f: Roles, velocity: tuple[str, str, str], grid: Grid) -> Iterator[Launch]:
+        body = tuple(f[role] for role in BODY)
+        yield follow_bodies(velocity, f.solid, body, over=Box.of(grid.cells), grid=grid)
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]

@@ -24,7 +24,15 @@ from taskflow.flow.bodies.bulk_velocity import (
     missing_along,
     stage,
 )
-from taskflow.flow.bodies.forces import PUSH, PUSHES, ForceTarget, force_on_body, heat_from_body, push_closed_faces
+from taskflow.flow.bodies.forces import (
+    PUSH,
+    PUSHES,
+    ForceTarget,
+    force_on_body,
+    heat_from_body,
+    push_closed_faces,
+    stored_lift,
+)
 from taskflow.flow.bodies.moving_scalars import Pass
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import Grid, Vector
@@ -71,7 +79,7 @@ def coefficients_at_bodies(f: Roles, grid: Grid, pressure: Solver) -> Iterator[L
     yield open_faces(*b, f.solid, over=cells)
 
 
-MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
+MOST = 100  # bodies whose forces are followed: of the scalars of a run each takes up to fifteen
 STANDING = (0.0, 0.0, 0.0)
 
 
@@ -130,8 +138,12 @@ class Obstacles:
 
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
-        yield stop((f.u, f.v, f.w), f.solid, over=Box.of(grid.cells))
+        yield from self.hold(f, (f.u, f.v, f.w), grid)
         yield from coefficients_at_bodies(f, grid, pressure)
+
+    def hold(self, f: Roles, velocity: tuple[str, str, str], grid: Grid) -> Iterator[Launch]:
+        """Give closed faces the velocity of bodies."""
+        yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
@@ -227,24 +239,26 @@ class Obstacles:
         self, f: Roles, grid: Grid, scheme: TimeScheme, buoyancy: Buoyancy | None, heat: Transport | None,
         *, bounded: bool = False,
     ) -> Iterator[Launch]:  # fmt: skip
-        """The scalars forces_1, flux_1 and so on, of each body by its number; `bounded` if heat is carried within its
-        bounds.
+        """The scalars forces_1, stored_1, flux_1 and so on, of each body by its number; `bounded` if heat is carried
+        within its bounds.
         """
         last = scheme.stages[-1].share
         for number, body in enumerate(self.bodies, start=1):
             where = {"over": body.around, "grid": grid}
             target = ForceTarget(number, body.about, body.middle, body.period, int(self.stairs), last)
-            lift = None if body.heated else buoyancy
-            yield self.force(f, f.scalar(f"forces_{number}"), buoyancy=lift, target=target, **where)
+            yield self.force(f, f.scalar(f"forces_{number}"), target=target, **where)
+            if buoyancy and not body.heated:
+                sums, owners = f.scalar(f"stored_{number}"), (f.owner_x, f.owner_y, f.owner_z)
+                about = {"buoyancy": buoyancy, "number": number, **where}
+                yield stored_lift(f.T, f.solid, self.surfaces(f)[2], owners, stored=sums, **about)
             if heat and body.heated:
                 flux = f.scalar(f"flux_{number}")
                 yield self.heat(f, flux, bounded=bounded, transport=heat, number=number, **where)
 
-    def force(self, f: Roles, forces: str, *, buoyancy: Buoyancy | None, **where: Any) -> Launch:
+    def force(self, f: Roles, forces: str, **where: Any) -> Launch:
         """The force on a body and its moment, into the scalars of this name."""
-        T, blockage = (f.T, self.surfaces(f)[2]) if buoyancy else (None, None)
         push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
-        return force_on_body(f.p, T, f.solid, blockage, push, owners, forces=forces, buoyancy=buoyancy, **where)
+        return force_on_body(f.p, f.solid, push, owners, forces=forces, **where)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""
@@ -263,6 +277,8 @@ class Obstacles:
             pressure, friction, moment = sums[:3], sums[3:6], sums[6:]
             force = [a + b for a, b in zip(pressure, friction, strict=True)]
             measured[body.name] = {"force": force, "pressure_force": pressure, "moment": moment}
+            if f"stored_{number}.0" in scalars and not body.heated:
+                measured[body.name]["stored"] = [*reduced(scalars, f"stored_{number}")]
             if f"flux_{number}" in scalars and body.heated:
                 measured[body.name]["heat_flux"] = scalars[f"flux_{number}"]
         return measured

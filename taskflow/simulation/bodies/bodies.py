@@ -18,19 +18,18 @@ from taskflow.geometry import (
     Cuboid,
     Cylinder,
     ImplicitShape,
-    Pointwise,
     Shape,
     Sphere,
-    Vector,
     read_heights,
     read_surface,
 )
 from taskflow.runtime.regions import Box, hull, triple
+from taskflow.simulation.bodies.bounded import bounded
 from taskflow.simulation.bodies.images import continued, is_over, over_sides
 from taskflow.simulation.bodies.inertia import BodyForce, MovingBody, RigidMass
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.moving import REACH, Moving
-from taskflow.simulation.bodies.solids import Solids, pieces
+from taskflow.simulation.bodies.solids import Solids
 from taskflow.simulation.bodies.volumes import Volumes, volumes
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import GridTable
@@ -112,7 +111,7 @@ class Bodies:
                 assert moving is not None
                 made = tuple(moving.shapes[n] for n in parts)
                 driven[name] = MovingBody(about, lift, RigidMass.of(made, self.grid), self.grid, made, motion)
-            elif self._acts or lift.any():
+            elif self._acts:
                 size, centre = (values[parts] for values in self.volumes)
                 whole = float(size.sum())
                 driven[name] = BodyForce(about, lift, whole, size @ centre / whole if whole else about)
@@ -120,9 +119,11 @@ class Bodies:
 
     @property
     def _acts(self) -> bool:
-        """Whether a uniform force acts on all fluid."""
-        body = self.case.body
-        return any(part != 0.0 for part in (*body.force, *body.geostrophic_wind)) or body.bulk_velocity is not None
+        """Whether a uniform force, or lift, acts on the fluid."""
+        body, heat = self.case.body, self.case.heat
+        lifted = heat is not None and heat.expansion != 0 and any(body.gravity)
+        driven = any(part != 0.0 for part in (*body.force, *body.geostrophic_wind))
+        return lifted or driven or body.bulk_velocity is not None
 
     def _lift(self, parts: list[int]) -> np.ndarray:
         """The acceleration of fluid that has the temperature of obstacles, the same one; 0 where it is not given."""
@@ -282,42 +283,3 @@ def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside")
     (x, y, _), (length_x, length_y, _) = grid.origin, grid.lengths
     extent = table.extent or (x, x + length_x, y, y + length_y)
     return read_heights(Path(table.file or ""), extent, table.variable, table.interpolation == "nearest")
-
-
-@dataclass(frozen=True)
-class Bounded(Pointwise):
-    """A shape that lies in a box."""
-
-    shape: Pointwise
-    box: tuple[Vector, Vector]
-
-    @property
-    def bounds(self) -> tuple[Vector, Vector]:
-        return self.box
-
-    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return self.shape.contains(x, y, z)
-
-    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return self.shape.distance(x, y, z)
-
-
-def bounded(shape: Pointwise, grid: StaggeredGrid) -> Pointwise:
-    """Return the shape with the box around its cells and those beside them; endless along directions in which it
-    reaches from one end of the domain to the other. What has no cell stays as it is.
-    """
-    solids, marked = Solids(grid, (shape,)), [np.zeros(n, bool) for n in grid.cells]
-    for piece in pieces(grid.box):
-        mask = solids.mask(piece)
-        for axis in range(3):
-            others = tuple(2 - other for other in range(3) if other != axis)
-            marked[axis][piece.lo[axis] : piece.hi[axis]] |= mask.any(axis=others)
-    if not marked[0].any():
-        return shape
-    low, high = [], []
-    for axis, cells in enumerate(marked):
-        first, last = int(np.argmax(cells)), int(cells.size - np.argmax(cells[::-1]))
-        whole, faces, width = first == 0 and last == cells.size, grid.faces(axis), grid.widths(axis)
-        low.append(-math.inf if whole else float(faces[first] - width[first]))
-        high.append(math.inf if whole else float(faces[last] + width[last - 1]))
-    return Bounded(shape, (triple(low), triple(high)))

@@ -110,6 +110,17 @@ def _vector(tensor: np.ndarray) -> np.ndarray:
     return np.array([tensor[1, 2] - tensor[2, 1], tensor[2, 0] - tensor[0, 2], tensor[0, 1] - tensor[1, 0]])
 
 
+def _lifted(measured: dict[str, Any], known: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+    """The acceleration by lift of what is stored in a body: the mean over its faces where that was measured; and what
+    else was.
+    """
+    if "stored" not in measured:
+        return known, measured
+    lift, volume = np.array(measured["stored"]).reshape(2, 3)
+    others = {name: value for name, value in measured.items() if name != "stored"}
+    return np.where(volume > 0, lift / np.where(volume > 0, volume, 1.0), 0.0), others
+
+
 @dataclass(frozen=True, eq=False)
 class BodyForce:
     """A body at rest whose forces are followed: the point about which its moment is taken, the acceleration by the lift
@@ -125,9 +136,10 @@ class BodyForce:
         """The numbers measured of it in the step of length dt to a time, less what drives the fluid that is stored in
         it, of all fluid the one that is `driven` so.
         """
+        lift, measured = _lifted(measured, self.lift)
         if not dt:
             return measured
-        weight = self.volume * (self.lift + driven)
+        weight = self.volume * (lift + driven)
         moment = np.array(measured["moment"]) - np.cross(self.centre - self.about, weight)
         return {**measured, "force": (np.array(measured["force"]) - weight).tolist(), "moment": moment.tolist()}
 
@@ -160,9 +172,10 @@ class MovingBody:
         all fluid the one that is `driven` so, and the moment about the point where that is now. None is told while it
         lies across a periodic side.
         """
+        lift, measured = _lifted(measured, self.lift)
         if not dt:
             return measured
-        acceleration, force = self.lift + driven, np.array(measured["force"])
+        acceleration, force = lift + driven, np.array(measured["force"])
         pose = self.motion.pose(time)
         about = pose.forth(self.about)
         gained, turned = self.mass.change(self.motion, time - dt, time, about, acceleration)

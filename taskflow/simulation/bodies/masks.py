@@ -147,7 +147,7 @@ class ImmersedMasks(Masks):
         if "edges" in self.roles:
             masks["edges"] = cuts.edge_bits(closed)
         if "owner_x" in self.roles:
-            masks |= {f"owner_{at[1]}": self._owners(wide[at], LAYERS) for at in FACES}
+            masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(wide[at]), LAYERS) for at in FACES}
         shut = (masks["solid"] & ITSELF) > 0
         if self._warm:
             masks["T_faces"] = self._heat_bits(closed, shut, np.isfinite(self._temperature(numbers["c"])))
@@ -156,13 +156,6 @@ class ImmersedMasks(Masks):
         if "conductance_T" in self.roles:
             masks |= self._conductances(part, numbers["c"])
         return {name: values for name, values in masks.items() if name in self.roles}
-
-    def _owners(self, numbers: np.ndarray, layers: int) -> np.ndarray:
-        """The bodies to which faces belong: one that has a face so many steps or less away."""
-        owners = self._bodies(numbers)
-        for _ in range(layers):
-            owners = cuts.owners(owners)
-        return owners
 
     def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
         """The flags of cells as heat and scalars meet them."""

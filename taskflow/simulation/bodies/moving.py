@@ -167,7 +167,7 @@ class MovingMasks(ImmersedMasks):
         inner = slice(REACH - LAYERS, LAYERS - REACH or None)
         masks = super()._cut(part, {at: values[inner, inner, inner] for at, values in wide.items()})
         if "owner_x" in self.roles:
-            masks |= {f"owner_{at[1]}": self._owners(wide[at], REACH) for at in FACES}
+            masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(wide[at]), REACH) for at in FACES}
         return masks | self._velocities(part, wide)
 
     def _friction(

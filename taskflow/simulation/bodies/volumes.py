@@ -57,11 +57,11 @@ def _room(shape: Shape, grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray]:
 def _beside(at: np.ndarray, numbers: np.ndarray, alone: Sequence[Shape], grid: StaggeredGrid, axis: int) -> np.ndarray:
     """Places along an axis, each as that of its image which is nearest to the middle of its shape."""
     over = np.array([False, *(is_over(shape, grid)[axis] for shape in alone)])
-    middle = np.array([0.0, *(np.mean([end[axis] for end in shape.bounds]) for shape in alone)])
     if not over.any():
         return at
-    length = grid.lengths[axis]
-    images = at - length * np.floor((at - np.where(over, middle, 0.0)[numbers]) / length + 0.5)
+    ends = np.array([(0.0, 0.0), *((shape.bounds[0][axis], shape.bounds[1][axis]) for shape in alone)])
+    length, middle = grid.lengths[axis], np.where(over[:, None], ends, 0.0).mean(axis=1)
+    images = at - length * np.floor((at - middle[numbers]) / length + 0.5)
     return np.where(over[numbers], images, at)
 
 

@@ -28,7 +28,7 @@ from taskflow.flow.bodies.forces import OWNERS, ForceTarget
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE, WIDE_U, WIDE_V, WIDE_W, U, V, W
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.operators.momentum import Advection, Buoyancy, Fluid, Quick
+from taskflow.flow.operators.momentum import Advection, Fluid, Quick
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import (
@@ -170,6 +170,6 @@ class PhaseObstacles(Obstacles):
         """No fields: forces are found from a state."""
         return {}
 
-    def force(self, f: Roles, forces: str, *, buoyancy: Buoyancy | None, **where: Any) -> Launch:
+    def force(self, f: Roles, forces: str, **where: Any) -> Launch:
         velocity, mass, owners = (f.u, f.v, f.w), (f.m_x, f.m_y, f.m_z), (f.owner_x, f.owner_y, f.owner_z)
         return force_of_phases(velocity, mass, f.f, f.p, f.solid, owners, forces=forces, phases=self.phases, **where)
