@@ -168,7 +168,7 @@ class Obstacles:
         return None, None, None
 
     def push(
-        self, f: Roles, names: Mapping[str, str], grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None, part: StagePart,
+        self, f: Roles, ratio: str, grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None, part: StagePart,
         *, eddies: bool,
     ) -> Iterator[Launch]:  # fmt: skip
         """Act before the momentum equation of a stage: what it would bring to closed faces goes to bodies that are
@@ -177,7 +177,7 @@ class Obstacles:
         if self.bodies:
             fields = f.p, f.nu_t if eddies else None, f.T if buoyancy else None, f.solid
             written = (f.h_u, f.h_v, f.h_w), tuple(f[role] for role in PUSH)
-            constants = {"grid": grid, "fluid": fluid, "buoyancy": buoyancy, "part": part, **names}
+            constants = {"ratio": ratio, "grid": grid, "fluid": fluid, "buoyancy": buoyancy, "part": part}
             yield push_closed_faces((f.u, f.v, f.w), *fields, *written, over=self.around, **constants)
 
     @property

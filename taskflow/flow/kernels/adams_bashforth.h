@@ -4,8 +4,8 @@
 // holds.
 struct AdamsBashforth {
   real dt, now, before;
-  INLINE AdamsBashforth(In64 step, In64 ratio)
-      : dt(real(*step)), now(real(1.0 + 0.5 * *ratio)), before(real(0.5 * *ratio)) {}
+  INLINE explicit AdamsBashforth(In64 ratio) : dt(0), now(real(1.0 + 0.5 * *ratio)), before(real(0.5 * *ratio)) {}
+  INLINE AdamsBashforth(In64 step, In64 ratio) : AdamsBashforth(ratio) { dt = real(*step); }
   // What the step takes for H: of the tendency now and that of the stage before
   INLINE real blend(real H, real H_old) const {
     const real old = taken(before != 0, H_old);

@@ -47,10 +47,10 @@ FN double tendency(const Component& u, const Component& v, const Component& w, c
 
 // On closed faces h = H, and push gains what a stage takes for H and, of the stage before, the pressure
 TASK push_closed_faces(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTIONAL(T), InByte solid, InOut h_u, InOut h_v,
-                       InOut h_w, InOut push_x, InOut push_y, InOut push_z, In64 dt, In64 ratio, Grid grid,
+                       InOut h_w, InOut push_x, InOut push_y, InOut push_z, In64 ratio, Grid grid,
                        Fluid fluid OPTIONAL(buoyancy), StagePart part) {
   STRIDES(range)
-  const AdamsBashforth scheme(dt, ratio);
+  const AdamsBashforth scheme(ratio);
   const Convection convection(grid);
   const auto eddies = eddies_of(nu_t);
   for_cells(range, CELL(c) {

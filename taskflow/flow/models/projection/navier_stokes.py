@@ -150,7 +150,7 @@ class NavierStokes(FlowModel):
         new, part = (f.u_new, f.v_new, f.w_new), self.scheme.part(self.scheme.names.index(names))
         if self.obstacles:
             buoyancy, eddies = self.buoyancy if self.heat else None, self.turbulence is not None
-            yield from self.obstacles.push(f, names, self.grid, self.fluid, buoyancy, part, eddies=eddies)
+            yield from self.obstacles.push(f, names["ratio"], self.grid, self.fluid, buoyancy, part, eddies=eddies)
         yield from self.accelerate(f, names)
         for quantity in self.quantities:
             if not quantity.bounded:
