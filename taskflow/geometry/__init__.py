@@ -5,7 +5,7 @@ It knows points and files; in `grids` charts, too. It does not know what flows a
 
 from taskflow.geometry.distance import SurfaceDistance
 from taskflow.geometry.heights import read_heights
-from taskflow.geometry.placed import Pose, corners, placed
+from taskflow.geometry.placed import Placed, Pose, corners, placed
 from taskflow.geometry.shapes import (
     Composition,
     Cuboid,
@@ -18,3 +18,4 @@ from taskflow.geometry.shapes import (
     Vector,
 )
 from taskflow.geometry.surface import ClosedSurface, read_surface
+from taskflow.geometry.volume import volume_of

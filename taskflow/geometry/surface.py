@@ -20,6 +20,7 @@ from taskflow.runtime.regions import triple
 
 MEMORY = {".stl": 14, ".obj": 30}  # times its size takes a file while it is read: measured 9 to 13, and 17 to 30
 FARTHEST = 1e100  # where a corner of a triangle may be: products of three such numbers are finite
+SAME = 1e-8  # of the extent of a surface: corners that close to each other are one
 PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
 
 
@@ -93,6 +94,14 @@ class ClosedSurface(Shape):
         middle = self.triangles.mean(axis=(0, 1))
         a, b, c = (self.triangles[:, n] - middle for n in range(3))
         return float((np.cross(a, b) * c).sum() / 6)
+
+    @cached_property
+    def centre(self) -> np.ndarray:
+        """The centre of the volume inside."""
+        middle = self.triangles.mean(axis=(0, 1))
+        corners = self.triangles - middle
+        volumes = (np.cross(corners[:, 0], corners[:, 1]) * corners[:, 2]).sum(axis=1) / 6
+        return np.asarray(middle + (volumes @ corners.sum(axis=1)) / (4 * volumes.sum()))
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """Return where the line through a point first cuts a triangle behind it."""
@@ -178,13 +187,44 @@ def read_surface(path: Path, scale: float, shift: Vector) -> ClosedSurface:
         return _surface(file, path, scale, shift)
 
 
+def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of all rows that are alike, by their places, and which of these each row is."""
+    order = np.lexsort(rows.T)
+    begins = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
+    numbers = np.empty(len(rows), np.int64)
+    numbers[order] = np.cumsum(begins) - 1
+    return order[begins], numbers
+
+
+def _joined(triangles: np.ndarray) -> np.ndarray:
+    """Return triangles of which those corners are one that are as close as rounding leaves them, in any units."""
+    points = triangles.reshape(-1, 3)
+    extent = float(np.ptp(points, axis=0).max())
+    size = 2.0 ** math.ceil(math.log2(extent)) if extent else 1.0  # a power of two: nothing is rounded
+    first, numbers = _alike(np.round((points - points.min(axis=0)) / (SAME * size)))
+    return np.asarray(points[first][numbers].reshape(triangles.shape))
+
+
+def _unpaired(triangles: np.ndarray) -> np.ndarray:
+    """Return the edges [n, end, xyz] that an odd number of triangles has, of those whose corners differ."""
+    points = triangles.reshape(-1, 3)
+    first, numbers = _alike(points)
+    corners = numbers.reshape(-1, 3)
+    corners = corners[(corners != np.roll(corners, 1, axis=1)).all(axis=1)]
+    if not len(corners):
+        return np.zeros((0, 2, 3))
+    edges = np.sort(corners[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    one, which = _alike(edges)
+    return np.asarray(points[first[edges[one][np.bincount(which, minlength=len(one)) % 2 == 1]]])
+
+
 def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> ClosedSurface:
     trimesh = library("trimesh", f"the surface {path.name}")
     fits(MEMORY[path.suffix.lower()] * path.stat().st_size, str(path))
     try:
         # of bytes alone: it would look for what the file names, as materials, beside a file
         with np.errstate(all="ignore"):  # numbers that are too large are told of below
-            mesh = trimesh.load_mesh(BytesIO(file.read()), file_type=path.suffix.lower()[1:])
+            mesh = trimesh.load_mesh(BytesIO(file.read()), file_type=path.suffix.lower()[1:], process=False)
         triangles = np.array(mesh.triangles, dtype=np.float64)
     except Exception as error:  # whatever a reader of broken files comes upon
         raise unreadable(path, error, "give an STL or OBJ file") from None
@@ -193,12 +233,11 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
     bad = np.argwhere(~np.isfinite(triangles).all(axis=(1, 2)) | (np.abs(triangles).max(axis=(1, 2)) > FARTHEST))
     if len(bad):
         raise BadInput(f"{path}: triangle {bad[0][0] + 1} has a corner that is not finite, or far away; mend the file")
-    if not mesh.is_watertight:
-        edges, counts = np.unique(mesh.edges_sorted, axis=0, return_counts=True)
-        open_edges = edges[counts % 2 == 1]
-        at = ", ".join(f"{v:.6g}" for v in mesh.vertices[open_edges[0]].mean(axis=0)) if len(open_edges) else "?"
+    triangles = _joined(triangles)
+    if len(edges := _unpaired(triangles)):
+        at = ", ".join(f"{v:.6g}" for v in edges[0].mean(axis=0))
         raise BadInput(
-            f"{path}: the surface is not closed: {len(open_edges)} edges belong to an odd number of triangles, the"
+            f"{path}: the surface is not closed: {len(edges)} edges belong to an odd number of triangles, the"
             f" first at ({at}); mend it in the program that made it"
         )
     return ClosedSurface(scale * triangles + np.array(shift))

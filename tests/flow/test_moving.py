@@ -107,7 +107,7 @@ def test_forces(walls, real, device):
     grid, [p] = hand.staggered, hand.shifted("p")
     for number in (1, 2):
         constants = {"grid": grid.constants, "target": forces.ForceTarget(number, (0.1, 0.2, 0.3))}
-        hand.run(hand.launch(moving.force_on_moving_body, constants))
+        hand.run(hand.launch(forces.force_on_body, constants))
         for axis, name in enumerate("xyz"):
             mine = (cuts.owners(now[axis]) == number) & ~on_wall(hand, axis)
             push = np.where(near(now[axis]) > 0, (p(-1, axis) - p()) / grid.spacing[axis], 0)

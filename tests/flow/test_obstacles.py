@@ -14,6 +14,7 @@ from taskflow.flow.poisson import relaxation
 from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.reference import Shifted
 from taskflow.flow.scalars.transport import transport
+from taskflow.flow.time.schemes import StagePart
 from taskflow.runtime.regions import Box
 from tests.flow.byhand import DT, FORCES, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
 
@@ -90,6 +91,17 @@ def exchange(hand: ByHand, name: str) -> None:
     hand.fields[name] = np.ascontiguousarray(inside)
 
 
+TENDENCY, PUSH = ("h_u", "h_v", "h_w"), ("push_x", "push_y", "push_z")
+OWNERS = ("owner_x", "owner_y", "owner_z")
+
+
+def push_on_faces(hand: ByHand, now: float, viscosity: float, before: float = 0.0, without: str = "nu_t T buoyancy"):
+    """What a stage with these shares of it and of the one before takes on closed faces, in its first step."""
+    hand.scalars["ratio"] = 0.0
+    known = {"grid": hand.staggered.constants, "fluid": Fluid(viscosity), "part": StagePart(now, before)}
+    hand.run(hand.launch(variant(forces.push_closed_faces, without), known))
+
+
 FLAGS = {
     "solid": lambda numbers: flags.solid_bits(numbers > 0),
     "faces": lambda numbers: flags.face_bits(numbers > 0),
@@ -134,7 +146,7 @@ def on_wall(hand: ByHand, axis: int) -> np.ndarray:
 @pytest.mark.parametrize("walls", WALLS)
 @pytest.mark.parametrize("warm", [False, True])
 def test_momentum(walls, warm, real, device):
-    """A face with a neighbour between two solid cells sees there minus its own velocity; closed faces keep theirs."""
+    """A face beside one between two solid cells sees there minus its own velocity; closed ones stay as they are."""
     task = momentum_with(warm=warm, bodies=True)
     hand, numbers = prepared(walls, real, list(task.fields), **device)
     solid, grid = numbers > 0, hand.staggered
@@ -148,8 +160,9 @@ def test_momentum(walls, warm, real, device):
                 H = H - FLUID.viscosity * solid_face(solid, axis, along, by) * q() / grid.spacing[along] ** 2
         if T is not None:
             H = H + reference.buoyancy(T, axis, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
-        still = closed(solid, axis) | on_wall(hand, axis)
-        expected.append((np.where(still, 0, H), np.where(still, q(), reference.step(q, H, old[axis], DT, RATIO))))
+        shut, wall = closed(solid, axis), on_wall(hand, axis)
+        moved = np.where(shut | wall, q(), reference.step(q, H, old[axis], DT, RATIO))
+        expected.append((np.where(wall, 0, np.where(shut, old[axis](), H)), moved))
     constants = {"grid": grid.constants, "fluid": FLUID, **({"buoyancy": BUOYANCY} if warm else {})}
     hand.run(hand.launch(task, constants))
     for name, (H, velocity) in zip(VELOCITY, expected, strict=True):
@@ -260,14 +273,14 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     """The momentum that the scheme takes from a periodic flow goes to the bodies, and to no one else: with walls the
     bodies' share of it is found from the faces of theirs.
     """
-    task = variant(forces.force_on_body, "nu_t")
-    hand, numbers = prepared(walls, real, [*VELOCITY, "p", "solid", "faces", "owner_x", "owner_y", "owner_z"], **device)
+    hand, numbers = prepared(walls, real, [*VELOCITY, "p", "solid", *TENDENCY, *PUSH, *OWNERS], **device)
+    push_on_faces(hand, 1.0, FLUID.viscosity)
     solid, grid, volume = numbers > 0, hand.staggered, hand.staggered.volume
     velocity, p = hand.shifted(*VELOCITY), hand.shifted("p")[0]
     result = {}
     for number in (1, 2):
-        target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
-        hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
+        target = forces.ForceTarget(number, (0.1, 0.2, 0.3), stairs=1)
+        hand.run(hand.launch(forces.force_on_body, {"grid": grid.constants, "target": target}))
         result[number] = dict(hand.scalars)
     for axis, name in enumerate("xyz"):
         q = velocity[axis]
@@ -292,21 +305,43 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
             assert inputs == pytest.approx(lost, abs=hand.tolerance)
 
 
+@pytest.mark.parametrize("walls", WALLS)
+def test_stages_add_up_on_closed_faces(walls, real, device):
+    """Two stages of a step: of each what it takes, by its share, and of the first its pressure."""
+    hand, numbers = prepared(walls, real, [*VELOCITY, "p", "solid", *TENDENCY, *PUSH], **device)
+    for name in PUSH:
+        hand.fields[name][...] = 7.0
+    push_on_faces(hand, 1.0, FLUID.viscosity)
+    whole, p, taken = [hand.values(name).astype("f8") for name in PUSH], hand.shifted("p")[0], hand.values
+    push_on_faces(hand, 0.25, FLUID.viscosity)
+    push_on_faces(hand, 0.75, FLUID.viscosity, before=0.25)
+    hand.fill(VELOCITY, seed=4)
+    brought = [hand.values(name).copy() for name in VELOCITY]
+    hand.run(hand.launch(obstacles.stop_and_push, {"part": StagePart(0.75, 0.25)}))
+    for axis, name in enumerate(PUSH):
+        shut, wall = closed(numbers > 0, axis), on_wall(hand, axis)
+        before, behind = near(numbers > 0, axis, -1), near(numbers > 0)
+        pressure = (np.where(before, 0, p(-1, axis)) - np.where(behind, 0, p())) / hand.staggered.spacing[axis]
+        own = np.where(shut & ~wall, whole[axis] + 0.25 * pressure, 7.0)
+        expected = own + np.where(shut, 0.75 / DT * brought[axis], 0)
+        np.testing.assert_allclose(taken(name), expected, rtol=0, atol=hand.tolerance * 100)
+        assert not taken(VELOCITY[axis])[shut].any()
+
+
 def test_the_moment_of_a_pressure():
     """Of p = x on a box: the force is minus the volume, through the box's middle."""
     hand = ByHand(CELLS, (True, True, True)).fill([])
     numbers = np.zeros([n + 2 for n in CELLS[::-1]], "u1")
     numbers[3:5, 2:5, 3:6] = 1
-    grid, names = hand.staggered, [*VELOCITY, "p", "solid", "owner_x", "owner_y", "owner_z"]
+    grid, names = hand.staggered, [*PUSH, "p", "solid", "owner_x", "owner_y", "owner_z"]
     hand.fields = {name: np.zeros(hand.memory.shape[::-1]) for name in names}
     for name in names[4:]:
         hand.fields[name] = np.zeros(hand.memory.shape[::-1], "u1")
         hand.fields[name][hand.box.slices(hand.memory.lo)] = FLAGS[name](numbers)
     hand.fields["p"][hand.box.slices(hand.memory.lo)] = grid.points("c", hand.box)[0]
     about = np.array([0.2, 0.1, 0.4])
-    target = forces.ForceTarget(1, tuple(about.tolist()))
-    task = variant(forces.force_on_body, "nu_t")
-    hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
+    target = forces.ForceTarget(1, tuple(about.tolist()), stairs=1)
+    hand.run(hand.launch(forces.force_on_body, {"grid": grid.constants, "target": target}))
     middle = np.array(grid.spacing) * [3.5, 2.5, 3.0]
     # the pressures beside the box are those of cells half a cell away: their difference is that over a cell more
     force = np.array([-(3 + 1) * 3 * 2 * grid.volume, 0.0, 0.0])

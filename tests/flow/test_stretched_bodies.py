@@ -13,13 +13,26 @@ from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.poisson.relaxation import jacobi
 from taskflow.flow.reference.stretched import Metrics, shift
-from taskflow.flow.reference.surfaces import adhered, brought
+from taskflow.flow.reference.surfaces import adhered
 from taskflow.flow.scalars.transport import transport
+from taskflow.flow.time.schemes import StagePart
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
 from taskflow.runtime.tasks import Roles
 from tests.flow import test_immersed, test_obstacles
 from tests.flow.byhand import DT, FORCES, MEAN, RATIO, momentum_with, scalar_with, variant
-from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, closed, near, on_wall, solid_face
+from tests.flow.test_obstacles import (
+    FLAGS,
+    PUSH,
+    STEPS,
+    TENDENCY,
+    VELOCITY,
+    WALLS,
+    closed,
+    near,
+    on_wall,
+    push_on_faces,
+    solid_face,
+)
 from tests.flow.test_stretched import Uneven
 
 FLUID, HEAT = Fluid(0.03, (0.3, -0.2, 0.1)), Transport(0.07, 0.6)
@@ -90,9 +103,9 @@ def test_momentum(walls, real, device):
     for a, q in enumerate(made.velocity):
         H = made.inside(made.metrics.momentum(made.velocity, a, FLUID.viscosity) + FLUID.force[a])
         H = H - FLUID.viscosity * made.stopped(a)
-        still, here = closed(made.solid, a) | on_wall(made.hand, a), made.inside(q)
+        shut, wall, here = closed(made.solid, a), on_wall(made.hand, a), made.inside(q)
         moved = here + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before[a])
-        expected.append((np.where(still, 0, H), np.where(still, here, moved)))
+        expected.append((np.where(wall, 0, np.where(shut, before[a], H)), np.where(shut | wall, here, moved)))
     made.run(task)
     for a, (H, moved) in enumerate(expected):
         made.assert_agrees(OLD[a], H)
@@ -174,10 +187,11 @@ def test_pressure(walls, real, device):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
-    made = Bodies(walls, real, [*VELOCITY, "p", "solid", "faces", *OWNERS], **device)
+    made = Bodies(walls, real, [*VELOCITY, "p", "solid", *TENDENCY, *PUSH, *OWNERS], **device)
+    push_on_faces(made.hand, 1.0, FLUID.viscosity)
     result = {}
     for number in (1, 2):
-        made.run(variant(forces.force_on_body, "nu_t"), target=forces.ForceTarget(number, (0.1, 0.2, 0.3)))
+        made.run(forces.force_on_body, target=forces.ForceTarget(number, (0.1, 0.2, 0.3), stairs=1))
         result[number] = dict(made.hand.scalars)
     p = made["p"]
     for a, name in enumerate("xyz"):
@@ -200,17 +214,17 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
 
 def test_the_moment_of_a_pressure(device):
     """Of p = z on a box: its moment is that of a force through the middle of its faces."""
-    made = Bodies((True, True, True), "f8", [*VELOCITY, "p", "solid", *OWNERS], **device)
+    made = Bodies((True, True, True), "f8", [*PUSH, "p", "solid", *OWNERS], **device)
     made.numbers[...] = 0
     made.numbers[3:5, 2:5, 3:6] = 1
     inside, grid = made.hand.box.slices(made.hand.memory.lo), made.hand.staggered
     for name in ("solid", *OWNERS):
         made.hand.fields[name][inside] = FLAGS[name](made.numbers.astype("u1"))
-    for name in VELOCITY:
+    for name in PUSH:
         made.hand.fields[name][...] = 0
     made.hand.fields["p"][inside] = z = grid.points("c", made.hand.box)[2]
     about, (wide_x, wide_y) = np.array([0.2, 0.1, 0.4]), (grid.widths(a) for a in (0, 1))
-    made.run(variant(forces.force_on_body, "nu_t"), target=forces.ForceTarget(1, tuple(about.tolist())))
+    made.run(forces.force_on_body, target=forces.ForceTarget(1, tuple(about.tolist()), stairs=1))
     lift = z.ravel()[1] - z.ravel()[4]
     areas = wide_x[None, 2:5] * wide_y[1:4, None]
     x, y = grid.coordinates("c", 0)[None, 2:5] - about[0], grid.coordinates("c", 1)[1:4, None] - about[1]
@@ -261,28 +275,24 @@ class Immersed(Bodies):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_immersed_bodies(walls, real, device):
-    """Friction at cut faces, and what the scheme brings to closed ones, on the true volumes around faces."""
-    made = Immersed(walls, real, [*VELOCITY, *NEW, "p", "solid", *FRICTION, *BLOCKAGE, *OWNERS], **device)
+    """Friction at cut faces, and what that takes, on the true volumes around faces."""
+    made = Immersed(walls, real, [*VELOCITY, *NEW, *PUSH, "p", "solid", *FRICTION, *BLOCKAGE, *OWNERS], **device)
     p, velocity, expected = made["p"], made.velocity, []
-    for number in (1, 2):
-        target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
-        made.run(variant(forces.force_on_immersed_body, "nu_t edges"), target=target)
-        for a, name in enumerate("xyz"):
-            shut = near(made.faces[a]) > 0
-            missing = made[BLOCKAGE[a]] * velocity[a]
-            carried = made.metrics.momentum(velocity, a, FLUID.viscosity)
-            reached = made.inside(carried + FLUID.viscosity * brought(made.metrics, missing, a))
-            lost = FLUID.viscosity * made.inside(made[FRICTION[a]] * (velocity[a] + missing))
-            push = np.where(shut, made.inside(-made.metrics.gradient(p, a)), 0)
-            mine = (cuts.owners(made.faces[a]) == number) & ~on_wall(made.hand, a)
-            for kind, values in (("friction", np.where(shut, reached, lost)), ("pressure", push)):
-                force = (made.volume(a) * values)[mine].sum()
-                assert made.hand.scalars[FORCES[f"{kind}_{name}"]] == pytest.approx(force, abs=made.hand.tolerance)
     for a, q in enumerate(velocity):
         kept, added = adhered(made.metrics, q, made[FRICTION[a]], made[BLOCKAGE[a]], a, DT * FLUID.viscosity)
         result = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)
         result = np.where(near(made.faces[a]) > 0, 0, made.inside(result))
         expected.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), result))
-    made.run(immersed.apply_wall_friction, viscosity=FLUID.viscosity)
+    new = [made.inside(made[name]) for name in NEW]
+    made.run(immersed.apply_wall_friction, viscosity=FLUID.viscosity, part=StagePart(1.0, 0.0))
     for name, values in zip(NEW, expected, strict=True):
         made.assert_agrees(name, values)
+    for number in (1, 2):
+        made.run(forces.force_on_body, target=forces.ForceTarget(number, (0.1, 0.2, 0.3)))
+        for a, name in enumerate("xyz"):
+            push = np.where(near(made.faces[a]) > 0, made.inside(-made.metrics.gradient(p, a)), 0)
+            mine = (cuts.owners(made.faces[a]) == number) & ~on_wall(made.hand, a)
+            for kind, values in (("friction", (new[a] - expected[a]) / DT), ("pressure", push)):
+                force, scale = (made.volume(a) * values)[mine].sum(), 10 / DT if kind == "friction" else 1
+                within = made.hand.tolerance * scale
+                assert made.hand.scalars[FORCES[f"{kind}_{name}"]] == pytest.approx(force, abs=within)

@@ -11,8 +11,21 @@ from taskflow.flow.reference import turbulence as by_numpy
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.tasks import Roles
-from tests.flow.byhand import DT, FORCES, RATIO, ByHand, momentum_with, scalar_with, variant
-from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, closed, near, on_wall, prepared, solid_face, touched
+from tests.flow.byhand import DT, FORCES, RATIO, ByHand, momentum_with, scalar_with
+from tests.flow.test_obstacles import (
+    PUSH,
+    STEPS,
+    TENDENCY,
+    VELOCITY,
+    WALLS,
+    closed,
+    near,
+    on_wall,
+    prepared,
+    push_on_faces,
+    solid_face,
+    touched,
+)
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
@@ -52,8 +65,9 @@ def test_momentum(walls, warm, real, device):
         if warm:
             T = hand.shifted("T")[0]
             H = H + reference.buoyancy(T, axis, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
-        still = closed(solid, axis) | on_wall(hand, axis)
-        expected.append((np.where(still, 0, H), np.where(still, q(), reference.step(q, H, old[axis], DT, RATIO))))
+        shut, wall = closed(solid, axis), on_wall(hand, axis)
+        moved = np.where(shut | wall, q(), reference.step(q, H, old[axis], DT, RATIO))
+        expected.append((np.where(wall, 0, np.where(shut, old[axis](), H)), moved))
     hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, **({"buoyancy": BUOYANCY} if warm else {})}))
     for name, (H, moved) in zip(VELOCITY, expected, strict=True):
         hand.assert_agrees(f"h_{name}", H)
@@ -102,18 +116,18 @@ def test_heat(walls, real, device):
 
 def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):
     """Of eddies, without viscosity, in a periodic flow: the stress alone, as the rest is tested without eddies."""
-    names = [*VELOCITY, "p", "nu_t", "solid", "owner_x", "owner_y", "owner_z"]
+    names = [*VELOCITY, "p", "nu_t", "solid", *TENDENCY, *PUSH, "owner_x", "owner_y", "owner_z"]
     hand, numbers = prepared((False,) * 3, real, names, **device)
     hand.fields["nu_t"] = np.where(numbers > 0, 0, abs(hand.fields["nu_t"])).astype(real)
     inner = hand.values("nu_t").copy()
     hand.fields["nu_t"] = np.ascontiguousarray(np.pad(inner, 1, mode="wrap"))
     values = np.zeros(3)
     for number in (1, 2):
-        target = forces.ForceTarget(number, (0.0,) * 3)
-        constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.0), "target": target}
+        constants = {"grid": hand.staggered.constants, "target": forces.ForceTarget(number, (0.0,) * 3, stairs=1)}
         result = []
-        for task in (forces.force_on_body, variant(forces.force_on_body, "nu_t")):
-            hand.run(hand.launch(task, constants))
+        for without in ("T buoyancy", "nu_t T buoyancy"):
+            push_on_faces(hand, 1.0, 0.0, without=without)
+            hand.run(hand.launch(forces.force_on_body, constants))
             result.append(np.array([hand.scalars[FORCES[f"friction_{axis}"]] for axis in "xyz"]))
         values += result[0] - result[1]
     for axis in range(3):

@@ -488,3 +488,22 @@ def test_a_manifest_is_json_that_names_every_file(broken):
     body = json.loads((last / "manifest.json").read_text())["body"]
     assert {file["name"] for file in body["files"]} == {path.name for path in last.iterdir()} - {"manifest.json"}
     assert body["state"]["records"] == {"": 4}
+
+
+def test_of_bodies_that_ended_at_periodic_sides_it_is_told(tmp_path, monkeypatch):
+    """They close more faces now. Runs of bodies inside of the domain are resumed."""
+    inside = {"type": "box", "low": [0.25, 0.2, 0.3], "high": [0.5, 0.4, 0.7]}
+    over = {**inside, "low": [-0.25, 0.2, 0.3], "high": [0.25, 0.4, 0.7]}
+    for body, words in ((inside, ""), (over, "bodies at rest ended at periodic sides; begin again")):
+        sides = dict.fromkeys("xyz", "periodic")
+        case = stirred(obstacles=[body], time={"steps": 2}, boundaries=sides)
+        run = tmp_path / f"run{len(words)}"
+        with monkeypatch.context() as patch:
+            patch.setattr("taskflow.simulation.job.CLOSING", 1)
+            tf.run(case, run)
+        later = case.replace(**{"time.steps": 3})
+        if words:
+            with pytest.raises(BadInput, match=words):
+                tf.run(later, run, resume=True)
+        else:
+            tf.run(later, run, resume=True)

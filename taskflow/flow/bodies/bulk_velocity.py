@@ -1,5 +1,6 @@
-"""A mean velocity of the fluid that is kept around bodies: over the open faces across a periodic direction, each of
-which counts as the volume around it.
+"""A mean velocity of the fluid that is kept around bodies: the momentum on all faces across a periodic direction, each
+of which counts as the volume around it, over the volume of the fluid. The force that keeps it acts on all faces, as
+others do, and bodies take what they get of it.
 
 Here the projection does change the mean: what the pressure pushes against bodies it takes from the fluid. So the mean
 is kept of u* - dt grad(p), with the last pressure known: then it is U but for dt times the change of the mean gradient
@@ -23,8 +24,8 @@ KERNEL = KERNELS / "bodies" / "bulk_velocity_obstructed.cu"
 
 @dataclass(frozen=True)
 class BulkVelocityTarget:
-    """The mean velocity along the axis of a number. For the bounds of exact sums: the widest cell along it, and how
-    much larger than the mean the largest cell is.
+    """The mean velocity along the axis of a number over the whole domain, bodies included. For the bounds of exact
+    sums: the widest cell along it, and how much larger than the mean the largest cell is.
     """
 
     number: int
@@ -43,17 +44,17 @@ def bulk_velocity_deficit(
     *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, bulk: BulkVelocityTarget,
     viscosity: float | None,
 ) -> None:  # fmt: skip
-    """missing = sum over open faces of mean - (q - dt dp/dx), x being the axis, and of 1. `rate` is that of this
-    velocity or of one before.
+    """missing = sum over all faces of mean, less that over open ones of q - dt dp/dx, x being the axis; and the number
+    of open ones. `rate` is that of this velocity or of one before.
 
-    With immersed bodies, by `friction` and `blockage`, of mean - kept (q - dt dp/dx) - added, and of kept, as in
+    With immersed bodies, by `friction` and `blockage`, open faces count kept (q - dt dp/dx) + added, and kept, as in
     `apply_wall_friction`; q_old is the velocity before the step.
     """
 
 
 @task(kernel=KERNEL)
-def apply_uniform_force(q: ReadWrite, solid: ReadByte, *, missing: Scalar["exact sum", 2], number: int) -> None:
-    """q = q + missing[0] / missing[1] where faces are open."""
+def apply_uniform_force(q: ReadWrite, *, missing: Scalar["exact sum", 2]) -> None:
+    """q = q + missing[0] / missing[1], on closed faces, too: bodies take that."""
 
 
 def stage(dt: str) -> str:
@@ -72,6 +73,6 @@ def is_kept_around_bodies(scalars: Mapping[str, float], number: int, ending: str
 
 
 def force_around_bodies(scalars: Mapping[str, float], number: int, stages: Iterable[str], dt: float) -> float:
-    """The mean over a step of length dt of the acceleration of the open faces that kept the mean."""
+    """The mean over a step of length dt of the acceleration that kept the mean."""
     sums = (reduced(scalars, missing_along(number, ending)) for ending in stages)
     return sum(lack / gain for lack, gain in sums) / dt

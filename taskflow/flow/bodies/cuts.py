@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from taskflow.flow.bodies.flags import CLOSED, HOLDS, INSULATED, ITSELF, KEEPS, NEIGHBOURS, STORED, moved
+from taskflow.flow.bodies.flags import HOLDS, INSULATED, ITSELF, KEEPS, NEIGHBOURS, STORED, moved
 
 Faces = tuple[np.ndarray, ...]
 """Indices of some faces along z, y and x, without layers."""
@@ -98,14 +98,6 @@ def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], besi
     return bits | np.where(alone, np.uint8(ITSELF), np.uint8(0)) | np.where(beside, np.uint8(BESIDE), np.uint8(0))
 
 
-def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
-    """Bits of the low faces of cells that are closed; nothing is said of their neighbours, which `friction` knows."""
-    bits = np.zeros(moved(closed[0]).shape, np.uint16)
-    for axis, face in enumerate(closed):
-        bits |= np.where(moved(face), np.uint16(CLOSED << axis), np.uint16(0))
-    return bits
-
-
 def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
     """Bits of the edges of low faces with a closed one among the four faces that meet there, in the order of
     `taskflow.flow.bodies.flags.edge_bits`.
@@ -143,9 +135,13 @@ def moving_heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, isothermal:
     return np.where(bits & KEEPS, inside, bits).astype(np.uint16)
 
 
-def owners(bodies: np.ndarray) -> np.ndarray:
-    """The body that has a point, or else one that has a neighbour; 0 for none. `bodies` has a number for each point."""
-    numbers = moved(bodies)
-    for axis, side in NEIGHBOURS:
-        numbers = np.where(numbers != 0, numbers, moved(bodies, (axis, side)))
-    return numbers
+def owners(bodies: np.ndarray, layers: int = 1) -> np.ndarray:
+    """The body that has a point, or else one that has a point so many steps or less away; 0 for none. `bodies` has a
+    number for each point, and as many more layers.
+    """
+    for _ in range(layers):
+        numbers = moved(bodies)
+        for axis, side in NEIGHBOURS:
+            numbers = np.where(numbers != 0, numbers, moved(bodies, (axis, side)))
+        bodies = numbers
+    return bodies

@@ -1,8 +1,11 @@
-"""Forces, moments and heat of bodies, from what the scheme itself takes through their faces.
+"""Forces, moments and heat of bodies, from what the scheme itself takes from the fluid on their faces.
 
-A closed face stands still. Whatever momentum its neighbours and the pressure bring there in a step is a force on the
-body that it belongs to: the balance of momentum over the body's own faces. What all bodies, walls and the fluid gain
-thus adds up to rounding. Everything is per density of the fluid; moments are those of the forces where they act.
+The momentum equation is that of all faces, closed ones included, which then get the velocity of the body, as cut ones
+get what the surface makes of them. `push` is what a step takes from the fluid so, per time; with the pressure on closed
+faces it is the force on the body and on what is stored in it, whose share of what drives the fluid is taken off (see
+`taskflow.simulation.bodies.inertia`). So what bodies, walls and the fluid gain in a step is what drives the fluid, to
+rounding, and bodies at rest and moving ones have one formula. Everything is per density of the fluid; moments are those
+of the forces where they act.
 """
 
 from collections.abc import Mapping
@@ -11,19 +14,31 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.grid import Grid, Vector
-from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE, FACE_VELOCITY, U, V, W
+from taskflow.flow.grid.stencils import BESIDE, FACE_VELOCITY, U, V, W
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.operators.momentum import TENDENCY, Buoyancy, Fluid
 from taskflow.flow.scalars.transport import GHOST, Transport
-from taskflow.runtime.tasks import Components, Read, ReadByte, ReadShort, Reduce, Stencil, star, task
+from taskflow.flow.time.schemes import StagePart
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Components, Read, ReadByte, ReadShort, ReadWrite, Reduce, Scalar, Stencil, star, task
+
+PUSH: dict[str, Location] = {"push_x": "fx", "push_y": "fy", "push_z": "fz"}
 
 
 @dataclass(frozen=True)
 class ForceTarget:
-    """A body by its number, and the point, from the grid's lowest corner, about which its moment is taken."""
+    """A body by its number, and the point, from the grid's lowest corner, about which its moment is taken.
+
+    A body over periodic sides has their `period`, 0 along other directions, and the place of its `middle`. `stairs` is
+    1 for stair steps, in which there is no pressure. `last` is the share of the last stage in a step.
+    """
 
     number: int
     about: Vector
+    middle: Vector = (0.0, 0.0, 0.0)
+    period: Vector = (0.0, 0.0, 0.0)
+    stairs: int = 0
+    last: float = 1.0
 
 
 class BoundedTransport(Transport):
@@ -35,21 +50,41 @@ class BoundedTransport(Transport):
 
 VELOCITY = Components(u=Read[U], v=Read[V], w=Read[W])
 OWNERS = Components(owner_x=ReadByte, owner_y=ReadByte, owner_z=ReadByte)
-FRICTION = Components(friction_x=Read, friction_y=Read, friction_z=Read)
-BLOCKAGE = Components(blockage_x=Read[1], blockage_y=Read[1], blockage_z=Read[1])
+BLOCKAGE = Components(blockage_x=Read, blockage_y=Read, blockage_z=Read)
+PUSHES = Components(push_x=ReadWrite, push_y=ReadWrite, push_z=ReadWrite)
 
 
 @task(kernel=KERNELS / "bodies" / "forces.cu")
 def force_on_body(
-    velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[BESIDE] | None, solid: ReadByte, owners: OWNERS,
-    *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: ForceTarget,
+    p: Read[BESIDE], solid: ReadByte, push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
+    *, forces: Reduce["sum", 9], grid: Grid, target: ForceTarget,
 ) -> None:  # fmt: skip
-    """The force of the fluid on a body over the fluid's density, pressure + friction, and its moment: `forces` are
-    pressure, friction and moment, along x, y and z each.
+    """Sum what the last step took from the fluid on the faces that belong to a body, and its moment: `forces` are
+    pressure, that of the last stage on closed faces, the rest, and moment, along x, y and z each.
+    """
 
-    pressure = sum of p times the area of the faces between fluid and body, towards the body. friction is the rest of
-    the momentum that reaches its faces: viscous stress, with 2 nu_t du/dn of eddies in the fluid beside its faces, n
-    being normal (on edges nu_t is 0), and at edges, where the stair steps turn, what the flow carries there.
+
+@task(kernel=KERNELS / "bodies" / "stored.cu")
+def stored_lift(
+    T: Read[BESIDE], solid: ReadByte, blockage: BLOCKAGE | None, owners: OWNERS,
+    *, stored: Reduce["sum", 6], grid: Grid, buoyancy: Buoyancy, number: int,
+) -> None:  # fmt: skip
+    """Sum the lift of what is stored in the closed faces of a body and in the covered share of cut ones, and the volume
+    of that, along x, y and z each: of one without a temperature of its own.
+    """
+
+
+@task(kernel=KERNELS / "bodies" / "closed_faces.cu")
+def push_closed_faces(
+    velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[BESIDE] | None, T: Read[BESIDE] | None, solid: ReadByte,
+    tendency: TENDENCY, push: PUSHES,
+    *, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None, part: StagePart,
+) -> None:  # fmt: skip
+    """Before the momentum equation of a stage: h = H on the closed faces of stair steps, where that equation leaves
+    both h and the velocity as they are, and push gains (1 + ratio/2) H - ratio/2 H_old.
+
+    H has viscous stress, with 2 nu_t du/dn of eddies in the fluid beside the faces, n being normal (on edges nu_t is
+    0), what the flow carries at edges, where the stair steps turn, the force of `fluid`, and lift.
     """
 
 
@@ -60,18 +95,6 @@ def heat_from_body(
 ) -> None:  # fmt: skip
     """flux = heat per time from a body into the fluid, over density and heat capacity: the sum over its faces of
     2 diffusivity (T_body - T) / h times their area.
-    """
-
-
-@task(kernel=KERNELS / "bodies" / "forces_immersed.cu")
-def force_on_immersed_body(
-    velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[AROUND_EDGES] | None, edges: ReadShort | None, solid: ReadByte,
-    friction: FRICTION, blockage: BLOCKAGE, owners: OWNERS,
-    *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: ForceTarget,
-) -> None:  # fmt: skip
-    """`force_on_body` for an immersed one. pressure is that on its closed faces, friction what reaches them otherwise,
-    and viscosity friction (1 + blockage) u, volume by volume, of its cut faces. On edges beside closed faces, by the
-    flags in `edges`, nu_t is 0.
     """
 
 

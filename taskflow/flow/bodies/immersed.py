@@ -28,15 +28,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from taskflow.flow.bodies.forces import BoundedTransport, force_on_immersed_body, heat_from_immersed_body
+from taskflow.flow.bodies.forces import PUSH, PUSHES, BoundedTransport, heat_from_immersed_body
 from taskflow.flow.bodies.obstacles import Obstacles
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import BESIDE
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.scalars.transport import Transport
+from taskflow.flow.time.schemes import StagePart
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Components, Launch, Read, ReadByte, ReadWrite, Roles, Scalar, task
 
@@ -50,8 +51,8 @@ def apply_wall_friction(
     velocity: Components(u=Read[1], v=Read[1], w=Read[1]),
     velocity_new: Components(u_new=ReadWrite, v_new=ReadWrite, w_new=ReadWrite), p: Read[BESIDE], solid: ReadByte,
     friction: Components(friction_x=Read, friction_y=Read, friction_z=Read),
-    blockage: Components(blockage_x=Read[1], blockage_y=Read[1], blockage_z=Read[1]),
-    *, dt: Scalar, grid: Grid, viscosity: float,
+    blockage: Components(blockage_x=Read[1], blockage_y=Read[1], blockage_z=Read[1]), push: PUSHES | None,
+    *, dt: Scalar, grid: Grid, viscosity: float, part: StagePart | None,
 ) -> None:  # fmt: skip
     """u_new = u + dt H becomes 0 on closed faces, and on others kept u_new + added + (1 - kept) dt grad(p), with
 
@@ -60,7 +61,8 @@ def apply_wall_friction(
 
     That is the end of the step dt of the equation above, with what a face takes from its own velocity at the end of the
     step, less what the projection with that p will take: so a steady flow does not depend on dt. What lies beyond walls
-    is no neighbour. Faces on walls keep their velocity.
+    is no neighbour. Faces on walls keep their velocity. push gains what that takes, per time, and the pressure of the
+    stage before on closed faces, by the shares of both stages in the step; it goes with `part`.
     """
 
 
@@ -80,6 +82,7 @@ class ImmersedObstacles(Obstacles):
 
     near: Box = field(kw_only=True)
     isothermal: bool = field(default=False, kw_only=True)
+    stairs: ClassVar[bool] = False
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
         """See `Obstacles.fields`; above is what they hold."""
@@ -87,33 +90,35 @@ class ImmersedObstacles(Obstacles):
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
-        if not eddies:
-            del types["faces"]
+        del types["faces"]
         return {**types, **({"owner_T": "u1"} if heat and self.isothermal and self.bodies else {})}
 
     def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
-        """No fields, or with eddies those of the edges where friction is that of the viscosity alone."""
-        return super().face_flags(f, eddies=True) if eddies else (None, None)
+        """No faces, and with eddies the edges where friction is that of the viscosity alone."""
+        return None, f.edges if eddies else None
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         return f["uvw"[number]], f[list(FRICTION)[number]], f[list(BLOCKAGE)[number]]
 
+    def push(self, *_: Any, **__: Any) -> Iterator[Launch]:
+        """Nothing: the momentum equation is that of all faces."""
+        yield from ()
+
     def predicted(
-        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
-    ) -> Iterator[Launch]:
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, part: StagePart,
+        *, driven: bool,
+    ) -> Iterator[Launch]:  # fmt: skip
         """Friction at surfaces, and u = 0 on closed faces."""
-        constants = {"dt": dt, "grid": grid, "viscosity": fluid.viscosity}
-        yield apply_wall_friction((f.u, f.v, f.w), velocity, f.p, *self.surfaces(f), over=self.near, **constants)
+        push, constants = None, {"dt": dt, "grid": grid, "viscosity": fluid.viscosity, "part": None}
+        if self.bodies:
+            push, constants["part"] = tuple(f[role] for role in PUSH), part
+        fields = (f.u, f.v, f.w), velocity, f.p, *self.surfaces(f), push
+        yield apply_wall_friction(*fields, over=self.near, **constants)
 
     def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
         """Conduction from bodies with a temperature of their own."""
         if self.isothermal:
             yield wall_heat_flux(T, f.conductance_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
-
-    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
-        nu_t, edges = (f.nu_t, f.edges) if eddies else (None, None)
-        owners, numbers = (f.owner_x, f.owner_y, f.owner_z), {"forces": forces, "fluid": fluid, **where}
-        return force_on_immersed_body((f.u, f.v, f.w), f.p, nu_t, edges, *self.surfaces(f), owners, **numbers)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         carried = BoundedTransport(transport.diffusivity, transport.source) if bounded else transport

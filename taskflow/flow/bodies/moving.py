@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.bodies.forces import OWNERS, ForceTarget
+from taskflow.flow.bodies.forces import PUSH
 from taskflow.flow.bodies.immersed import BLOCKAGE, FRICTION, ImmersedObstacles
 from taskflow.flow.bodies.moving_scalars import (
     Pass,
@@ -43,6 +43,7 @@ from taskflow.flow.operators.projection import VELOCITY
 from taskflow.flow.poisson import Solver
 from taskflow.flow.scalars.quantity import Quantity
 from taskflow.flow.scalars.transport import Transport
+from taskflow.flow.time.schemes import StagePart
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import (
     Components,
@@ -50,7 +51,6 @@ from taskflow.runtime.tasks import (
     Read,
     ReadByte,
     ReadWrite,
-    Reduce,
     Repeat,
     Roles,
     Scalar,
@@ -59,7 +59,6 @@ from taskflow.runtime.tasks import (
 )
 
 BODY: dict[str, Location] = {"body_x": "fx", "body_y": "fy", "body_z": "fz"}
-PUSH: dict[str, Location] = {"push_x": "fx", "push_y": "fy", "push_z": "fz"}
 WARMED: dict[str, Location] = {"push_T": "c"}
 OTHER = "_other"
 FACES = ("T_faces", "scalar_faces")  # flags of cells, as the temperature and passive scalars meet them
@@ -105,19 +104,6 @@ def fill_pressure(p: ReadWrite, mean: Read, solid: ReadByte, solid_before: ReadB
     """p = mean in cells that have been solid and are not any more."""
 
 
-@task(kernel=KERNELS / "bodies" / "forces_moving.cu")
-def force_on_moving_body(
-    p: Read[BESIDE], solid: ReadByte, push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
-    *, forces: Reduce[sum, 9], grid: Grid, target: ForceTarget,
-) -> None:  # fmt: skip
-    """Sum what the scheme took from the fluid in the last step on the faces that belong to a body, and its moment:
-    `forces` are pressure, on closed faces, the rest, which is `push`, and moment, along x, y and z each.
-
-    The momentum of what is stored in a body is part of it: it does not belong to the fluid, so what is gained there has
-    to be added, see `taskflow.simulation.bodies.inertia`.
-    """
-
-
 @dataclass(frozen=True)
 class MovingObstacles(ImmersedObstacles):
     """`near` are the cells around all bodies wherever they get, with those beside them."""
@@ -133,11 +119,14 @@ class MovingObstacles(ImmersedObstacles):
 
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = u_b on closed faces, and what the solver has to know of them before it is first used."""
-        body = tuple(f[role] for role in BODY)
-        yield follow_bodies((f.u, f.v, f.w), f.solid, body, over=Box.of(grid.cells), grid=grid)
+        yield from self.hold(f, (f.u, f.v, f.w), grid)
         if self.isothermal:
             yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
         yield from coefficients_at_bodies(f, grid, pressure)
+
+    def hold(self, f: Roles, velocity: tuple[str, str, str], grid: Grid) -> Iterator[Launch]:
+        body = tuple(f[role] for role in BODY)
+        yield follow_bodies(velocity, f.solid, body, over=Box.of(grid.cells), grid=grid)
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
@@ -153,8 +142,9 @@ class MovingObstacles(ImmersedObstacles):
         yield from pressure.prepare(f)
 
     def predicted(
-        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
-    ) -> Iterator[Launch]:
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, part: StagePart,
+        *, driven: bool,
+    ) -> Iterator[Launch]:  # fmt: skip
         """Friction at surfaces, and u = u_b on closed faces. Cells that become fluid have the pressure of those beside.
         """
         before = f[f"solid{OTHER}"]
@@ -185,10 +175,6 @@ class MovingObstacles(ImmersedObstacles):
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         """See `Obstacles.heat`: what the last step has given on account of the body."""
         return heat_from_moving_body(f.push_T, f.owner_T, flux=flux, **where)
-
-    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
-        push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
-        return force_on_moving_body(f.p, f.solid, push, owners, forces=forces, **where)
 
 
 def _faces(quantity: Quantity) -> str:

@@ -14,8 +14,8 @@ the flags of cells instead: a byte in place of three numbers, so that a sweep mo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from taskflow.flow.bodies.bulk_velocity import (
     BulkVelocityTarget,
@@ -24,24 +24,38 @@ from taskflow.flow.bodies.bulk_velocity import (
     missing_along,
     stage,
 )
-from taskflow.flow.bodies.forces import ForceTarget, force_on_body, heat_from_body
+from taskflow.flow.bodies.forces import (
+    PUSH,
+    PUSHES,
+    ForceTarget,
+    force_on_body,
+    heat_from_body,
+    push_closed_faces,
+    stored_lift,
+)
 from taskflow.flow.bodies.moving_scalars import Pass
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import BESIDE
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.flow.operators.projection import VELOCITY, correct, divergence
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.quantity import Quantity
 from taskflow.flow.scalars.transport import Transport
-from taskflow.runtime.regions import Box, Location
+from taskflow.flow.time.schemes import StagePart, TimeScheme
+from taskflow.runtime.regions import Box, Location, hull
 from taskflow.runtime.tasks import Launch, Read, ReadByte, Repeat, Roles, Scalar, Write, reduced, task
 
 
 @task(kernel=KERNELS / "bodies" / "velocity.cu")
 def stop(velocity: VELOCITY, solid: ReadByte) -> None:
     """u = 0 on closed faces."""
+
+
+@task(kernel=KERNELS / "bodies" / "velocity.cu")
+def stop_and_push(velocity: VELOCITY, solid: ReadByte, push: PUSHES, *, dt: Scalar, part: StagePart) -> None:
+    """push gains u / dt on closed faces, times the share of the stage, and u = 0."""
 
 
 @task(kernel=KERNELS / "bodies" / "velocity.cu")
@@ -65,19 +79,22 @@ def coefficients_at_bodies(f: Roles, grid: Grid, pressure: Solver) -> Iterator[L
     yield open_faces(*b, f.solid, over=cells)
 
 
-MOST = 24  # bodies whose forces are followed: of the scalars of a run each takes up to ten
+MOST = 100  # bodies whose forces are followed: of the scalars of a run each takes up to fifteen
+STANDING = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Body:
     """A body whose forces are followed: its name, the cells around it, the point about which its moment is taken (from
-    the grid's lowest corner), and whether heat passes through its surface.
+    the grid's lowest corner), and whether heat passes through its surface. For `middle` and `period` see `ForceTarget`.
     """
 
     name: str
     around: Box
     about: Vector
     heated: bool = False
+    middle: Vector = STANDING
+    period: Vector = STANDING
 
 
 @dataclass(frozen=True)
@@ -85,15 +102,22 @@ class Obstacles:
     """The bodies that are followed; body n has the number n + 1.
 
     `forced` is how often, in a projection, the velocity in the bodies is forced and the pressure solved for again; 0
-    where the solver knows which faces are closed.
+    where the solver knows which faces are closed. `fluid` is the share of the domain that is outside of all bodies.
     """
 
     bodies: tuple[Body, ...] = ()
     forced: int = 0
+    fluid: float = field(default=1.0, kw_only=True)
+    stairs: ClassVar[bool] = True
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
         """Fields of numbers that say where the bodies are, by role, with their locations."""
         return {}
+
+    @property
+    def pushed(self) -> dict[str, Location]:
+        """The fields of what bodies that are followed take from the fluid, by role."""
+        return PUSH if self.bodies else {}
 
     def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
         """The fields of flags of faces and, with eddies, of their edges that the momentum equation itself reads."""
@@ -114,8 +138,12 @@ class Obstacles:
 
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
-        yield stop((f.u, f.v, f.w), f.solid, over=Box.of(grid.cells))
+        yield from self.hold(f, (f.u, f.v, f.w), grid)
         yield from coefficients_at_bodies(f, grid, pressure)
+
+    def hold(self, f: Roles, velocity: tuple[str, str, str], grid: Grid) -> Iterator[Launch]:
+        """Give closed faces the velocity of bodies."""
+        yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
@@ -124,13 +152,14 @@ class Obstacles:
         yield from ()
 
     def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: BulkVelocityTarget) -> Iterator[Launch]:
-        """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
+        """Give a predicted velocity the mean over the fluid that it will have once it is projected."""
         over, missing = Box.of(grid.cells), f.scalar(missing_along(bulk.number, stage(dt)))
         old, friction, blockage = self.surfaces_across(f, bulk.number)
-        constants = {"grid": grid, "bulk": bulk, "viscosity": fluid.viscosity if friction else None}
+        target = replace(bulk, mean=self.fluid * bulk.mean)
+        constants = {"grid": grid, "bulk": target, "viscosity": fluid.viscosity if friction else None}
         fields = q, old, f.p, f.solid, friction, blockage
         yield bulk_velocity_deficit(*fields, over=over, missing=missing, rate=f.scalar("rate"), dt=dt, **constants)
-        yield apply_uniform_force(q, f.solid, over=over, missing=missing, number=bulk.number)
+        yield apply_uniform_force(q, over=over, missing=missing)
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
@@ -138,11 +167,33 @@ class Obstacles:
         """
         return None, None, None
 
+    def push(
+        self, f: Roles, ratio: str, grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None, part: StagePart,
+        *, eddies: bool,
+    ) -> Iterator[Launch]:  # fmt: skip
+        """Act before the momentum equation of a stage: what it would bring to closed faces goes to bodies that are
+        followed.
+        """
+        if self.bodies:
+            fields = f.p, f.nu_t if eddies else None, f.T if buoyancy else None, f.solid
+            written = (f.h_u, f.h_v, f.h_w), tuple(f[role] for role in PUSH)
+            constants = {"ratio": ratio, "grid": grid, "fluid": fluid, "buoyancy": buoyancy, "part": part}
+            yield push_closed_faces((f.u, f.v, f.w), *fields, *written, over=self.around, **constants)
+
+    @property
+    def around(self) -> Box:
+        """The cells around all bodies that are followed."""
+        return hull(body.around for body in self.bodies)
+
     def predicted(
-        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
-    ) -> Iterator[Launch]:
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, part: StagePart,
+        *, driven: bool,
+    ) -> Iterator[Launch]:  # fmt: skip
         """Act on a velocity before it is projected; `driven` if more than the momentum equation moved it."""
-        if driven:
+        if driven and self.bodies:
+            push = tuple(f[role] for role in PUSH)
+            yield stop_and_push(velocity, f.solid, push, over=Box.of(grid.cells), dt=dt, part=part)
+        elif driven:
             yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
     def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
@@ -185,23 +236,29 @@ class Obstacles:
         return Operator(grid, near=near).measure_residual(f)
 
     def monitor(
-        self, f: Roles, grid: Grid, fluid: Fluid, heat: Transport | None, *, eddies: bool = False, bounded: bool = False
-    ) -> Iterator[Launch]:
-        """The scalars forces_1, flux_1 and so on, of each body by its number; `bounded` if heat is carried within its
-        bounds.
+        self, f: Roles, grid: Grid, scheme: TimeScheme, buoyancy: Buoyancy | None, heat: Transport | None,
+        *, bounded: bool = False,
+    ) -> Iterator[Launch]:  # fmt: skip
+        """The scalars forces_1, stored_1, flux_1 and so on, of each body by its number; `bounded` if heat is carried
+        within its bounds.
         """
+        last = scheme.stages[-1].share
         for number, body in enumerate(self.bodies, start=1):
             where = {"over": body.around, "grid": grid}
-            target = ForceTarget(number, body.about)
-            yield self.force(f, f.scalar(f"forces_{number}"), eddies=eddies, fluid=fluid, target=target, **where)
+            target = ForceTarget(number, body.about, body.middle, body.period, int(self.stairs), last)
+            yield self.force(f, f.scalar(f"forces_{number}"), target=target, **where)
+            if buoyancy and not body.heated:
+                sums, owners = f.scalar(f"stored_{number}"), (f.owner_x, f.owner_y, f.owner_z)
+                about = {"buoyancy": buoyancy, "number": number, **where}
+                yield stored_lift(f.T, f.solid, self.surfaces(f)[2], owners, stored=sums, **about)
             if heat and body.heated:
                 flux = f.scalar(f"flux_{number}")
                 yield self.heat(f, flux, bounded=bounded, transport=heat, number=number, **where)
 
-    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
+    def force(self, f: Roles, forces: str, **where: Any) -> Launch:
         """The force on a body and its moment, into the scalars of this name."""
-        nu_t, velocity, owners = f.nu_t if eddies else None, (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
-        return force_on_body(velocity, f.p, nu_t, f.solid, owners, forces=forces, fluid=fluid, **where)
+        push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
+        return force_on_body(f.p, f.solid, push, owners, forces=forces, **where)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""
@@ -220,6 +277,8 @@ class Obstacles:
             pressure, friction, moment = sums[:3], sums[3:6], sums[6:]
             force = [a + b for a, b in zip(pressure, friction, strict=True)]
             measured[body.name] = {"force": force, "pressure_force": pressure, "moment": moment}
+            if f"stored_{number}.0" in scalars and not body.heated:
+                measured[body.name]["stored"] = [*reduced(scalars, f"stored_{number}")]
             if f"flux_{number}" in scalars and body.heated:
                 measured[body.name]["heat_flux"] = scalars[f"flux_{number}"]
         return measured

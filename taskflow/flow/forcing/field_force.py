@@ -17,7 +17,7 @@ from typing import Any
 from taskflow.flow.grid import FACES, Grid, Vector
 from taskflow.flow.operators.formula import INDICES, Formula, evaluating
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, Task
+from taskflow.runtime.tasks import Launch, ReadByte, ReadShort, ReadWrite, Roles, Scalar, Task
 
 FACE: dict[str, Location] = {"u": FACES[0], "v": FACES[1], "w": FACES[2]}
 STEPPED = """
@@ -26,7 +26,7 @@ TASK {name}(Range range, InOut h, InOut q_new OPTIONAL(q_faces){fields}, In64 dt
   const AdamsBashforth scheme(dt, ratio);{now}
   for_cells(range, CELL(c) {{
 {values}
-    const real F = {kept} ? real(0) : real({text});
+    const real F = ({kept}) ? real(0) : real({text});
     const real H = h[c] + F, next = q_new[c] + scheme.gain(F);
     loaded();
     h[c] = H, q_new[c] = next;
@@ -39,7 +39,7 @@ TASK {name}(Range range, InOut q OPTIONAL(q_faces){fields}, In64 dt{time}, real 
   const real step = part * real(*dt);{now}
   for_cells(range, CELL(c) {{
 {values}
-    const real F = {kept} ? real(0) : real({text});
+    const real F = ({kept}) ? real(0) : real({text});
     q[c] += step * F;
   }});
 }}
@@ -51,15 +51,16 @@ def forced(formula: Formula, on: str, origin: Vector, *, bounded: bool) -> Task:
     """The task that adds F to u, v, w or a quantity in cells, the same one for the same formula.
 
     h += F, q_new += dt (1 + ratio/2) F, after the equation of the same stage: then h has all of H; or, `bounded`, q +=
-    part dt F. Faces that lie on a wall, and cells that are solid by the flags in `q_faces`, have no F.
+    part dt F. Faces that lie on a wall or are closed, and cells that are solid, by the flags in `q_faces`, have no F.
     """
     at: Location = FACE.get(on, "c")
     if at == "c":
-        kept = "is_kept(flags_of(q_faces, c))"
+        kept, flags = "is_kept(flags_of(q_faces, c))", ReadShort
     else:
-        kept = f"({INDICES[FACES.index(at)]} == grid.first[{FACES.index(at)}])"
+        axis, flags = FACES.index(at), ReadByte
+        kept = f"({INDICES[axis]} == grid.first[{axis}]) | is_shut(flags_of(q_faces, c), {2 * axis})"
     text, written = (BOUNDED, ("q",)) if bounded else (STEPPED, ("h", "q_new"))
-    fields = {**dict.fromkeys(written, ReadWrite), "q_faces": ReadShort | None}
+    fields = {**dict.fromkeys(written, ReadWrite), "q_faces": flags | None}
     scalars = ("dt", *(() if bounded else ("ratio",)), *(("time",) if formula.timed else ()))
     numbers = {**dict.fromkeys(scalars, Scalar), **({"part": float} if bounded else {}), "grid": Grid}
     about: dict[str, Any] = {"fields": fields, "numbers": numbers, "velocity": FACE, "kept": kept}

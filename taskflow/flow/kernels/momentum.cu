@@ -11,17 +11,11 @@
 #include "friction.h"
 #include "convection.h"
 #include "flags.h"
+#include "lift.h"
 
 // Terms that a launch leaves out
 FN real operator+(real H, None) { return H; }
 FN real operator-(real H, None) { return H; }
-
-// -expansion (T - reference) gravity, T being the mean of the cells on both sides of the face: half of the sum over them
-FN None lift(None, None, Index, const Component&) { return {}; }
-FN real lift(const Buoyancy& buoyancy, In T, Index c, const Component& a) {
-  const real before = T[c - a.axis.step], behind = T[c] - 2 * buoyancy.reference;
-  return real(-0.5) * buoyancy.expansion * (before + behind) * buoyancy.gravity[a.number];
-}
 
 // What neighbours of a face along one direction that are solid, and hold 0, take of its Laplacian more than that: as they
 // stand for a wall half a cell away
@@ -35,13 +29,13 @@ FN real wall_friction(int flags, real viscosity, Index c, const Component& a, co
 }
 
 // One component in one cell at the end of the step: what replaces H_old, and the velocity. A face that lies on a wall, or is
-// closed, keeps its velocity.
+// closed, keeps its velocity; closed ones keep H_old, too, which is that of bodies/closed_faces.cu.
 struct Next {
   real tendency, velocity;
 };
-FN Next predicted(In q, const real* H_old, Index c, bool kept, real H, AdamsBashforth scheme) {
-  const real here = q[c], next = scheme.advance(here, H, H_old[c]);
-  return {kept ? real(0) : H, kept ? here : next};
+FN Next predicted(In q, const real* H_old, Index c, bool on_wall, bool shut, real H, AdamsBashforth scheme) {
+  const real here = q[c], old = H_old[c], next = scheme.advance(here, H, old);
+  return {on_wall ? real(0) : shut ? old : H, on_wall | shut ? here : next};
 }
 
 TASK momentum(Range range, In u, In v, In w OPTIONAL(nu_t) OPTIONAL(T) OPTIONAL(faces) OPTIONAL(edges), InOut h_u, InOut h_v,
@@ -61,9 +55,9 @@ TASK momentum(Range range, In u, In v, In w OPTIONAL(nu_t) OPTIONAL(T) OPTIONAL(
              + lift(buoyancy, T, c, a);                           // -expansion (T - reference) gravity
     };
     const real H_u = tendency(U, V, W), H_v = tendency(V, U, W), H_w = tendency(W, U, V);
-    const Next u_next = predicted(u, h_u, c, (c.i == grid.first[0]) | is_closed(flags, 0), H_u, scheme);
-    const Next v_next = predicted(v, h_v, c, (c.j == grid.first[1]) | is_closed(flags, 1), H_v, scheme);
-    const Next w_next = predicted(w, h_w, c, (c.k == grid.first[2]) | is_closed(flags, 2), H_w, scheme);
+    const Next u_next = predicted(u, h_u, c, c.i == grid.first[0], is_closed(flags, 0), H_u, scheme);
+    const Next v_next = predicted(v, h_v, c, c.j == grid.first[1], is_closed(flags, 1), H_v, scheme);
+    const Next w_next = predicted(w, h_w, c, c.k == grid.first[2], is_closed(flags, 2), H_w, scheme);
     loaded();  // before the first store
     h_u[c] = u_next.tendency, h_v[c] = v_next.tendency, h_w[c] = w_next.tendency;
     u_new[c] = u_next.velocity, v_new[c] = v_next.velocity, w_new[c] = w_next.velocity;

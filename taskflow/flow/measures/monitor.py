@@ -101,9 +101,9 @@ class Monitor:
         yield velocity_change(f.u, f.v, f.w, *flow.velocity_before(f), over=box, change=f.scalar("change"))
         yield from flow.residual(f)
         if flow.obstacles:
-            transport, eddies = flow.heat.transport if flow.heat else None, flow.turbulence is not None
-            bounded = flow.heat is not None and flow.heat.bounded
-            yield from flow.obstacles.monitor(f, flow.grid, flow.fluid, transport, eddies=eddies, bounded=bounded)
+            transport, bounded = flow.heat.transport if flow.heat else None, flow.heat is not None and flow.heat.bounded
+            buoyancy = flow.buoyancy if flow.heat else None
+            yield from flow.obstacles.monitor(f, flow.grid, flow.scheme, buoyancy, transport, bounded=bounded)
         if flow.heat:
             nu_t, prandtl = (f.nu_t, flow.turbulence.prandtl) if flow.turbulence else (None, 1.0)
             for face in self.heated:

@@ -101,8 +101,8 @@ def momentum(
     viscosity + nu_t, taken in cells for normal stresses and as the mean of four cells on edges for shear stresses.
     lift = -expansion (T - reference) gravity, T being the mean of the cells beside the face.
 
-    Beside bodies, whose flags are in `faces`, closed faces keep their velocity, with H = 0. At others each solid
+    Beside stair steps, whose flags are in `faces`, closed faces keep their velocity and h. At others each solid
     neighbour, which holds 0, shows minus the face's own velocity: half a cell away the fluid stands still. H loses
     viscosity u / h^2 for each, h being the spacing there. On edges that touch a body, by the flags in `edges`, nu_t is
-    0; T goes with `buoyancy`, and `edges` with `nu_t` and `faces`.
+    0; T goes with `buoyancy`, and `edges` with `nu_t`.
     """

@@ -43,6 +43,14 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class StagePart:
+    """The shares in a step of a stage, `now`, and of the stage before, 0 for the first one."""
+
+    now: float
+    before: float
+
+
+@dataclass(frozen=True)
 class TimeScheme:
     """The stages of a step, and what is stable with central differences.
 
@@ -71,6 +79,10 @@ class TimeScheme:
         """The part of the step at which each stage ends."""
         shares = accumulate(stage.share for stage in self.stages)
         return (*list(shares)[:-1], 1.0)
+
+    def part(self, n: int) -> StagePart:
+        """Return what stage n is of the step."""
+        return StagePart(self.stages[n].share, self.stages[n - 1].share if n else 0.0)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The values of these scalars in a step of length dt, `ratio` times as long as the last one (0: the first)."""

@@ -18,22 +18,22 @@ from taskflow.geometry import (
     Cuboid,
     Cylinder,
     ImplicitShape,
-    Pointwise,
     Shape,
     Sphere,
-    Vector,
     read_heights,
     read_surface,
 )
 from taskflow.runtime.regions import Box, hull, triple
-from taskflow.simulation.bodies.inertia import WEIGHTLESS, MovingBody, RigidMass
+from taskflow.simulation.bodies.bounded import bounded
+from taskflow.simulation.bodies.images import continued, is_over, over_sides
+from taskflow.simulation.bodies.inertia import BodyForce, MovingBody, RigidMass
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.moving import REACH, Moving
-from taskflow.simulation.bodies.solids import Solids, pieces
+from taskflow.simulation.bodies.solids import Solids
+from taskflow.simulation.bodies.volumes import Volumes, volumes
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import ShapeTable
-from taskflow.simulation.case.physics import Forcing
 
 ORIGIN = (0.0, 0.0, 0.0)
 MOMENTS = 200  # of a run, at which it is looked where bodies are
@@ -50,9 +50,22 @@ class Bodies:
     steered: bool = False
 
     @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Their shapes as they are given, without images beyond periodic sides."""
+        return shapes(self.case)
+
+    @cached_property
     def solids(self) -> Solids:
-        """Their shapes, at the beginning of the run."""
-        return self.moving.solids(0.0) if self.moving else Solids(self.grid, shapes(self.case))
+        """Their shapes, at the beginning of the run, with images beyond periodic sides."""
+        if self.moving:
+            return self.moving.solids(0.0)
+        whole = tuple(continued(shape, self.grid) for shape in self.shapes)
+        return Solids(self.grid, whole, over_sides(self.shapes, self.grid))
+
+    @cached_property
+    def volumes(self) -> Volumes:
+        """The volume of each obstacle in the domain at the beginning, and its centre."""
+        return volumes(self.solids, self.shapes)
 
     @cached_property
     def moving(self) -> Moving | None:
@@ -67,7 +80,7 @@ class Bodies:
             return None
         at_rest = [
             bounded(shape, self.grid) if motion is not None and isinstance(shape, ImplicitShape) else shape
-            for shape, motion in zip(shapes(self.case), motions, strict=True)
+            for shape, motion in zip(self.shapes, motions, strict=True)
         ]
         case, owners, temperatures = self.case, self._owners, self._temperatures
         spread = case.fluid.viscosity, case.heat.diffusivity if case.heat else 0.0
@@ -91,19 +104,29 @@ class Bodies:
         return tuple(self._body(name) for name in self.names)
 
     @cached_property
-    def driven(self) -> dict[str, MovingBody]:
-        """The bodies with names, by these, where some move."""
-        moving = self.moving
-        if moving is None:
-            return {}
-        driven = {}
+    def driven(self) -> dict[str, BodyForce]:
+        """The bodies with names, by these, of which more than the last step on their faces makes the force."""
+        moving, driven = self.moving, {}
         for name in self.names:
             parts, about = self._parts(name), np.array(self._about(name))
-            shapes, motion = tuple(moving.shapes[n] for n in parts), moving.motions[parts[0]]
-            stays, acts = motion is None, self.case.body != Forcing()
-            mass = RigidMass.of(shapes, self.grid, stays=stays) if acts or not stays else WEIGHTLESS
-            driven[name] = MovingBody(self.grid, shapes, mass, motion, about, self._lift(parts))
+            motion, lift = moving.motions[parts[0]] if moving else None, self._lift(parts)
+            if motion is not None:
+                assert moving is not None
+                made = tuple(moving.shapes[n] for n in parts)
+                driven[name] = MovingBody(about, lift, RigidMass.of(made, self.grid), self.grid, made, motion)
+            elif self._acts:
+                size, centre = (values[parts] for values in self.volumes)
+                whole = float(size.sum())
+                driven[name] = BodyForce(about, lift, whole, size @ centre / whole if whole else about)
         return driven
+
+    @property
+    def _acts(self) -> bool:
+        """Whether a uniform force, or lift, acts on the fluid."""
+        body, heat = self.case.body, self.case.heat
+        lifted = heat is not None and heat.expansion != 0 and any(body.gravity)
+        driven = any(part != 0.0 for part in (*body.force, *body.geostrophic_wind))
+        return lifted or driven or body.bulk_velocity is not None
 
     def _lift(self, parts: list[int]) -> np.ndarray:
         """The acceleration of fluid that has the temperature of obstacles, the same one; 0 where it is not given."""
@@ -159,10 +182,15 @@ class Bodies:
     def obstacles(self, forced: int) -> Obstacles:
         """The bodies as the model knows them; `forced` is how often a projection forces the velocity in them."""
         if not self._immersed:
-            return Obstacles(self.followed, forced)
+            return Obstacles(self.followed, forced, fluid=self._fluid)
         isothermal = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
         kind = MovingObstacles if self.moving else ImmersedObstacles
-        return kind(self.followed, forced, near=self.near, isothermal=isothermal)
+        return kind(self.followed, forced, near=self.near, isothermal=isothermal, fluid=self._fluid)
+
+    @property
+    def _fluid(self) -> float:
+        """The share of the domain outside of bodies; 1 where nobody asks."""
+        return 1 - float(self.volumes[0].sum()) / math.prod(self.grid.lengths) if self.case.body.bulk_velocity else 1.0
 
     @property
     def _immersed(self) -> bool:
@@ -173,10 +201,23 @@ class Bodies:
         around = hull(self.solids.boxes[n] for n in parts)
         about = triple(a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
         heated = any(self.case.obstacles[n].temperature is not None for n in parts)
-        cells = self._beside(around)
+        cells = self._beside(around, 2 if self._immersed else 1)
         if self.moving:
             cells = hull([*self._travelled(parts), self._beside(around, REACH)])
-        return Body(name, cells, about, heated)
+            return Body(name, cells, about, heated)
+        (low, high), lengths = self._ends(parts), np.array(self.grid.lengths)
+        over = self._over(parts) & (high - low <= lengths)
+        middle = np.where(over, [low, high], self.grid.origin).mean(axis=0) - self.grid.origin
+        return Body(name, cells, about, heated, triple(middle.tolist()), triple(np.where(over, lengths, 0.0).tolist()))
+
+    def _ends(self, parts: list[int]) -> np.ndarray:
+        """The lowest and the highest corner of the box around obstacles at their places at rest."""
+        ends = np.array([(self.moving or self).shapes[n].bounds for n in parts])
+        return np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+
+    def _over(self, parts: list[int]) -> np.ndarray:
+        """The periodic directions along which one of the obstacles, at rest, continues beyond a side."""
+        return np.any([is_over(self.shapes[n], self.grid) for n in parts], axis=0)
 
     def _parts(self, name: str) -> list[int]:
         """The numbers from 0 of the obstacles that are one body."""
@@ -190,11 +231,10 @@ class Bodies:
         if point is not None:
             return point
         moving, domain = self.moving, np.array([self.grid.origin, np.add(self.grid.origin, self.grid.lengths)])
-        ends = np.array([(moving or self.solids).shapes[n].bounds for n in parts])
-        box = np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
-        goes = moving is not None and moving.motions[parts[0]] is not None
-        middle = (np.where(np.isfinite(box), box, domain) if goes else np.clip(box, *domain)).mean(axis=0)
-        return triple(middle.tolist())
+        box = self._ends(parts)
+        if moving is not None and moving.motions[parts[0]] is not None:
+            return triple(np.where(np.isfinite(box), box, domain).mean(axis=0).tolist())
+        return triple(np.where(self._over(parts), box, np.clip(box, *domain)).mean(axis=0).tolist())
 
     def _beside(self, cells: Box, layers: int = 1) -> Box:
         """Some cells, and those that are so many layers away at most."""
@@ -247,42 +287,3 @@ def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside")
     (x, y, _), (length_x, length_y, _) = grid.origin, grid.lengths
     extent = table.extent or (x, x + length_x, y, y + length_y)
     return read_heights(Path(table.file or ""), extent, table.variable, table.interpolation == "nearest")
-
-
-@dataclass(frozen=True)
-class Bounded(Pointwise):
-    """A shape that lies in a box."""
-
-    shape: Pointwise
-    box: tuple[Vector, Vector]
-
-    @property
-    def bounds(self) -> tuple[Vector, Vector]:
-        return self.box
-
-    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return self.shape.contains(x, y, z)
-
-    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return self.shape.distance(x, y, z)
-
-
-def bounded(shape: Pointwise, grid: StaggeredGrid) -> Pointwise:
-    """Return the shape with the box around its cells and those beside them; endless along directions in which it
-    reaches from one end of the domain to the other. What has no cell stays as it is.
-    """
-    solids, marked = Solids(grid, (shape,)), [np.zeros(n, bool) for n in grid.cells]
-    for piece in pieces(grid.box):
-        mask = solids.mask(piece)
-        for axis in range(3):
-            others = tuple(2 - other for other in range(3) if other != axis)
-            marked[axis][piece.lo[axis] : piece.hi[axis]] |= mask.any(axis=others)
-    if not marked[0].any():
-        return shape
-    low, high = [], []
-    for axis, cells in enumerate(marked):
-        first, last = int(np.argmax(cells)), int(cells.size - np.argmax(cells[::-1]))
-        whole, faces, width = first == 0 and last == cells.size, grid.faces(axis), grid.widths(axis)
-        low.append(-math.inf if whole else float(faces[first] - width[first]))
-        high.append(math.inf if whole else float(faces[last] + width[last - 1]))
-    return Bounded(shape, (triple(low), triple(high)))

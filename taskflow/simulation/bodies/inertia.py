@@ -1,6 +1,6 @@
-"""The inertia of the fluid that is stored in a moving body, in its place: it belongs to no fluid.
+"""What drives the fluid that is stored in a body, and its inertia where the body moves: it belongs to no fluid.
 
-What the scheme takes from the fluid on the faces of a body (`taskflow.flow.bodies.moving`) is the force on it less the
+What the scheme takes from the fluid on the faces of a body (`taskflow.flow.bodies.forces`) is the force on it less the
 change of the momentum that is stored inside, where the velocity is u_b, and plus what drives that: a force on all
 fluid, and the lift of a temperature. Both are exact: of a rigid body of the density of the fluid, in its true shape.
 """
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.geometry import Pose, Shape, corners, placed
+from taskflow.geometry import Pose, Shape, corners, placed, volume_of
 from taskflow.simulation.formulas.motion import RigidMotion
 
-FINER, COARSER = 8, 3  # points per narrowest cell and direction, of bodies that move and of those that stay
+FINER = 8  # points per narrowest cell and direction
 PLANES = 1 << 22  # points in one go
 
 
@@ -30,11 +30,11 @@ class RigidMass:
     moments: np.ndarray
 
     @classmethod
-    def of(cls, shapes: Sequence[Shape], grid: StaggeredGrid, *, stays: bool = False) -> RigidMass:
-        """The mass of shapes at rest together, from points that are several in each direction of the narrowest cell; of
-        what stays, that in the domain.
+    def of(cls, shapes: Sequence[Shape], grid: StaggeredGrid) -> RigidMass:
+        """The mass of shapes at rest together, from points that are several in each direction of the narrowest cell;
+        volume and centre of a single shape by its formula, where it has one.
         """
-        x, y, z = (_points(shapes, grid, axis, stays=stays) for axis in range(3))
+        x, y, z = (_points(shapes, grid, axis) for axis in range(3))
         weight, volume = float(np.prod([at[1] - at[0] for at in (x, y, z)])), 0.0
         first, second = np.zeros(3), np.zeros((3, 3))
         planes = max(1, PLANES // max(1, x.size * y.size))
@@ -54,7 +54,10 @@ class RigidMass:
         if not volume:
             return WEIGHTLESS
         centre = first / volume
-        return cls(volume, centre, second - volume * np.outer(centre, centre))
+        moments = second - volume * np.outer(centre, centre)
+        known = volume_of(shapes[0], *_room(shapes[0], grid)) if len(shapes) == 1 else None
+        exact, middle = known or (volume, centre)
+        return cls(exact, middle, exact / volume * moments)
 
     def change(
         self, motion: RigidMotion, before: float, now: float, about: np.ndarray, driven: np.ndarray | float = 0.0
@@ -78,17 +81,22 @@ class RigidMass:
 WEIGHTLESS = RigidMass(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
-def _points(shapes: Sequence[Shape], grid: StaggeredGrid, axis: int, *, stays: bool) -> np.ndarray:
+def _points(shapes: Sequence[Shape], grid: StaggeredGrid, axis: int) -> np.ndarray:
     """Points along an axis that are equally far from each other, over the extent of some shapes; where that is more
-    than the domain at both ends, over this; of what stays, over what is in the domain.
+    than the domain at both ends, over this.
     """
     start, stop = grid.origin[axis], grid.origin[axis] + grid.lengths[axis]
     low, high = (end(shape.bounds[n][axis] for shape in shapes) for n, end in enumerate((min, max)))
-    if stays:
-        low, high = np.clip((low, high), start, stop)
     low, high = (start, stop) if low <= start and high >= stop else (low, high)
-    count = max(2, int(np.ceil((COARSER if stays else FINER) * (high - low) / grid.narrowest(axis))))
+    count = max(2, int(np.ceil(FINER * (high - low) / grid.narrowest(axis))))
     return np.asarray(low + (high - low) / count * (np.arange(count) + 0.5))
+
+
+def _room(shape: Shape, grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the domain along directions in which a shape is wider at both, infinite ones along others."""
+    low, high = np.array(grid.origin), np.add(grid.origin, grid.lengths)
+    wide = (np.array(shape.bounds[0]) <= low) & (np.array(shape.bounds[1]) >= high)
+    return np.where(wide, low, -np.inf), np.where(wide, high, np.inf)
 
 
 def _crossing(vector: np.ndarray) -> np.ndarray:
@@ -102,24 +110,55 @@ def _vector(tensor: np.ndarray) -> np.ndarray:
     return np.array([tensor[1, 2] - tensor[2, 1], tensor[2, 0] - tensor[0, 2], tensor[0, 1] - tensor[1, 0]])
 
 
+def _lifted(measured: dict[str, Any], known: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+    """The acceleration by lift of what is stored in a body: the mean over its faces where that was measured; and what
+    else was.
+    """
+    if "stored" not in measured:
+        return known, measured
+    lift, volume = np.array(measured["stored"]).reshape(2, 3)
+    others = {name: value for name, value in measured.items() if name != "stored"}
+    return np.where(volume > 0, lift / np.where(volume > 0, volume, 1.0), 0.0), others
+
+
 @dataclass(frozen=True, eq=False)
-class MovingBody:
-    """A body whose forces are followed, where some move: what it is made of, its mass at rest, its motion, None where
-    it stays, the point about which its moment is taken, at rest, and the acceleration by the lift of its temperature.
-    Picklable.
+class BodyForce:
+    """A body at rest whose forces are followed: the point about which its moment is taken, the acceleration by the lift
+    of its temperature, its volume and the centre of that. Picklable.
     """
 
-    grid: StaggeredGrid
-    shapes: tuple[Shape, ...]
-    mass: RigidMass
-    motion: RigidMotion | None
     about: np.ndarray
     lift: np.ndarray
+    volume: float
+    centre: np.ndarray
+
+    def completed(self, measured: dict[str, Any], time: float, dt: float, driven: Sequence[float]) -> dict[str, Any]:
+        """The numbers measured of it in the step of length dt to a time, less what drives the fluid that is stored in
+        it, of all fluid the one that is `driven` so.
+        """
+        lift, measured = _lifted(measured, self.lift)
+        if not dt:
+            return measured
+        weight = self.volume * (lift + driven)
+        moment = np.array(measured["moment"]) - np.cross(self.centre - self.about, weight)
+        return {**measured, "force": (np.array(measured["force"]) - weight).tolist(), "moment": moment.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class MovingBody:
+    """A body that moves whose forces are followed: the point about which its moment is taken, at rest, the acceleration
+    by the lift of its temperature, its mass at rest, and what it is made of. Picklable.
+    """
+
+    about: np.ndarray
+    lift: np.ndarray
+    mass: RigidMass
+    grid: StaggeredGrid
+    shapes: tuple[Shape, ...]
+    motion: RigidMotion
 
     def speed(self, time: float) -> float:
         """The largest speed of the corners of the boxes around its parts at a time, where these are not endless."""
-        if self.motion is None:
-            return 0.0
         pose, most = self.motion.pose(time), 0.0
         for shape in self.shapes:
             ends = np.array(shape.bounds)
@@ -133,13 +172,10 @@ class MovingBody:
         all fluid the one that is `driven` so, and the moment about the point where that is now. None is told while it
         lies across a periodic side.
         """
-        acceleration, force = self.lift + driven, np.array(measured["force"])
-        if not dt or (self.motion is None and not acceleration.any()):
+        lift, measured = _lifted(measured, self.lift)
+        if not dt:
             return measured
-        if self.motion is None:
-            weight = self.mass.volume * acceleration
-            moment = np.array(measured["moment"]) - np.cross(self.mass.centre - self.about, weight)
-            return {**measured, "force": (force - weight).tolist(), "moment": moment.tolist()}
+        acceleration, force = lift + driven, np.array(measured["force"])
         pose = self.motion.pose(time)
         about = pose.forth(self.about)
         gained, turned = self.mass.change(self.motion, time - dt, time, about, acceleration)

@@ -145,9 +145,9 @@ class ImmersedMasks(Masks):
         closed = [numbers[at] != 0 for at in FACES]
         masks = {"solid": cuts.solid_bits(closed, self._on_walls(part), beside), **self._faces(part, numbers)}
         if "edges" in self.roles:
-            masks |= {"faces": cuts.face_bits(closed), "edges": cuts.edge_bits(closed)}
+            masks["edges"] = cuts.edge_bits(closed)
         if "owner_x" in self.roles:
-            masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(numbers[at])) for at in FACES}
+            masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(wide[at]), LAYERS) for at in FACES}
         shut = (masks["solid"] & ITSELF) > 0
         if self._warm:
             masks["T_faces"] = self._heat_bits(closed, shut, np.isfinite(self._temperature(numbers["c"])))

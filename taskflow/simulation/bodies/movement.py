@@ -15,17 +15,17 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies.moving import KEPT, OTHER
 from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, POSES, BodyShapes, OneShape, Placement
 from taskflow.flow.grid import FACES
-from taskflow.geometry import Cuboid, Cylinder, Pose, Shape, Sphere, Vector
+from taskflow.geometry import Cuboid, Cylinder, Shape, Sphere, Vector
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables
+from taskflow.simulation.bodies.images import STILL
 from taskflow.simulation.bodies.masks import Patch
 from taskflow.simulation.bodies.moving import Moving, MovingMasks
 from taskflow.simulation.formulas.motion import RigidMotion
 
 BEYOND = 8  # cells outside of the domain that have places: two steps and three widths away from those within
 NOWHERE = (0.0, 0.0, 0.0)
-STILL = Pose(NOWHERE)
 
 
 def placement(moving: Moving, near: Box) -> Placement | None:
@@ -72,17 +72,15 @@ def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid
     if not isinstance(shape, Sphere | Cylinder | Cuboid):
         return False
     half = [(high - low) / 2 for low, high in zip(*shape.bounds, strict=True)]
-    middle, turns = _middle(shape), motion is not None and motion.angle.source != 0.0
+    turns = motion is not None and motion.angle.source != 0.0
     across = [n for n in range(3) if turns and motion is not None and n != motion.axis]
     for axis in (axis for axis in range(3) if grid.periodic[axis]):
         reach = math.hypot(*(half[n] for n in across)) if axis in across else half[axis]
-        length, start = grid.lengths[axis], grid.origin[axis]
+        length = grid.lengths[axis]
         flat = isinstance(shape, Cuboid) or (isinstance(shape, Cylinder) and axis == shape.axis)
         if reach >= length / 2 and axis not in across and flat:
             continue  # it is endless
         if reach > length / 2 - 2 * float(grid.widths(axis).max()):
-            return False
-        if motion is None and not start <= middle[axis] - reach <= middle[axis] + reach <= start + length:
             return False
     return True
 

@@ -6,11 +6,9 @@ boxes around the bodies that move, where they were and where they get; elsewhere
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,11 +18,13 @@ from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts
 from taskflow.flow.bodies.flags import moved
-from taskflow.flow.bodies.moving import BODY, OTHER, PUSH, WARMED
+from taskflow.flow.bodies.forces import PUSH
+from taskflow.flow.bodies.moving import BODY, OTHER, WARMED
 from taskflow.flow.bodies.placement import Placement
 from taskflow.flow.grid import FACES, Point
-from taskflow.geometry import Shape, Vector, corners, placed
-from taskflow.runtime.regions import Box, periodic_images, triple
+from taskflow.geometry import Shape, corners, placed
+from taskflow.runtime.regions import Box, periodic_images
+from taskflow.simulation.bodies.images import continued, over_sides, shifts
 from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Surfaces
 from taskflow.simulation.bodies.solids import Solids
 from taskflow.simulation.formulas.motion import RigidMotion
@@ -140,15 +140,8 @@ class Moving:
 
     def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
         """A shape where it is at a time, with its images beyond periodic sides."""
-        alone, shifts = placed(shape, motion.pose(time)), []
-        for axis, (low, high) in enumerate(zip(*alone.bounds, strict=True)):
-            start, length = self.grid.origin[axis], self.grid.lengths[axis]
-            if not self.grid.periodic[axis] or not math.isfinite(high - low) or high - low >= length:
-                shifts.append([0.0])
-                continue
-            first, last = math.floor((start - high) / length) + 1, math.ceil((start - low) / length)
-            shifts.append([n * length for n in range(first, last + 1)])
-        images: tuple[Vector, ...] = tuple(map(triple, product(*shifts)))
+        alone = placed(shape, motion.pose(time))
+        images = shifts(alone, self.grid)
         return placed(shape, motion.pose(time), images) if any(map(any, images)) else alone
 
 
@@ -156,10 +149,10 @@ class Moving:
 def _solids(moving: Moving, time: float) -> Solids:
     """See `Moving.solids`: flags, reach and meetings of a step are all found with the same shapes, placed once."""
     shapes = tuple(
-        shape if motion is None else moving.placed(shape, motion, time)
+        continued(shape, moving.grid) if motion is None else moving.placed(shape, motion, time)
         for shape, motion in zip(moving.shapes, moving.motions, strict=True)
     )
-    return Solids(moving.grid, shapes, continued=frozenset(moving.numbers))
+    return Solids(moving.grid, shapes, frozenset({*moving.numbers, *over_sides(moving.shapes, moving.grid)}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,11 +174,8 @@ class MovingMasks(ImmersedMasks):
         """See `ImmersedMasks`. A face belongs to the body that has one of `REACH` steps or less away."""
         inner = slice(REACH - LAYERS, LAYERS - REACH or None)
         masks = super()._cut(part, {at: values[inner, inner, inner] for at, values in wide.items()})
-        for at in FACES if "owner_x" in self.roles else ():
-            owners = self._bodies(wide[at])
-            for _ in range(REACH):
-                owners = cuts.owners(owners)
-            masks[f"owner_{at[1]}"] = owners
+        if "owner_x" in self.roles:
+            masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(wide[at]), REACH) for at in FACES}
         return masks | self._velocities(part, wide)
 
     def _friction(

@@ -20,7 +20,7 @@ PIECE = 1 << 24  # cells that are looked at in one go
 @dataclass(frozen=True, eq=False)
 class Solids:
     """Shapes on a grid. A cell is solid where its centre is inside one; of several the last one has it. Those of the
-    numbers `continued` go on beyond periodic sides.
+    numbers `continued`, with all their images, continue beyond periodic sides.
     """
 
     grid: StaggeredGrid

@@ -86,7 +86,7 @@ def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps
 def _check_places(bodies: Bodies) -> None:
     """Raises BadInput for a body that is nowhere in the domain."""
     grid = bodies.grid
-    for number, shape in enumerate(bodies.solids.shapes, start=1):
+    for number, shape in enumerate(bodies.solids.shapes if bodies.moving else bodies.shapes, start=1):
         low, high = shape.bounds
         for axis, name in enumerate("xyz"):
             start, stop = grid.origin[axis], grid.origin[axis] + grid.lengths[axis]

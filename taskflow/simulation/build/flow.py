@@ -20,7 +20,7 @@ from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, TimeSeries
-from taskflow.simulation.bodies.inertia import MovingBody
+from taskflow.simulation.bodies.inertia import BodyForce, MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.simulation.build.given import Given, coarse, given
 from taskflow.simulation.build.onset import Causes
@@ -57,12 +57,12 @@ WORDS = {
 @dataclass(frozen=True, eq=False)
 class FlowMeasures:
     """The quantities that a line of the log has, of a state whose monitor has run. Picklable. `residuals` are the names
-    of those of its solver that are finite in a sane state. `driven` are the bodies, by name, where some move. The log
-    has the means of fields that are `derived`.
+    of those of its solver that are finite in a sane state. `driven` are the bodies, by name, with what is stored in
+    them. The log has the means of fields that are `derived`.
     """
 
     model: FlowModel
-    driven: Mapping[str, MovingBody] = field(default_factory=dict)
+    driven: Mapping[str, BodyForce | MovingBody] = field(default_factory=dict)
     derived: Derived | None = field(default=None, kw_only=True)
     residuals: ClassVar[tuple[str, ...]] = ()
 
@@ -91,16 +91,18 @@ class FlowMeasures:
             "wall": numbers.pop("wall"),
             "change": monitor.change(scalars, tick.dt),
         }
-        numbers |= model.driving.forces(scalars, model.scheme, tick.dt, cells)
+        numbers |= (keeping := model.driving.forces(scalars, model.scheme, tick.dt, cells))
         if model.turbulence:
             numbers["eddy_viscosity"] = scalars["eddy"]
         if model.heat:
             numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
         if model.obstacles:
             bodies = model.obstacles.measured(scalars)
-            force = model.driving.uniform(scalars, model.fluid) if self.driven else ()
-            for name, body in self.driven.items():
-                bodies[name] = body.completed(bodies[name], tick.time, tick.dt, force)
+            if self.driven:
+                uniform = model.driving.uniform(scalars, model.fluid)
+                force = [a + keeping.get(f"force_{axis}", 0.0) for axis, a in zip("xyz", uniform, strict=True)]
+                for name, body in self.driven.items():
+                    bodies[name] = body.completed(bodies[name], tick.time, tick.dt, force)
             numbers["bodies"] = bodies
         return numbers | monitor.integrals(scalars) | monitor.means(scalars)
 
@@ -285,7 +287,7 @@ class FlowSystem(System):
         """A line for each body that moves."""
         path = self.sim.bodies.path
         for name, body in self.sim.bodies.driven.items():
-            if body.motion is None:
+            if not isinstance(body, MovingBody):
                 continue
             speed = max(body.speed(time) for time in path)
             when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"

@@ -108,7 +108,7 @@ class BodyName(Table):
 
     name: Text | None = optional(
         "force and moment on the body, and with a `temperature` its heat flux, go into the"
-        " [log](run_directory.md#log-jsonl). Obstacles of one name are one body; at most 24 names",
+        " [log](run_directory.md#log-jsonl). Obstacles of one name are one body; at most 100 names",
         otherwise="not followed",
     )
     type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(

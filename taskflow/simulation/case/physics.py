@@ -85,8 +85,8 @@ class Forcing(Table):
         (0.0, 0.0, 0.0),
     )
     bulk_velocity: BulkVelocity | None = optional(
-        "a table with `x`, `y`, `z`, or some of them: the mean velocity over the domain along a periodic direction,"
-        " which a uniform force keeps, from the start. It is in the log as `force_x`, ...",
+        "a table with `x`, `y`, `z`, or some of them: the mean velocity over the volume of the fluid along a periodic"
+        " direction, which a uniform force keeps, from the start. It is in the log as `force_x`, ...",
         otherwise="no such force",
     )
 

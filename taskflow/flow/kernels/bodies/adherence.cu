@@ -4,6 +4,7 @@
 #define BY 1
 #include "cell.h"
 #include "../flags.h"
+#include "stages.h"
 #include "surfaces.h"
 
 // The velocity q on the face of a cell across a, less what the projection with the last pressure will take
@@ -13,10 +14,18 @@ FN real beside(real q, Index c, bool shut, const Surface& at, const Way& a, cons
   return found.kept * q + (found.added + (1 - found.kept) * push);
 }
 
-// u_new = 0 on closed faces; friction, and what is brought to cut ones and from these to others. Those on walls stay.
+// What the body has taken, per time, by then, from the velocity before and after; nothing where nobody asks
+FN void note(None, Index, real, real, None) {}
+FN void note(InOut push, Index c, real taken, real pressure, const StagePart& part) {
+  push[c] = so_far(push[c], taken, pressure, part);
+}
+
+// u_new = 0 on closed faces; friction, and what is brought to cut ones and from these to others. Those on walls stay. push =
+// what bodies take from the fluid, per time.
 TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new, InOut w_new, In p, InByte solid,
-                         In friction_x, In friction_y, In friction_z, In blockage_x, In blockage_y, In blockage_z, In64 dt,
-                         Grid grid, real viscosity) {
+                         In friction_x, In friction_y, In friction_z, In blockage_x, In blockage_y, In blockage_z
+                         OPTIONAL(push_x) OPTIONAL(push_y) OPTIONAL(push_z), In64 dt, Grid grid,
+                         real viscosity OPTIONAL(part)) {
   STRIDES(range)
   const real step = real(*dt), drag = step * viscosity;
   const Surface at_x{u, friction_x, blockage_x}, at_y{v, friction_y, blockage_y}, at_z{w, friction_z, blockage_z};
@@ -24,11 +33,17 @@ TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new
     const int bits = solid[c];
     if (bits & BESIDE) {  // few are: what all others would load stays where it is
       const Way x = way(grid, 0, c.i, X), y = way(grid, 1, c.j, Y), z = way(grid, 2, c.k, Z);
-      const real here = p[c], px = step * x.axis.per_face() * (here - p[c - X]);
-      const real py = step * y.axis.per_face() * (here - p[c - Y]), pz = step * z.axis.per_face() * (here - p[c - Z]);
-      if (!x.first) u_new[c] = beside(u_new[c], c, closed(bits, 0), at_x, x, y, z, drag, px);
-      if (!y.first) v_new[c] = beside(v_new[c], c, closed(bits, 2), at_y, y, x, z, drag, py);
-      if (!z.first) w_new[c] = beside(w_new[c], c, closed(bits, 4), at_z, z, x, y, drag, pz);
+      const real here = p[c];
+      const auto adhere = [&](InOut q_new, auto push, const Surface& at, const Way& a, const Way& b, const Way& d, bool shut) {
+        if (a.first) return;
+        const real fall = a.axis.per_face() * (here - p[c - a.axis.step]), q = q_new[c];
+        const real next = beside(q, c, shut, at, a, b, d, drag, step * fall);
+        q_new[c] = next;
+        note(push, c, (q - next) / step, shut ? -fall : real(0), part);
+      };
+      adhere(u_new, push_x, at_x, x, y, z, closed(bits, 0));
+      adhere(v_new, push_y, at_y, y, x, z, closed(bits, 2));
+      adhere(w_new, push_z, at_z, z, x, y, closed(bits, 4));
     }
   });
 }

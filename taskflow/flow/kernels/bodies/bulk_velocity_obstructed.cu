@@ -1,4 +1,5 @@
-// The mean velocity of the fluid beside bodies: over the faces that are open, each counting as the volume around it.
+// The mean velocity of the fluid beside bodies: the momentum on faces over the volume of
+// the fluid.
 #define UZ 1
 #include "cell.h"
 #include "../flags.h"
@@ -31,7 +32,7 @@ FN Slowed surfaces(In q_old, In friction, In blockage, InByte solid, const Grid&
   return {{q_old, friction, blockage}, solid, grid, real(*dt) * viscosity, number, {X, Y, Z}};
 }
 
-// Sums over open faces of mean - (kept (q - dt dp/dx) + added), x being the direction of q, and of kept
+// Sums over all faces of mean, and over open ones of -(kept (q - dt dp/dx) + added), x being the direction of q, and of kept
 TASK bulk_velocity_deficit(Range range, In q OPTIONAL(q_old), In p, InByte solid OPTIONAL(friction) OPTIONAL(blockage),
                            ExactPartial<2> missing, In64 rate, In64 dt, Grid grid, BulkVelocityTarget bulk OPTIONAL(viscosity)) {
   STRIDES(range)
@@ -48,12 +49,12 @@ TASK bulk_velocity_deficit(Range range, In q OPTIONAL(q_old), In p, InByte solid
     const Adhered adhered = bodies.at(c);
     const double comes = double(adhered.kept) * (q[c] - step * slope) + adhered.added;
     const auto volume = volume_on_face(grid, c, number);
-    return Sums<2>{{volume * (open ? mean - comes : 0.0), volume * (open ? double(adhered.kept) : 0.0)}};
+    return Sums<2>{{volume * (open ? mean - comes : mean), volume * (open ? double(adhered.kept) : 0.0)}};
   });
 }
 
-// q = q + what is missing / kept where faces are open
-TASK apply_uniform_force(Range range, InOut q, InByte solid, ExactIn64<2> missing, int number) {
+// q = q + what is missing / kept: bodies take what they get of that
+TASK apply_uniform_force(Range range, InOut q, ExactIn64<2> missing) {
   const real push = real(missing[0] / missing[1]);
-  for_cells(range, CELL(c) { q[c] += shut(c, solid, number) ? real(0) : push; });
+  for_cells(range, CELL(c) { q[c] += push; });
 }

@@ -6,6 +6,14 @@ struct Push {
   double pressure, friction;
 };
 
+// From the point about which moments are taken to a place along an axis; of a body over a periodic side to the nearest image of
+// that place, as seen from the middle of the body
+FN double arm(const ForceTarget& target, int axis, double place) {
+  const double length = target.period[axis], away = place - target.middle[axis];
+  const double image = length > 0 && away > 0.5 * length ? -length : length > 0 && away < -0.5 * length ? length : 0.0;
+  return place + image - target.about[axis];
+}
+
 // Pressure and friction on the low faces of a cell that are on the body, and their moment about a point
 FN Sums<9> pushed(Cell c, Push x, Push y, Push z, bool on_x, bool on_y, bool on_z, const Grid& grid, const ForceTarget& target) {
   const double wide_x = width(grid, 0, c.i), wide_y = width(grid, 1, c.j), wide_z = width(grid, 2, c.k);
@@ -17,7 +25,7 @@ FN Sums<9> pushed(Cell c, Push x, Push y, Push z, bool on_x, bool on_y, bool on_
   const double pz = in_z ? volume_z * z.pressure : 0.0, qz = in_z ? volume_z * z.friction : 0.0;
   const double tx = px + qx, ty = py + qy, tz = pz + qz;
   // from the point to the cell's centre: across its own direction a force has no moment
-  const double i = centre(grid, 0, c.i) - target.about[0], j = centre(grid, 1, c.j) - target.about[1];
-  const double k = centre(grid, 2, c.k) - target.about[2];
+  const double i = arm(target, 0, centre(grid, 0, c.i)), j = arm(target, 1, centre(grid, 1, c.j));
+  const double k = arm(target, 2, centre(grid, 2, c.k));
   return Sums<9>{{px, py, pz, qx, qy, qz, j * tz - k * ty, k * tx - i * tz, i * ty - j * tx}};
 }

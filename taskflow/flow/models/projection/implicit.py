@@ -17,11 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import Boundaries, Slip
+from taskflow.flow.boundaries.boundary import Boundaries, Slip, temperature_factor
 from taskflow.flow.grid import Grid
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.lines import Lines, begin_lines, end_lines
 from taskflow.flow.poisson.spectrum import LayeredSpectrum
+from taskflow.flow.scalars.quantity import Fixed, Quantity
 from taskflow.runtime.regions import Box, Partition, Triple, triple
 from taskflow.runtime.tasks import Launch, Roles
 
@@ -89,3 +90,10 @@ class ImplicitDiffusion:
 
 def _leaks(quantity: str) -> str:
     return f"leaks_{quantity}"
+
+
+def factors(boundaries: Boundaries, grid: Grid, quantity: Quantity, *, heats: bool) -> dict[str, float]:
+    """By side, what a ghost value of a quantity, or of the temperature, is over the value inside."""
+    if heats:
+        return {face: temperature_factor(face, side, grid, quantity.diffusivity) for face, side in boundaries.items()}
+    return {face: -1.0 if isinstance(side, Fixed) else 1.0 for face, side in quantity.faces.items()}

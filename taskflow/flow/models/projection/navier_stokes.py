@@ -23,7 +23,6 @@ from taskflow.flow.boundaries.boundary import (
     Value,
     impose,
     normal_velocity,
-    temperature_factor,
     temperature_ghosts,
     velocity_ghosts,
 )
@@ -31,15 +30,16 @@ from taskflow.flow.boundaries.inflow import wall_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.forcing.driving import NO_DRIVING
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.flow.models.projection.implicit import ImplicitDiffusion
+from taskflow.flow.models.projection.first_pressure import first_pressure
+from taskflow.flow.models.projection.implicit import ImplicitDiffusion, factors
 from taskflow.flow.operators.momentum import momentum
 from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.operators.rates import advective_rate
 from taskflow.flow.poisson import Solver
-from taskflow.flow.scalars.quantity import Fixed, Flux, Mixing, Quantity
+from taskflow.flow.scalars.quantity import Flux, Mixing, Quantity
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.regions import Location, Partition
-from taskflow.runtime.tasks import Launch, Repeat, Roles
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class NavierStokes(FlowModel):
             fields |= quantity.fields
         if self.turbulence:
             fields["nu_t"] = "c"
-        return {**fields, **self.surfaces}
+        return {**fields, **self.surfaces, **(self.obstacles.pushed if self.obstacles else {})}
 
     @property
     def ghost(self) -> int:
@@ -89,18 +89,18 @@ class NavierStokes(FlowModel):
         """The roles of what each stage advances at once: u, v, w and, where its differences are central, T."""
         return (*VELOCITY, "T") if self.heat and not self.heat.bounded else tuple(VELOCITY)
 
-    def start(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """From initial values of u, v, w, T and passive scalars: a velocity as free of divergence as the solver makes
-        it, and p = 0.
+        it, and p = 0 or, around immersed bodies, `first_pressure`.
 
         The scalar dt has to be 1.
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.openings.begin(f)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
+        yield from self.driving.begin(f, self.setting)
         if self.obstacles:
             yield from self.obstacles.start(f, self.grid, self.pressure)
-        yield from self.driving.begin(f, self.setting)
         yield from self.pressure.prepare(f)
         yield from self.projection(f, (f.u, f.v, f.w), "dt")
         for name in (f.p, f.rhs):
@@ -109,6 +109,8 @@ class NavierStokes(FlowModel):
         yield from self.update_derived_fields(f, (f.u, f.v, f.w), -1)
         for quantity in self.quantities:
             yield from self.ghosts(f, quantity, f[quantity.name], -1)
+        if self.obstacles and not self.obstacles.stairs:
+            yield from first_pressure(self, f, self.obstacles)
         yield from self.limits(f)
 
     def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -145,6 +147,31 @@ class NavierStokes(FlowModel):
         """u_new, v_new, w_new without the pressure, and T_new and passive scalars where differences are central;
         `names` are those of the stage's dt and ratio.
         """
+        new, part = (f.u_new, f.v_new, f.w_new), self.scheme.part(self.scheme.names.index(names))
+        if self.obstacles:
+            buoyancy, eddies = self.buoyancy if self.heat else None, self.turbulence is not None
+            yield from self.obstacles.push(f, names["ratio"], self.grid, self.fluid, buoyancy, part, eddies=eddies)
+        yield from self.accelerate(f, names)
+        for quantity in self.quantities:
+            if not quantity.bounded:
+                yield from quantity.central(f, names, self.staggered, self.mixing(f, quantity))
+                yield from self.wall_heat_flux(f, quantity, f[f"{quantity.name}_new"], names["dt"])
+        bounded = {quantity.name for quantity in self.quantities if quantity.bounded}
+        for force in self.forces:
+            if force.on not in bounded:
+                flags = self.solid_flags(f, force.on)
+                yield force.act(f, names, f"begins{stage(names['dt'])}", self.grid, flags)
+        yield from self.driving.act(f, names, self.setting)
+        if self.obstacles:
+            driven = self.driving != NO_DRIVING or bool(self.forces)
+            yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, part, driven=driven)
+            for quantity in self.quantities:
+                if not quantity.bounded:
+                    now, next_ = f[quantity.name], f[f"{quantity.name}_new"]
+                    yield from self.obstacles.settle(f, quantity, next_, now, names["dt"], WHOLE)
+
+    def accelerate(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]:
+        """u_new, v_new, w_new by the momentum equation alone."""
         velocity, tendency, new = ((f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new))
         nu_t = f.nu_t if self.turbulence else None
         buoyancy = self.buoyancy if self.heat else None
@@ -153,23 +180,6 @@ class NavierStokes(FlowModel):
             velocity, nu_t, f.T if buoyancy else None, faces, edges, tendency, new,
             over=self.staggered.box, grid=self.grid, fluid=self.fluid, buoyancy=buoyancy, **names,
         )  # fmt: skip
-        for quantity in self.quantities:
-            if not quantity.bounded:
-                yield from quantity.central(f, names, self.staggered, self.mixing(f, quantity))
-                yield from self.wall_heat_flux(f, quantity, f[f"{quantity.name}_new"], names["dt"])
-        bounded = {quantity.name for quantity in self.quantities if quantity.bounded}
-        for force in self.forces:
-            if force.on not in bounded:
-                flags = None if force.on in VELOCITY else self.solid_flags(f, force.on)
-                yield force.act(f, names, f"begins{stage(names['dt'])}", self.grid, flags)
-        yield from self.driving.act(f, names, self.setting)
-        if self.obstacles:
-            driven = self.driving != NO_DRIVING or bool(self.forces)
-            yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)
-            for quantity in self.quantities:
-                if not quantity.bounded:
-                    now, next_ = f[quantity.name], f[f"{quantity.name}_new"]
-                    yield from self.obstacles.settle(f, quantity, next_, now, names["dt"], WHOLE)
 
     def implicit_diffusion(self, f: Roles, along: ImplicitDiffusion, n: int) -> Iterator[Launch]:
         """Diffusion along the implicit direction in stage n, of u_new, v_new, w_new, T_new and passive scalars."""
@@ -180,14 +190,8 @@ class NavierStokes(FlowModel):
             yield from along.velocity(f, self.boundaries, self.fluid.viscosity, dt)
         for quantity in self.diffused:
             yield from self.ghosts(f, quantity, f[f"{quantity.name}_new"], n)
-            yield from along.quantity(f, quantity.name, self.factors(quantity), quantity.diffusivity, dt)
-
-    def factors(self, quantity: Quantity) -> dict[str, float]:
-        """By side, what `ghosts` multiplies the value inside by."""
-        if quantity is self.heat:
-            about = self.grid, quantity.diffusivity
-            return {face: temperature_factor(face, side, *about) for face, side in self.boundaries.items()}
-        return {face: -1.0 if isinstance(side, Fixed) else 1.0 for face, side in quantity.faces.items()}
+            sides = factors(self.boundaries, self.grid, quantity, heats=quantity is self.heat)
+            yield from along.quantity(f, quantity.name, sides, quantity.diffusivity, dt)
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], dt: str) -> Iterator[Launch | Repeat]:
         """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
@@ -249,8 +253,9 @@ class NavierStokes(FlowModel):
                 yield force.release(q, f, part, dt, time, self.grid, self.solid_flags(f, quantity.name))
 
     def solid_flags(self, f: Roles, name: str) -> str | None:
-        """The flags of cells that are solid, as a quantity meets them; None without bodies."""
-        return f["T_faces" if name == "T" else "scalar_faces"] if self.obstacles else None
+        """The flags of cells that are solid, as the velocity or a quantity meets them; None without bodies."""
+        role = "solid" if name in VELOCITY else "T_faces" if name == "T" else "scalar_faces"
+        return f[role] if self.obstacles else None
 
     def mixing(self, f: Roles, quantity: Quantity) -> Mixing:
         """The eddies and bodies in the transport equation of a quantity."""

@@ -30,6 +30,7 @@ from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE, WIDE_U, WIDE_V, WI
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Advection, Fluid, Quick
 from taskflow.flow.operators.phases import Phases
+from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import (
     Axis,
     Components,
@@ -164,6 +165,11 @@ class PhaseObstacles(Obstacles):
     _: KW_ONLY
     phases: Phases
 
-    def force(self, f: Roles, forces: str, *, eddies: bool, fluid: Fluid, **where: Any) -> Launch:
+    @property
+    def pushed(self) -> dict[str, Location]:
+        """No fields: forces are found from a state."""
+        return {}
+
+    def force(self, f: Roles, forces: str, **where: Any) -> Launch:
         velocity, mass, owners = (f.u, f.v, f.w), (f.m_x, f.m_y, f.m_z), (f.owner_x, f.owner_y, f.owner_z)
         return force_of_phases(velocity, mass, f.f, f.p, f.solid, owners, forces=forces, phases=self.phases, **where)

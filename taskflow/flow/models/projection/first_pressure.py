@@ -1,0 +1,56 @@
+"""The pressure of the first state. Immersed bodies take the pressure before a step for the last one: fluid that is at
+rest by its weight and its pressure stays so in the first step, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity
+from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.forcing.driving import Driving, Setting
+from taskflow.flow.model import VELOCITY
+from taskflow.flow.poisson import Solver
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
+
+RATIO = "ratio_at_first"  # the scalar: a step of Euler's
+
+
+class Accelerated(Protocol):
+    """What is asked of a flow."""
+
+    @property
+    def driving(self) -> Driving: ...
+    @property
+    def setting(self) -> Setting: ...
+    @property
+    def openings(self) -> OpenBoundaries: ...
+    @property
+    def pressure(self) -> Solver: ...
+    def accelerate(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]: ...
+
+
+def first_pressure(flow: Accelerated, f: Roles, obstacles: Obstacles) -> Iterator[Launch | Repeat | Derive]:
+    """Find the pressure that takes the divergence of the tendency of a velocity which has none; dt is 1. `u_new` and
+    `h` are used on the way.
+    """
+    setting = flow.setting
+    yield Derive(_euler, (RATIO,))
+    names, new = {"dt": "dt", "ratio": RATIO}, f.copy()
+    for name in VELOCITY:
+        new.swap(name, f"{name}_new")
+    velocity = new.u, new.v, new.w
+    yield from flow.accelerate(f, names)
+    yield from replace(flow.driving, means=(None, None, None)).act(f, names, setting)
+    yield from normal_velocity(velocity, flow.openings.boundaries, setting.grid)
+    yield from flow.openings.begin(new)
+    yield from obstacles.hold(f, velocity, setting.grid)
+    yield from obstacles.projection(f, velocity, "dt", setting.grid, flow.pressure)
+    yield impose(f.rhs, over=setting.box, value=Value(0.0))
+
+
+def _euler(_: Mapping[str, float]) -> dict[str, float]:
+    return {RATIO: 0.0}
