@@ -8,7 +8,7 @@ file=$2
 
 # SLURM signals every process of a step at once, so that none could tidy up after another: let Dask end them.
 stop() {
-    python - "$file" <<'PYTHON' || scancel --signal=TERM "$SLURM_JOB_ID"
+    python -P - "$file" <<'PYTHON' || scancel --signal=TERM "$SLURM_JOB_ID"
 import sys
 
 from distributed import Client

@@ -11,16 +11,17 @@ from __future__ import annotations
 import copy
 import logging
 import signal
-import tempfile
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from multiprocessing import process, resource_tracker, spawn
+from multiprocessing import process, resource_tracker, spawn, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import BadArgument, Lost, RunFailed
+from taskflow.ownership import scratch
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
 from taskflow.runtime.host import known_workers
@@ -70,13 +71,26 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     with (
         _quiet,
         scriptless,
-        # No other user can read this folder, nor write into it: workers import from where they keep their files.
-        tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder,
-        opened(lambda: _cluster(workers, gpu, Path(folder))) as cluster,
+        importable_scratch() as folder,
+        opened(lambda: _cluster(workers, gpu, folder)) as cluster,
         opened(lambda: Client(cluster, **CLIENT)) as client,
     ):
         _wait(cluster, client, workers)
         yield client
+
+
+@contextmanager
+def importable_scratch() -> Iterator[Path]:
+    """A folder for the files of Dask's servers, which begin `sys.path` with them: of this user alone.
+
+    Servers that share a process leave entries behind. They are removed before the folder is, whose name is free for
+    other users then.
+    """
+    with scratch() as folder:
+        try:
+            yield folder
+        finally:
+            sys.path[:] = [entry for entry in sys.path if folder not in Path(entry).parents]
 
 
 def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
@@ -90,6 +104,7 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
         "worker_dashboard_address": "127.0.0.1:0",
         "preload": [PRELOAD],  # dask-cuda adds its own, and looks into no configuration
         "local_directory": str(folder),
+        "scheduler_kwargs": {"local_directory": str(folder)},  # else below TMPDIR/dask-scratch-space, whoever made it
         "silence_logs": logging.CRITICAL,
         "memory_limit": 0,
         "death_timeout": BEGIN,  # Dask would wait for ever
@@ -208,9 +223,11 @@ def _undisturbed() -> Iterator[None]:
 def scriptless() -> Iterator[None]:
     """Workers that nannies of this process begin, or begin again, do not import its main script.
 
-    It changes what multiprocessing prepares for these processes, and for no others that begin meanwhile.
+    It changes what multiprocessing prepares for these processes, and for no others that begin meanwhile. None of the
+    processes that multiprocessing begins meanwhile imports from the current folder before it has the `sys.path` of
+    this one: `python -c` would, and in /tmp anyone can place a multiprocessing.py.
     """
-    usual = spawn.get_preparation_data
+    usual, flags = spawn.get_preparation_data, util._args_from_interpreter_flags
 
     def prepare(name: str) -> dict[str, Any]:
         data = usual(name)
@@ -219,7 +236,8 @@ def scriptless() -> Iterator[None]:
         return data
 
     spawn.get_preparation_data = prepare
+    util._args_from_interpreter_flags = lambda: [*flags(), "-P"]
     try:
         yield
     finally:
-        spawn.get_preparation_data = usual
+        spawn.get_preparation_data, util._args_from_interpreter_flags = usual, flags
