@@ -17,6 +17,7 @@ from taskflow.units import size
 
 TABLE = 10_000_000  # bytes of a table of numbers as text
 SHAPE = 2_000_000_000  # bytes of a surface or a height map
+SHARE, SPARE = 100, 1 << 29  # bytes of memory that reading may take for each byte of a file, and besides
 KINDS = {
     stat.S_ISFIFO: "a pipe",
     stat.S_ISSOCK: "a socket",
@@ -71,11 +72,19 @@ def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -
         raise BadInput(f"line {line}, byte {column}: not a text file in UTF-8; {remedy}") from None
 
 
-def fits(nbytes: int, what: str) -> None:
-    """Raise BadInput where reading something takes more memory than is free."""
+def fits(nbytes: int, what: str, of: int | None = None) -> None:
+    """Raise BadInput where reading something takes more memory than is free, or than a file of `of` bytes may ask for.
+
+    Files claim sizes. Sound ones that are packed take some ten times their bytes, damaged or hostile ones any number.
+    """
     free = psutil.virtual_memory().available
     if nbytes > free:
         raise BadInput(f"{what}: reading it takes {size(nbytes)}, of which {size(free)} are free; give a smaller one")
+    if of is not None and nbytes > SHARE * of + SPARE:
+        raise BadInput(
+            f"{what}: reading it takes {size(nbytes)}, out of proportion to the file ({size(of)}); if the file is not"
+            " damaged, write it without compression"
+        )
 
 
 def _unread(error: OSError | ValueError, remedy: str) -> BadInput:

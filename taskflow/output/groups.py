@@ -18,6 +18,7 @@ from zarr.storage import LocalStore, WrapperStore
 
 from taskflow.output.damage import RESTORE, Damaged, check_file, ends_in_checksum, file_size
 from taskflow.output.disk import CHARTS, replacing
+from taskflow.output.foreign import accept
 from taskflow.output.packing import codecs
 
 CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
@@ -202,6 +203,8 @@ def checked(path: Path, group: str) -> CheckedStore:
     try:
         arrays = dict(described["consolidated_metadata"]["metadata"])
         for name, array in arrays.items():
+            if array["node_type"] == "array":
+                accept(name, array)
             if array["node_type"] == "array" and OF_CHARTS.fullmatch(name):
                 where = path / group / name / "zarr.json"
                 if without_time(metadata(where)) != without_time(array):

@@ -85,7 +85,7 @@ def _swapped(block: np.ndarray) -> str:
 def _text(path: Path, data: bytes) -> list[np.ndarray]:
     words = data.replace(b",", b" ").replace(b"D", b"E").replace(b"d", b"e").split()
     try:
-        numbers = np.array(words).astype(np.float64)
+        numbers = np.fromiter(map(float, words), np.float64, len(words))
     except ValueError:
         raise BadInput(f"{path}, {_place(data)}; write the grid as text of numbers alone") from None
     head = numbers[: 3 * BLOCKS + 1]
