@@ -28,6 +28,7 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 129' HUP
 
 [[ ${TLS:-} = "$file.tls" ]] || rm -rf "$file.tls" # of a cluster that was killed
 if [[ -z ${TLS:-} ]]; then
@@ -74,6 +75,6 @@ PYTHON
 env --default-signal=INT "$@" <&0 &
 command=$!
 trap : INT
-trap 'kill -TERM "$command"' TERM
+trap 'kill -TERM "$command"' TERM HUP
 while kill -0 "$command" 2>/dev/null; do wait "$command" || true; done
 wait "$command"

@@ -37,7 +37,7 @@ def sound(root: Any) -> Iterator[Any]:
             if isinstance(link, h5py.SoftLink):
                 continue  # the file has what it leads to elsewhere
             if not isinstance(link, h5py.HardLink):
-                raise BadInput(f"{where} links to another file, which is not followed; {REMEDY}")
+                raise BadInput(f"{where}: a link, which is not available in this version; write the file without links")
             node = group[name]
             about = h5py.h5o.get_info(node.id)
             if (about.fileno, about.addr) in seen:

@@ -65,7 +65,13 @@ def opened(path: Path) -> xr.Dataset:
     """Return the arrays of a store as lazy ones. Raises BadInput where one is not safe to read."""
     for name, array in described(path):
         accept(name, array)
-    return xr.open_zarr(BoundStore(LocalStore(path, read_only=True)), chunks=None, consolidated=False)
+    with files.bounded(_size(path)):
+        return xr.open_zarr(BoundStore(LocalStore(path, read_only=True)), chunks=None, consolidated=False)
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of the files of arrays, as far as these are directly in their folders."""
+    return sum(file.lstat().st_size for file in path.glob("*/*"))
 
 
 def described(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -16,7 +16,7 @@ import xarray as xr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from taskflow import hdf5
+from taskflow import files, hdf5
 from taskflow.errors import BadInput
 from taskflow.output import foreign
 from taskflow.output.chart_layout import CELLS
@@ -240,7 +240,8 @@ def _opened(path: Path) -> xr.Dataset | xr.DataTree:
             return foreign.opened(path)
         if path.suffix in NETCDF:
             engine = hdf5.engine(path, "give a NetCDF file")
-            whole = xr.open_dataset(path, chunks=None, engine=engine)
+            with files.bounded(path.stat().st_size):
+                whole = xr.open_dataset(path, chunks=None, engine=engine)
             return whole if "u" in whole else _tree_in(path, engine) or whole
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None

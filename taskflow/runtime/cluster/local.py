@@ -24,7 +24,7 @@ from taskflow.errors import BadArgument, Lost, RunFailed
 from taskflow.ownership import scratch
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
-from taskflow.runtime.host import known_workers
+from taskflow.runtime.host import SYSTEM, known_workers
 from taskflow.sharing import WhileNeeded
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 BEGIN = 120.0  # seconds that processes may take to begin
 LOOK = 0.05
 WORKERS = "Dask Worker process"  # how Dask's nannies name the processes that they begin
-ENDING = (signal.SIGINT, signal.SIGTERM)  # how a user and a batch system end a command
+ENDING = (signal.SIGINT, *SYSTEM)  # how a user and a system end a command
 
 # A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for
 # silence, or paused.
@@ -179,7 +179,7 @@ def gpus() -> int:
 
 @contextmanager
 def opened(begin: Callable[[], Any]) -> Iterator[Any]:
-    """Begin something, and close it at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
+    """Begin something, and close it at the end; signals that end a command wait until it has begun, or is closed.
 
     A terminal and a batch system send them to all processes of a command, but only the client's main thread may decide
     what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,
@@ -198,7 +198,7 @@ def opened(begin: Callable[[], Any]) -> Iterator[Any]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C and SIGTERM come afterwards. Threads and processes that begin here inherit that they never come to them.
+    """The signals `ENDING` come afterwards. Threads and processes that begin here inherit that they never come to them.
 
     Blocking signals is for what begins here. It does not protect this thread: threads that libraries began earlier
     take a signal, and Python hands it to the main thread; so that one notes it. Another has no say in what signals do.
