@@ -85,14 +85,16 @@ def described(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             where = f"{file.relative_to(path)}"
             try:
                 content = json.loads(files.content(file, MOST, REMEDY))
-                if "zarr_format" in content or "metadata" in content:
+                if name != ".zattrs":
                     yield from _arrays(where, content)
             except (ValueError, RecursionError, TypeError, AttributeError) as error:
                 raise BadInput(f"{where}: it is no metadata of Zarr ({error}); {REMEDY}") from None
 
 
 def _arrays(where: str, content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if "shape" in content:
+    if "zarr_format" not in content and "metadata" not in content:
+        raise ValueError("it says no format")
+    if "shape" in content or where.endswith(".zarray"):
         yield where, content
     inside = content.get("metadata", {}), (content.get("consolidated_metadata") or {}).get("metadata", {})
     for members in inside:
