@@ -38,7 +38,7 @@ def open_group(
     """
     folder, name = Path(path, group), ""
     try:
-        node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False)
+        node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False, zarr_format=3)
         arrays = {}
         members = (file.parent for way in ("*", f"{CHARTS}/*/*") for file in folder.glob(f"{way}/zarr.json"))
         arrays_of = (m.relative_to(folder).as_posix() for m in members if not any(m.glob("*/zarr.json")))

@@ -227,7 +227,8 @@ def scriptless() -> Iterator[None]:
     processes that multiprocessing begins meanwhile imports from the current folder before it has the `sys.path` of
     this one: `python -c` would, and in /tmp anyone can place a multiprocessing.py.
     """
-    usual, flags = spawn.get_preparation_data, util._args_from_interpreter_flags
+    launcher: Any = util  # whose stubs lack the function
+    usual, flags = spawn.get_preparation_data, launcher._args_from_interpreter_flags
 
     def prepare(name: str) -> dict[str, Any]:
         data = usual(name)
@@ -236,8 +237,8 @@ def scriptless() -> Iterator[None]:
         return data
 
     spawn.get_preparation_data = prepare
-    util._args_from_interpreter_flags = lambda: [*flags(), "-P"]
+    launcher._args_from_interpreter_flags = lambda: [*flags(), "-P"]
     try:
         yield
     finally:
-        spawn.get_preparation_data, util._args_from_interpreter_flags = usual, flags
+        spawn.get_preparation_data, launcher._args_from_interpreter_flags = usual, flags
