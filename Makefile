@@ -5,31 +5,33 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
+LOWEST ?= .venv-lowest
 CUDA   ?= 13
 BIN    := $(VENV)/bin
 RUN    := runs/lid_driven_cavity
 PARALLEL := --numprocesses $(shell expr $$(nproc) + $$(nproc) / 2) --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-gpu test-emulated test-runtime compiled lint docs clean
+.PHONY: help demo test test-lowest test-all test-gpu test-emulated test-runtime compiled lint docs clean
 
 help:
 	@echo "make demo      install, run the lid-driven cavity, compare it with Ghia et al., draw pictures"
 	@echo "make test      lint and the fast tests (minutes)"
+	@echo "make test-lowest  the fast tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-all  lint and all CPU tests, the long validations included"
 	@echo "make test-gpu  the tests that need GPUs (CUDA=12 or CUDA=13)"
 	@echo "make test-emulated  the kernels for GPUs, without one: their texts, run by the host compiler with fibers for threads"
 	@echo "make test-runtime  the runtime's tests, where nothing but the runtime is"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make docs      the documentation site, into site/"
-	@echo "make clean     remove what these targets made ($(VENV), site, tool caches; not runs)"
+	@echo "make clean     remove what these targets made ($(VENV), $(LOWEST), site, tool caches; not runs)"
 
 demo: $(VENV)/installed
 	$(BIN)/taskflow run examples/lid_driven_cavity.toml -o $(RUN) --force
 	$(BIN)/taskflow plot $(RUN) --reference examples/data/ghia1982_re1000_u.csv --reference examples/data/ghia1982_re1000_v.csv
 
 # Tests begin hundreds of processes: none should have to compile the package again, whatever the environment says.
-test test-all test-gpu test-emulated test-runtime: export PYTHONDONTWRITEBYTECODE =
+test test-lowest test-all test-gpu test-emulated test-runtime: export PYTHONDONTWRITEBYTECODE =
 
 # Three processes for two cores, a file of tests to each: many tests wait, for clusters and for other processes.
 test: $(VENV)/installed-dev
@@ -39,6 +41,13 @@ test: $(VENV)/installed-dev
 # Those processes begin together, and each would compile all files of tests: one does it before, beside lint.
 compiled: $(VENV)/installed-dev
 	-@$(BIN)/python -m pytest --collect-only --quiet >/dev/null
+
+# uv chooses the lowest version of each direct requirement; those of others are the latest.
+test-lowest: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python -m uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/python -m uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable ".[dev]"
+	$(LOWEST)/bin/python -m pytest -m "not slow and not gpu and not multigpu" --ignore=tests/docs $(PARALLEL)
 
 test-all: lint
 	$(BIN)/python -m pytest -m "not gpu and not multigpu" --hypothesis-profile=thorough $(PARALLEL)
@@ -62,7 +71,7 @@ docs: $(VENV)/installed-docs
 	@echo site/index.html
 
 clean:
-	rm -rf $(VENV) site docs/examples/gallery docs/gallery/runs docs/sg_execution_times.rst .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) site docs/examples/gallery docs/gallery/runs docs/sg_execution_times.rst .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 # One environment; a stamp per set of requirements, older than pyproject.toml means install again.
 $(BIN)/python:

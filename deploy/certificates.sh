@@ -5,5 +5,5 @@ set -euo pipefail
 
 [[ $# -ge 1 && $# -le 2 && ${2:-365} =~ ^[1-9][0-9]*$ ]] || { echo "usage: ${0##*/} DIR [DAYS]" >&2; exit 2; }
 folder=$1 days=${2:-365}
-python -c 'import sys; from taskflow.runtime.cluster.certificate import main; sys.exit(main(*sys.argv[1:]))' "$folder" "$days" || exit 2
+python -P -c 'import sys; from taskflow.runtime.cluster.certificate import main; sys.exit(main(*sys.argv[1:]))' "$folder" "$days" || exit 2
 echo "$folder: for $days days; use it with TLS=$folder"

@@ -23,11 +23,12 @@ stop() {
         kill "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
-    rm -rf "$file" "$file.lock" ${made:+"$made"}
+    rm -rf "$file" "$file.lock" ${made:+"$made"} ${scratch:+"$scratch"}
 }
 trap stop EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 129' HUP
 
 [[ ${TLS:-} = "$file.tls" ]] || rm -rf "$file.tls" # of a cluster that was killed
 if [[ -z ${TLS:-} ]]; then
@@ -42,12 +43,13 @@ source "$here/settings.bash"
 # TASKFLOW_DASHBOARD=PORT asks for Dask's pages of the scheduler, for this host alone.
 [[ -z ${TASKFLOW_DASHBOARD:-} ]] || quiet=(--preload taskflow.runtime.cluster.dashboard --dashboard-address "127.0.0.1:$TASKFLOW_DASHBOARD")
 # setsid: Ctrl-C is for the command, which may still need its cluster to end tidily. Port 0: two clusters can share a host.
-setsid dask scheduler --scheduler-file "$file" --protocol "$protocol" --port 0 "${quiet[@]}" ${INTERFACE:+--interface "$INTERFACE"} {lock}>&- &
+scratch=$(ownership scratch) || exit 2 # the scheduler imports from there, too
+DASK_TEMPORARY_DIRECTORY=$scratch setsid dask scheduler --scheduler-file "$file" --protocol "$protocol" --port 0 "${quiet[@]}" ${INTERFACE:+--interface "$INTERFACE"} {lock}>&- &
 scheduler=$!
 setsid ${LAUNCH:-} "$here/workers.sh" "$file" "$kind" "$count" {lock}>&- &
 workers=$!
 
-python - "$file" "${WORKERS:-$count}" <<'PYTHON'
+python -P - "$file" "${WORKERS:-$count}" <<'PYTHON'
 import sys
 import time
 from pathlib import Path
@@ -73,6 +75,6 @@ PYTHON
 env --default-signal=INT "$@" <&0 &
 command=$!
 trap : INT
-trap 'kill -TERM "$command"' TERM
+trap 'kill -TERM "$command"' TERM HUP
 while kill -0 "$command" 2>/dev/null; do wait "$command" || true; done
 wait "$command"

@@ -3,11 +3,16 @@
 # certificate of that authority. It is $file.tls, which cluster.sh makes, unless another one is named (certificates.sh makes
 # one), or "off": then everybody who reaches the cluster can run programs as you.
 export DASK_CONFIG=${DASK_CONFIG:-$here/dask.yaml} TLS=${TLS:-$file.tls}
+# Paths that nobody else can change. -P: nothing is imported from the current folder.
+ownership() {
+    python -P -c 'import sys; from taskflow.ownership import main; sys.exit(main(*sys.argv[1:]))' "$@"
+}
 protocol=tcp
 if [[ $TLS != off ]]; then
     [[ -r $TLS/ca.pem && -r $TLS/cert.pem && -r $TLS/key.pem ]] ||
         { echo "TLS=$TLS has no ca.pem, cert.pem and key.pem that can be read; give the folder of the cluster's certificate," \
             "which cluster.sh or $here/certificates.sh makes, or TLS=off where the cluster has none" >&2; exit 2; }
+    ownership check "$TLS" || exit 2
     protocol=tls
     export DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=true DASK_DISTRIBUTED__COMM__TLS__CA_FILE=$TLS/ca.pem
     for role in SCHEDULER WORKER CLIENT; do

@@ -9,7 +9,7 @@ file=$2
 # SLURM signals every process of a step at once, so that none could tidy up after another: let Dask end them. Nannies end
 # their workers, and the scheduler goes last: workers complain of one that has gone, and of a nanny, too.
 stop() {
-    python - "$file" <<'PYTHON' || scancel --signal=TERM "$SLURM_JOB_ID"
+    python -P - "$file" <<'PYTHON' || scancel --signal=TERM "$SLURM_JOB_ID"
 import asyncio
 import sys
 import time

@@ -14,7 +14,7 @@ for ((waited = 0; waited < 300; waited++)); do
 done
 source "$here/settings.bash"
 
-scratch=$(mktemp -d) # workers import from there, too: nobody else may write there
+scratch=$(ownership scratch) || exit 2 # workers import from there, too: nobody else may write there
 common=(--scheduler-file "$file" --protocol "$protocol" --memory-limit 0 --death-timeout 300 "${quiet[@]}"
     --local-directory "$scratch" ${INTERFACE:+--interface "$INTERFACE"})
 trap 'rm -rf "$scratch"' EXIT

@@ -97,7 +97,7 @@ class Aborted(ChannelError):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, raised where Ctrl-C would be."""
+    """SIGTERM or SIGHUP, whose name it has, raised where Ctrl-C would be."""
 
 
 class Interrupted(RunFailed):
@@ -107,6 +107,6 @@ class Interrupted(RunFailed):
 
 
 class Stopped(RunFailed):
-    """The system asked the run to stop (SIGTERM); it ended after a step, with a checkpoint from which it can go on."""
+    """SIGTERM or SIGHUP asked the run to stop; it ended after a step, with a checkpoint from which it can go on."""
 
     exit_code = 75

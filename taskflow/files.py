@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from taskflow.units import size
 
 TABLE = 10_000_000  # bytes of a table of numbers as text
 SHAPE = 2_000_000_000  # bytes of a surface or a height map
+SHARE, SPARE = 100, 1 << 29  # bytes of memory that reading may take for each byte of a file, and besides
+ROOM = 700_000_000  # bytes besides that libraries may take, too, while they read
 KINDS = {
     stat.S_ISFIFO: "a pipe",
     stat.S_ISSOCK: "a socket",
@@ -45,7 +48,47 @@ def opened(path: str | Path, most: int, remedy: str, missing: str | None = None)
             raise BadInput(f"cannot be read (it is {kind}); {remedy}")
         if status.st_size > most:
             raise BadInput(f"more than {most} bytes ({status.st_size}); {remedy}")
-        yield file
+        with bounded(status.st_size):
+            yield file
+
+
+_checking = False
+
+
+def only_check() -> None:
+    """Bound the memory of readers in this process from now on: its command checks files and computes nothing."""
+    global _checking
+    _checking = True
+
+
+@contextmanager
+def bounded(nbytes: int) -> Iterator[None]:
+    """While a command that only checks reads so many bytes, let it take memory in proportion to them.
+
+    Sizes that files claim are looked at before. This is for what nobody can look at, such as bytes that unpack to far
+    more than they should: libraries then fail to get memory, which is an error of theirs, and not the end of a host.
+    """
+    if not _checking:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limits = [limit for limit in (soft, _data() + SHARE * nbytes + ROOM) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    try:
+        yield
+    except MemoryError:
+        raise BadInput(
+            f"reading it takes more than {size(SHARE * nbytes + ROOM)}, out of proportion to the file ({size(nbytes)});"
+            " if the file is not damaged, write it without compression"
+        ) from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _data() -> int:
+    """Return the bytes that RLIMIT_DATA counts of this process."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
 
 
 def content(path: str | Path, most: int, remedy: str, missing: str | None = None) -> bytes:
@@ -71,11 +114,19 @@ def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -
         raise BadInput(f"line {line}, byte {column}: not a text file in UTF-8; {remedy}") from None
 
 
-def fits(nbytes: int, what: str) -> None:
-    """Raise BadInput where reading something takes more memory than is free."""
+def fits(nbytes: int, what: str, of: int | None = None) -> None:
+    """Raise BadInput where reading something takes more memory than is free, or than a file of `of` bytes may ask for.
+
+    Files claim sizes. Sound ones that are packed take some ten times their bytes, damaged or hostile ones any number.
+    """
     free = psutil.virtual_memory().available
     if nbytes > free:
         raise BadInput(f"{what}: reading it takes {size(nbytes)}, of which {size(free)} are free; give a smaller one")
+    if of is not None and nbytes > SHARE * of + SPARE:
+        raise BadInput(
+            f"{what}: reading it takes {size(nbytes)}, out of proportion to the file ({size(of)}); if the file is not"
+            " damaged, write it without compression"
+        )
 
 
 def _unread(error: OSError | ValueError, remedy: str) -> BadInput:

@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BELOW = (
-    "__init__.py", "caching.py", "errors.py", "files.py", "namesake.py", "py.typed", "registration.py", "release.py",
-    "sharing.py", "text.py", "units.py",
+    "__init__.py", "caching.py", "errors.py", "files.py", "namesake.py", "ownership.py", "py.typed", "registration.py",
+    "release.py", "sharing.py", "text.py", "units.py",
 )  # fmt: skip
 SHARED = ("conftest.py", "speed.py", "test_errors.py")  # of the tests
 FAST = "not slow and not gpu and not multigpu"

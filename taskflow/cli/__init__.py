@@ -7,12 +7,14 @@ import logging
 import os
 import signal
 import sys
+from contextlib import suppress
 
 from taskflow.namesake import PROBLEM, mixed
 
 CTRL_C = 130
 TRY_AGAIN = 75
 AGAIN = {"run": ", with --resume", "sweep": ""}  # how commands go on with what they have begun
+CHECKING = ("check", "grid")  # commands that read files of others and compute nothing
 
 
 def _hush() -> None:
@@ -23,14 +25,17 @@ def _hush() -> None:
 
 
 def _terminable(how: str) -> None:
-    """End at SIGTERM before a run has begun, and after it has ended; in between the run handles it."""
+    """End at SIGTERM and SIGHUP before a run has begun, and after it has ended; in between the run handles it."""
 
-    def end(*_: object) -> None:
-        sys.stderr.write(f"Error: stopped by SIGTERM; give the same command again{how}\n")
-        sys.stderr.flush()
+    def end(number: int, _: object) -> None:
+        with suppress(OSError):  # a terminal that is closed
+            sys.stderr.write(f"Error: stopped by {signal.Signals(number).name}; give the same command again{how}\n")
+            sys.stderr.flush()
         os._exit(TRY_AGAIN)
 
     signal.signal(signal.SIGTERM, end)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as after nohup
+        signal.signal(signal.SIGHUP, end)
 
 
 def main() -> None:
@@ -40,6 +45,10 @@ def main() -> None:
     command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     if command in AGAIN:
         _terminable(AGAIN[command])
+    if command in CHECKING:
+        from taskflow.files import only_check
+
+        only_check()
     try:
         if "--debug" not in sys.argv:
             _hush()

@@ -68,8 +68,8 @@ def run(
 ) -> None:
     """Run a case and write a run directory.
 
-    Ctrl-C ends the run after the present step, with its state written; a second Ctrl-C ends it at once. SIGTERM does
-    the same, with exit code 75. --resume goes on from there; where there is no run yet it begins one.
+    Ctrl-C ends the run after the present step, with its state written; a second Ctrl-C ends it at once. SIGTERM and
+    SIGHUP do the same, with exit code 75. --resume goes on from there; where there is no run yet it begins one.
     """
     if resume and force:
         refuse("--resume --force: one at a time; --force begins again and drops what is there")

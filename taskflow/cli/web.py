@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,6 +38,9 @@ class Page(ThreadingHTTPServer):
         self.followed, self.lock = Followed(directory), Lock()
         super().__init__((HERE, port), Answer)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a connection that broke: the terminal shows the run."""
+
     @property
     def address(self) -> str:
         """Where the page is."""
@@ -47,10 +51,14 @@ class Answer(BaseHTTPRequestHandler):
     """Answers a browser: the page, the run as it is now, a slice."""
 
     server: Page
+    timeout = 30.0  # seconds that a connection may be idle
 
     def do_GET(self) -> None:
         """Answer, or say what was wrong with the question."""
-        url = urlsplit(self.path)
+        try:
+            url = urlsplit(self.path)
+        except ValueError as error:
+            return self._send(HTTPStatus.BAD_REQUEST, {"error": f"this is no address ({error})"})
         if self.headers.get("Host", "").rpartition(":")[0] not in NAMES:
             return self._send(HTTPStatus.FORBIDDEN, {"error": f"this page is at {self.server.address}"})
         if url.path == "/":
@@ -62,10 +70,12 @@ class Answer(BaseHTTPRequestHandler):
         try:
             with self.server.lock:
                 answer = ways[url.path](self.server.followed, dict(parse_qsl(url.query)))
-        except (BadInput, KeyError, ValueError) as error:
+        except (BadInput, ValueError) as error:
             return self._send(HTTPStatus.BAD_REQUEST, {"error": str(error)})
         except OSError as error:  # the directory went away
             return self._send(HTTPStatus.GONE, {"error": str(error)})
+        except Exception as error:  # of this question alone: the page goes on, and no browser waits
+            return self._send(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": f"{type(error).__name__}: {error}"})
         return self._send(HTTPStatus.OK, answer)
 
     def _send(self, status: HTTPStatus, content: Any, kind: str = "application/json") -> None:
@@ -120,6 +130,11 @@ def _shown(directory: Path) -> dict[str, Any]:
 def _slice(followed: Followed, asked: Mapping[str, str]) -> dict[str, Any]:
     from taskflow.analysis.planes import plane_values
 
+    missing = {"field", "plane", "snapshot"} - asked.keys()
+    if missing:
+        raise BadInput(f"a slice has a field, a plane and a snapshot; give {', '.join(sorted(missing))}")
+    if not re.fullmatch(r"[0-9]{1,9}", asked["snapshot"]):
+        raise BadInput(f"snapshot = {asked['snapshot']}; give the number of a snapshot, from 0")
     return plane_values(followed.directory, asked["field"], asked["plane"], int(asked["snapshot"]))
 
 

@@ -9,7 +9,8 @@ from typing import IO
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow import hdf5
+from taskflow.errors import BadInput, named
 from taskflow.files import fits
 from taskflow.geometry.libraries import EXTRA, library, unreadable, user_file
 from taskflow.geometry.shapes import Pointwise, Vector
@@ -123,10 +124,11 @@ def _numpy(file: IO[bytes], path: Path, extent: Extent, _: str | None) -> Map:
     shape, _order, dtype = header(file)
     if len(shape) != 2 or dtype.kind not in "iuf" or min(shape) < 1:
         raise BadInput(f"{path}: an array {list(shape)} of {dtype}; give numbers [y, x]")
-    present, needed = path.stat().st_size - file.tell(), math.prod(shape) * dtype.itemsize
+    size = path.stat().st_size
+    present, needed = size - file.tell(), math.prod(shape) * dtype.itemsize
     if present < needed:
         raise BadInput(f"{path}: {present} of the {needed} bytes of an array {list(shape)} of {dtype}; save it again")
-    fits(math.prod(shape) * VALUE, str(path))
+    fits(math.prod(shape) * VALUE, str(path), size)
     file.seek(0)
     heights = np.lib.format.read_array(file, allow_pickle=False).astype(np.float64)
     rows, columns = heights.shape
@@ -140,6 +142,8 @@ def _centres(start: float, stop: float, count: int) -> np.ndarray:
 def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map:
     import xarray  # slow to load
 
+    with named(str(path)):
+        hdf5.examine(file)
     # without indexes, which would read coordinates, however long they say that they are
     with xarray.open_dataset(file, create_default_indexes=False, decode_times=False) as data:
         flat = [str(name) for name, values in data.data_vars.items() if values.ndim == 2]
@@ -150,7 +154,8 @@ def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map
         names = [next((d for d in map(str, values.dims) if d.lower().startswith(axis)), "") for axis in "yx"]
         if not all(names) or any(dim not in data.coords for dim in names):
             raise BadInput(f"{path}: {name} has the dimensions {values.dims}; give them coordinates, named x and y")
-        fits(VALUE * (values.size + sum(values.sizes[dim] for dim in names)), f"{path}: {name} {list(values.shape)}")
+        total = values.size + sum(values.sizes[dim] for dim in names)
+        fits(VALUE * total, f"{path}: {name} {list(values.shape)}", path.stat().st_size)
         y, x = (np.asarray(values[dim], dtype=np.float64) for dim in names)
         rows, columns = np.argsort(y, kind="stable"), np.argsort(x, kind="stable")
         of = [str(one.attrs.get("units", "")) for one in (values[names[1]], values[names[0]], values)]
@@ -160,8 +165,13 @@ def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map
 
 def _geotiff(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map:
     rasterio = library("rasterio", f"the height map {path.name}")
+    for beside in path.parent.iterdir():  # GDAL reads some of these, as world files
+        if beside.name.startswith(path.stem) and not beside.is_dir() and not beside.is_file():
+            raise BadInput(f"{beside}: it is no regular file, and beside {path.name} it would be read; remove it")
     with rasterio.open(path, driver="GTiff") as raster:  # other formats name further files, on this host and others
-        fits(VALUE * raster.width * raster.height, f"{path}: {raster.width} x {raster.height} pixels")
+        size, blocks = path.stat().st_size, [rows * columns for rows, columns in raster.block_shapes]
+        fits(VALUE * raster.width * raster.height, f"{path}: {raster.width} x {raster.height} pixels", size)
+        fits(16 * raster.count * max(blocks), f"{path}: {raster.count} bands of {max(blocks)} pixels in a block", size)
         heights = raster.read(1, masked=True).astype(np.float64).filled(np.nan)
         t, (height, *_) = raster.transform, raster.units
         place = "degree" if raster.crs and raster.crs.is_geographic else raster.crs.linear_units if raster.crs else ""

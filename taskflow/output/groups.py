@@ -18,6 +18,7 @@ from zarr.storage import LocalStore, WrapperStore
 
 from taskflow.output.damage import RESTORE, Damaged, check_file, ends_in_checksum, file_size
 from taskflow.output.disk import CHARTS, replacing
+from taskflow.output.foreign_store import accept
 from taskflow.output.packing import codecs
 
 CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
@@ -37,7 +38,7 @@ def open_group(
     """
     folder, name = Path(path, group), ""
     try:
-        node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False)
+        node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False, zarr_format=3)
         arrays = {}
         members = (file.parent for way in ("*", f"{CHARTS}/*/*") for file in folder.glob(f"{way}/zarr.json"))
         arrays_of = (m.relative_to(folder).as_posix() for m in members if not any(m.glob("*/zarr.json")))
@@ -202,6 +203,8 @@ def checked(path: Path, group: str) -> CheckedStore:
     try:
         arrays = dict(described["consolidated_metadata"]["metadata"])
         for name, array in arrays.items():
+            if array["node_type"] == "array":
+                accept(name, array)
             if array["node_type"] == "array" and OF_CHARTS.fullmatch(name):
                 where = path / group / name / "zarr.json"
                 if without_time(metadata(where)) != without_time(array):

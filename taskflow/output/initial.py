@@ -65,7 +65,7 @@ def save_parts(path: str | Path, boxes: Sequence[Box], fields: Mapping[str, Sequ
 
 def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
     """Return a field's values [z, y, x] in a box of its index space. Raises ValueError beyond that."""
-    array = zarr.open_group(str(path), mode="r")[field]
+    array = zarr.open_group(str(path), mode="r", zarr_format=3)[field]
     if not isinstance(array, zarr.Array) or box not in Box.of(array.shape[::-1]):
         raise ValueError(f"{path}: {field} has no values in the box {box}")
     return np.asarray(array[box.slices((0, 0, 0))])

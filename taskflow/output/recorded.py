@@ -36,7 +36,7 @@ class RecordedArray:
         elif MARK not in _attributes(path, name):
             raise BadInput(f"record({name!r}, ...): the run writes {name} itself; give another name")
         self._store = Store(path, name)
-        group = zarr.open_group(str(path), path=name, mode="r", use_consolidated=False)
+        group = zarr.open_group(str(path), path=name, mode="r", use_consolidated=False, zarr_format=3)
         self._shape = array_of(group, name).shape[1:]
 
     def add(self, time: float, array: Any) -> None:

@@ -16,8 +16,10 @@ import xarray as xr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
+from taskflow import files, hdf5
 from taskflow.errors import BadInput
 from taskflow.foreign import STATE, foreign
+from taskflow.output import foreign_store
 from taskflow.output.chart_layout import CELLS
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
@@ -246,19 +248,23 @@ def _opened(path: Path) -> xr.Dataset | xr.DataTree:
         raise BadInput(f"{path}: {words}")
     try:
         if path.is_dir():
-            return xr.open_zarr(path, chunks=None, consolidated=False)
+            return foreign_store.opened(path)
         if path.suffix in NETCDF:
-            whole = xr.open_dataset(path, chunks=None)
-            return whole if "u" in whole else _tree_in(path) or whole
+            engine = hdf5.engine(path, "give a NetCDF file")
+            with files.bounded(path.stat().st_size):
+                whole = xr.open_dataset(path, chunks=None, engine=engine)
+            return whole if "u" in whole else _tree_in(path, engine) or whole
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
     except Exception as error:  # whatever its readers make of a file that is something else
         raise BadInput(f"{path}: it cannot be read ({type(error).__name__}: {str(error)[:200]})") from None
     raise BadInput(f"{path}: it is no run, and neither NetCDF ({', '.join(NETCDF)}) nor Zarr; give one of these")
 
 
-def _tree_in(path: Path) -> xr.DataTree | None:
+def _tree_in(path: Path, engine: str) -> xr.DataTree | None:
     """Return the charts in a NetCDF file, if it has some."""
     with suppress(OSError, ValueError):  # of formats without groups
-        whole = xr.open_datatree(path, chunks=None)
+        whole = xr.open_datatree(path, chunks=None, engine=engine)
         return whole if CHARTS in whole.children else None
     return None
 

@@ -56,7 +56,7 @@ class ShardWriter:
 
     def reopen(self) -> None:
         """Open the store as it is now; it may have grown."""
-        self._group = zarr.open_group(str(self._path), path=self._name, mode="r+")
+        self._group = zarr.open_group(str(self._path), path=self._name, mode="r+", zarr_format=3)
         timed = {name: array for name, array in arrays_of(self._group) if array.ndim == 4}
         # all that blocks write: places of charts that move are not
         self._fields = {name: array for name, array in timed.items() if name.rpartition("/")[2] not in PLACES}
@@ -104,7 +104,7 @@ class BlockStore(ShardWriter):
 
     def __init__(self, path: str | Path, block: Box, group: str = "", **options: Any) -> None:
         super().__init__(path, group, **options)
-        whole = zarr.open_group(str(path), mode="r")
+        whole = zarr.open_group(str(path), mode="r", zarr_format=3)
         cells = triple(array_of(whole, f"{axis}_c").size for axis in "xyz")
         self._first = triple(json.loads(str(self._group.attrs.get(FIRST, "[0, 0, 0]"))))
         self.boxes = {name: _portion(name, array, block, cells, self._first) for name, array in self._fields.items()}
@@ -199,19 +199,19 @@ def _beside(path: Path) -> tuple[Path, Path]:
 
 
 def _groups(path: Path) -> list[str]:
-    return list(zarr.open_group(str(path), mode="r", use_consolidated=False).group_keys())
+    return list(zarr.open_group(str(path), mode="r", use_consolidated=False, zarr_format=3).group_keys())
 
 
 def _copy(
     path: Path, target: Path, layout: Layout, create: Callable[[Path, Layout, Attributes], Store]
 ) -> None:
     """Copy all records of a group into a new store, with this layout; a shard at a time is in memory."""
-    source = zarr.open_group(str(path), path=layout.group, mode="r", use_consolidated=False)
+    source = zarr.open_group(str(path), path=layout.group, mode="r", use_consolidated=False, zarr_format=3)
     times = Store(path, layout.group).times
     attributes = {name: np.array(value) if isinstance(value, list) else value for name, value in source.attrs.items()}
     new = create(target, layout, attributes)
     new.grow(len(times))
-    arrays = zarr.open_group(str(target), path=layout.group, mode="r+")
+    arrays = zarr.open_group(str(target), path=layout.group, mode="r+", zarr_format=3)
     for index, (name, array) in product(range(len(times)), layout.arrays.items()):
         for corner in product(*(range(0, n, width) for n, width in zip(array.shape, array.shard, strict=True))):
             z, y, x = (slice(low, low + width) for low, width in zip(corner, array.shard, strict=True))

@@ -192,7 +192,8 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
 
 def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> list[Path]:
     """Write records [record, ...] of each field, from number `first` on; return the files. Raises RunFailed."""
-    arrays, written = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False), list[Path]()
+    arrays = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False, zarr_format=3)
+    written = list[Path]()
     with on_disk(f"{group} in {path}"), np.errstate(over="ignore"):
         for name, records in values.items():
             array, end = array_of(arrays, name).with_config(WHOLE), first + len(records)

@@ -26,7 +26,7 @@ from taskflow.runtime.cluster import (
     threads_per_block,
     watch,
 )
-from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, remaining_workers, survey
+from taskflow.runtime.host import SYSTEM, Heartbeats, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Job, Mapper, Plan
 from taskflow.runtime.profile import Timeline
 from taskflow.runtime.regions import Triple
@@ -50,7 +50,7 @@ from taskflow.simulation.step_count import count_steps
 if TYPE_CHECKING:
     from distributed import Client
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, *SYSTEM)
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         try:
             statuses, came = watch(group, [job] * len(group.plan.partition), progress, signals=SIGNALS)
         except KeyboardInterrupt as error:
-            name = "SIGTERM" if isinstance(error, Terminated) else "Ctrl-C"
+            name = str(error) if isinstance(error, Terminated) else "Ctrl-C"
             request.directory.write_report(broken(self.about, Interrupted(f"stopped at once by a second {name}")))
             raise
         failure, timelines = cause(statuses), []
@@ -233,7 +233,8 @@ class Attempt(AbstractContextManager["Attempt"]):
             raise outcome.came
         remedy = f"with a checkpoint; {remedies.how_to_resume(self.request.directory.path)}"
         if report["ended"] == "stopped":
-            raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, {remedy}")
+            assert isinstance(outcome.came, signal.Signals)
+            raise Stopped(f"stopped by {outcome.came.name} at time {report['time']:g}, {remedy}")
         if report["ended"] == "interrupted":
             kept = remedy if keep else f"without a checkpoint; what was written is in {self.request.directory.path}"
             raise Interrupted(f"interrupted at time {report['time']:g}, {kept}")
@@ -259,7 +260,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         except RunFailed as error:
             failure = failure or error
         if isinstance(came, signal.Signals) and isinstance(failure, Lost):  # who ends a run may end its workers, too
-            failure = (Stopped if came == signal.SIGTERM and policy.keep else RunFailed)(
+            failure = (Stopped if came in SYSTEM and policy.keep else RunFailed)(
                 f"{came.name} came, and {failure}; {remedies.how_to_resume(directory.path)}"
             )
         if failure is not None:
@@ -269,7 +270,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         report = summary(about, self.sim, outcome.blocks)
         if profile is not None and profile.by == "timeline":
             report["profile"] = write_profile(directory.path, outcome.timelines, profile)
-        if came == signal.SIGTERM and report["ended"] == "interrupted" and policy.keep:
+        if came in SYSTEM and report["ended"] == "interrupted" and policy.keep:
             report["ended"] = "stopped"
         if raised is not None and report["ended"] == "interrupted":
             reason = f"progress= raised {type(raised).__name__}: {raised}"

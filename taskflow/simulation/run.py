@@ -104,8 +104,8 @@ def run(
     Ctrl-C does, and comes out of this call. Without it a notebook shows how far the run is. `profile` names steps to be
     timed: a timeline is written and a summary added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
-    Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
-    damaged checkpoints.
+    Ctrl-C, Stopped after SIGTERM or SIGHUP, with a checkpoint where blocks computed: what was written stays readable.
+    Warns of damaged checkpoints.
     """
     case, output, client = arguments(case, output, client, progress=progress)
     return run_on(
@@ -180,12 +180,12 @@ def begun(
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """SIGTERM within raises Stopped where no blocks compute."""
+    """SIGTERM or SIGHUP within raises Stopped where no blocks compute."""
     try:
         with terminable():
             yield
-    except Terminated:
-        raise Stopped(f"stopped by SIGTERM while no blocks computed; {remedies.SAME}") from None
+    except Terminated as asked:
+        raise Stopped(f"stopped by {asked} while no blocks computed; {remedies.SAME}") from None
 
 
 def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:

@@ -84,7 +84,7 @@ def sweep(
     machine by default one on each GPU, or one. `told` is called with the number of each run that has ended, its values
     and itself.
     Raises BadInput, before anything runs, where a combination is no sound case; RunFailed, when all others have ended,
-    where runs have failed; Interrupted after Ctrl-C and Stopped after SIGTERM, with a checkpoint of each run.
+    where runs have failed; Interrupted after Ctrl-C and Stopped after SIGTERM or SIGHUP, with a checkpoint of each run.
     """
     case, output, client = arguments(case, output, client, told=told)
     points = _points(case, parameters)
@@ -142,12 +142,12 @@ def sweep(
 
 @contextmanager
 def _ended(runs: Collection[object], count: int) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end a sweep with words on how many of so many runs have ended."""
+    """Ctrl-C, SIGTERM and SIGHUP end a sweep with words on how many of so many runs have ended."""
     try:
         with terminable():
             yield
     except KeyboardInterrupt as asked:
-        kind, name = (Stopped, "SIGTERM") if isinstance(asked, Terminated) else (Interrupted, "Ctrl-C")
+        kind, name = (Stopped, str(asked)) if isinstance(asked, Terminated) else (Interrupted, "Ctrl-C")
         raise kind(
             f"the sweep was stopped by {name}, {len(runs)} of {count} runs have ended; the same call goes on"
         ) from None

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from taskflow.cli import watch
-from taskflow.cli.web import Page, _run
+from taskflow.cli.web import Answer, Page, _run
 from taskflow.flow.stability import StepLimit
 from taskflow.output import Tail, dataset
 from taskflow.simulation.timing.schedule import Clock
@@ -158,7 +158,7 @@ def test_the_page_names_the_run_itself(run_directory, tmp_path, monkeypatch):
 
 
 def test_a_slice(page, going_on):
-    result = json.loads(ask(page, "slice?field=w&plane=y&snapshot=-1")[1])
+    result = json.loads(ask(page, "slice?field=w&plane=y&snapshot=2")[1])
     values = np.frombuffer(b64decode(result["values"]), "<f4").reshape(result["shape"])
     w = dataset(going_on() / "fields.zarr")["w"].isel(time=-1).values
     np.testing.assert_allclose(values, w[:, :, :].mean(axis=1)[:-1] / 2 + w.mean(axis=1)[1:] / 2, atol=1e-7)
@@ -185,3 +185,55 @@ def test_a_page_from_elsewhere_cannot_ask(page):
     status, text = ask(page, "run", Host="example.org")
     assert status == 403
     assert "A small cavity" not in text
+
+
+BAD = (
+    "/slice?field=u&plane=y&snapshot=-1", "/slice?field=u&plane=y&snapshot=1e3", "/slice?field=u&plane=y&snapshot=99",
+    "/slice?field=u&plane=y&snapshot=", "/slice?field=u&plane=y", "/slice", "/slice?field=none&plane=y&snapshot=0",
+    "/slice?field=u&plane=q=q&snapshot=0", "/slice?field=u&plane=y=nan&snapshot=0",
+    "/slice?field=u&plane=y&snapshot=" + "9" * 5000, "http://[bad/",
+)  # fmt: skip
+
+
+def raw(page, sent):
+    """The first line of an answer to bytes, as they are."""
+    with socket.create_connection(page.server_address, 30) as link:
+        link.sendall(sent)
+        link.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: link.recv(1 << 16), b""))
+    return answer.partition(b"\r\n")[0].decode()
+
+
+@pytest.mark.parametrize("path", BAD)
+def test_a_bad_question_is_answered_by_400(page, path, capfd):
+    host = f"Host: 127.0.0.1:{page.server_address[1]}"
+    assert raw(page, f"GET {path} HTTP/1.0\r\n{host}\r\n\r\n".encode()).split()[1] == "400"
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("sent", [
+    b"\0" * 100, b"GET / HTTP/9.9\r\n\r\n", b"GET " + b"a" * 70000, b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+    b"PUT / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", b"GET / HTTP/1.1\r\nHost: \xff\xff\r\n\r\n", b"\r\n", b"", b"GET",
+])  # fmt: skip
+def test_no_question_prints_a_traceback(page, sent, capfd):
+    line = raw(page, sent)
+    assert line == "" or line.startswith("<!DOCTYPE") or int(line.split()[1]) >= 400
+    assert capfd.readouterr().err == ""
+
+
+def test_a_browser_that_hangs_up_prints_nothing(page, capfd):
+    for _ in range(5):
+        link = socket.create_connection(page.server_address, 30)
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # closed by a reset
+        link.sendall(b"GET /run HTTP/1.0\r\nHost: 127.0.0.1:1\r\n\r\n")
+        link.close()
+    assert ask(page, "run")[0] == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_a_connection_without_a_question_is_ended(page, monkeypatch):
+    monkeypatch.setattr(Answer, "timeout", 0.2)
+    with socket.create_connection(page.server_address, 30) as link:
+        assert link.recv(1) == b""
+    monkeypatch.undo()
+    assert 0 < Answer.timeout <= 60

@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from taskflow import ownership
+
 if TYPE_CHECKING:
     from distributed import Security
 
@@ -65,10 +67,12 @@ def main(folder: str, days: str) -> str | None:
     """Make a folder with a new certificate, for the scripts that begin clusters; returns the problem, if any."""
     path = Path(folder)
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        ownership.make(path)
         if path.stat().st_uid != os.getuid():
             return f"{folder} belongs to another user; choose another folder"
         path.chmod(0o700)
+        if unsafe := ownership.weakness(path):
+            return f"{folder}: {unsafe}, and could exchange the certificate; choose another folder"
         make(path, int(days))
     except FileExistsError as error:
         return f"{error.filename} exists; remove the folder to begin again"

@@ -11,19 +11,20 @@ from __future__ import annotations
 import copy
 import logging
 import signal
-import tempfile
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from multiprocessing import process, resource_tracker, spawn
+from multiprocessing import process, resource_tracker, spawn, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import BadArgument, Lost, RunFailed
+from taskflow.ownership import scratch
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
-from taskflow.runtime.host import known_workers
+from taskflow.runtime.host import SYSTEM, known_workers
 from taskflow.sharing import WhileNeeded
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 BEGIN = 120.0  # seconds that processes may take to begin
 LOOK = 0.05
 WORKERS = "Dask Worker process"  # how Dask's nannies name the processes that they begin
-ENDING = (signal.SIGINT, signal.SIGTERM)  # how a user and a batch system end a command
+ENDING = (signal.SIGINT, *SYSTEM)  # how a user and a system end a command
 
 # A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for
 # silence, or paused.
@@ -70,13 +71,26 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
     with (
         _quiet,
         scriptless,
-        # No other user can read this folder, nor write into it: workers import from where they keep their files.
-        tempfile.TemporaryDirectory(prefix="taskflow-", ignore_cleanup_errors=True) as folder,
-        opened(lambda: _cluster(workers, gpu, Path(folder))) as cluster,
+        importable_scratch() as folder,
+        opened(lambda: _cluster(workers, gpu, folder)) as cluster,
         opened(lambda: Client(cluster, **CLIENT)) as client,
     ):
         _wait(cluster, client, workers)
         yield client
+
+
+@contextmanager
+def importable_scratch() -> Iterator[Path]:
+    """A folder for the files of Dask's servers, which begin `sys.path` with them: of this user alone.
+
+    Servers that share a process leave entries behind. They are removed before the folder is, whose name is free for
+    other users then.
+    """
+    with scratch() as folder:
+        try:
+            yield folder
+        finally:
+            sys.path[:] = [entry for entry in sys.path if folder not in Path(entry).parents]
 
 
 def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
@@ -90,6 +104,7 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
         "worker_dashboard_address": "127.0.0.1:0",
         "preload": [PRELOAD],  # dask-cuda adds its own, and looks into no configuration
         "local_directory": str(folder),
+        "scheduler_kwargs": {"local_directory": str(folder)},  # else below TMPDIR/dask-scratch-space, whoever made it
         "silence_logs": logging.CRITICAL,
         "memory_limit": 0,
         "death_timeout": BEGIN,  # Dask would wait for ever
@@ -164,7 +179,7 @@ def gpus() -> int:
 
 @contextmanager
 def opened(begin: Callable[[], Any]) -> Iterator[Any]:
-    """Begin something, and close it at the end; Ctrl-C and SIGTERM wait until it has begun, or is closed.
+    """Begin something, and close it at the end; signals that end a command wait until it has begun, or is closed.
 
     A terminal and a batch system send them to all processes of a command, but only the client's main thread may decide
     what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,
@@ -183,7 +198,7 @@ def opened(begin: Callable[[], Any]) -> Iterator[Any]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C and SIGTERM come afterwards. Threads and processes that begin here inherit that they never come to them.
+    """The signals `ENDING` come afterwards. Threads and processes that begin here inherit that they never come to them.
 
     Blocking signals is for what begins here. It does not protect this thread: threads that libraries began earlier
     take a signal, and Python hands it to the main thread; so that one notes it. Another has no say in what signals do.
@@ -208,9 +223,12 @@ def _undisturbed() -> Iterator[None]:
 def scriptless() -> Iterator[None]:
     """Workers that nannies of this process begin, or begin again, do not import its main script.
 
-    It changes what multiprocessing prepares for these processes, and for no others that begin meanwhile.
+    It changes what multiprocessing prepares for these processes, and for no others that begin meanwhile. None of the
+    processes that multiprocessing begins meanwhile imports from the current folder before it has the `sys.path` of
+    this one: `python -c` would, and in /tmp anyone can place a multiprocessing.py.
     """
-    usual = spawn.get_preparation_data
+    launcher: Any = util  # whose stubs lack the function
+    usual, flags = spawn.get_preparation_data, launcher._args_from_interpreter_flags
 
     def prepare(name: str) -> dict[str, Any]:
         data = usual(name)
@@ -219,7 +237,8 @@ def scriptless() -> Iterator[None]:
         return data
 
     spawn.get_preparation_data = prepare
+    launcher._args_from_interpreter_flags = lambda: [*flags(), "-P"]
     try:
         yield
     finally:
-        spawn.get_preparation_data = usual
+        spawn.get_preparation_data, launcher._args_from_interpreter_flags = usual, flags

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from taskflow.errors import BadArgument, BadInput
+from taskflow.ownership import weakness
 from taskflow.runtime.cluster.certificate import security
 from taskflow.runtime.cluster.local import CLIENT, embedded, gpus
 from taskflow.runtime.cluster.slurm import Slurm, submitted
@@ -64,6 +65,9 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
         raise refused("no Dask scheduler wrote this file", "give the one that yours wrote")
     folder = path.with_name(f"{path.name}.tls")
     try:
+        if folder.is_dir() and (unsafe := weakness(folder)):
+            problem = f"its certificate is not safe: {unsafe}"
+            raise refused(problem, "begin the cluster with a scheduler file in a folder of your own")
         certificate = security(folder) if folder.is_dir() else Security()
         certified = certificate.get_connection_args("client").get("ssl_context") is not None
     except OSError as error:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import BadArgument, RunFailed
+from taskflow.ownership import first_own, weakness
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
-from taskflow.runtime.cluster.local import CLIENT, configured
+from taskflow.runtime.cluster.local import CLIENT, configured, importable_scratch
 from taskflow.runtime.host import known_workers
 
 if TYPE_CHECKING:
@@ -50,7 +53,11 @@ REFUSALS = (
 POLL = 1.0  # seconds between two looks at the queue
 SUBMITTED = 60.0  # seconds that SLURM may take to accept the jobs
 # A worker imports from its scratch folder, too, which Dask would look for where other users could have made it.
-SCRATCH = ["export DASK_TEMPORARY_DIRECTORY=$(mktemp -d)", """trap 'rm -rf "$DASK_TEMPORARY_DIRECTORY"' EXIT"""]
+SCRATCH = [
+    "scratch=$({begin}{python} -P -c 'from taskflow.ownership import main; exit(main(\"scratch\"))') || exit 1",
+    "trap 'rm -rf \"$scratch\"' EXIT",
+    "export DASK_TEMPORARY_DIRECTORY=$scratch",
+]
 
 
 @dataclass(frozen=True)
@@ -114,10 +121,12 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
     if shutil.which("sbatch") is None:
         remedy = "use it where jobs are submitted, or leave it out"
         raise BadArgument("slurm", None, ": there is no sbatch here", remedy)
-    # Nodes see the current folder, or could not run this environment either.
+    # Nodes see the current folder, or could not run this environment either. Nobody else may exchange the key.
+    place = first_own((".", Path.home()))
     with (
-        tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=".") as folder,
-        _cluster(slurm, Path(folder).absolute()) as cluster,
+        tempfile.TemporaryDirectory(prefix=".taskflow-slurm-", dir=place) as folder,
+        importable_scratch() as scratch,
+        _cluster(slurm, Path(folder), scratch) as cluster,
     ):
         test = _asked("sbatch", "--test-only", text=cluster.job_script())
         if test.returncode:
@@ -129,7 +138,7 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
             yield client
 
 
-def _cluster(slurm: Slurm, folder: Path) -> Any:
+def _cluster(slurm: Slurm, folder: Path, scratch: Path) -> Any:
     import dask
 
     try:
@@ -139,6 +148,11 @@ def _cluster(slurm: Slurm, folder: Path) -> Any:
     directives = ["--nodes=1", *(f"--{name}={value}" for name, value in slurm.directives)]
     options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     options += ["--preload", PRELOAD]
+    given = dask.config.get("jobqueue.slurm.local-directory", None)
+    words = {"begin": f"TMPDIR={given} " if given else "", "python": shlex.quote(sys.executable)}
+    prologue = [*dask.config.get("jobqueue.slurm.job-script-prologue"), *(line.format(**words) for line in SCRATCH)]
+    if weakness(Path.cwd()):
+        prologue.append("export PYTHONSAFEPATH=1")  # `python -m` imports from the current folder first
     if slurm.gpu:
         directives.append(f"--gpus-per-node={slurm.per_node}")
         options += ["--device-memory-limit", "0"]
@@ -155,8 +169,9 @@ def _cluster(slurm: Slurm, folder: Path) -> Any:
             log_directory=str(folder),
             security=certified(folder),
             interface=slurm.interface,
-            scheduler_options={"dashboard_address": pages() or "127.0.0.1:0"},
-            job_script_prologue=[*dask.config.get("jobqueue.slurm.job-script-prologue"), *SCRATCH],
+            scheduler_options={"dashboard_address": pages() or "127.0.0.1:0", "local_directory": str(scratch)},
+            job_script_prologue=prologue,
+            local_directory="$scratch",
             death_timeout=300,
         )
 

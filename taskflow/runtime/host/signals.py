@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import stat
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from taskflow.errors import Terminated
+
+SYSTEM = (signal.SIGTERM, signal.SIGHUP)  # how a system ends a command: the second one comes from a closed terminal
 
 
 @contextmanager
@@ -18,7 +22,7 @@ def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
     if threading.current_thread() is not threading.main_thread():
         yield came
         return
-    usual = {watched: signal.getsignal(watched) for watched in signals}
+    usual = {watched: signal.getsignal(watched) for watched in heeded(signals)}
 
     def back() -> None:
         for watched, handler in usual.items():
@@ -27,8 +31,11 @@ def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
     def note(number: int, _: object) -> None:
         came.append(signal.Signals(number))
         back()
+        if signal.SIGHUP in usual:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a shell repeats it; it does not mean "at once"
+        mute()
 
-    for watched in signals:
+    for watched in usual:
         signal.signal(watched, note)
     try:
         yield came
@@ -38,16 +45,38 @@ def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM raises Terminated, as Ctrl-C raises KeyboardInterrupt. Outside of the main thread it acts as usual."""
+    """SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt. Outside of the main thread they act as
+    usual.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    usual = signal.signal(signal.SIGTERM, _terminate)
+    usual = {watched: signal.signal(watched, _terminate) for watched in heeded(SYSTEM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, usual)
+        for watched, handler in usual.items():
+            signal.signal(watched, handler)
 
 
-def _terminate(*_: object) -> NoReturn:
-    raise Terminated
+def heeded(signals: Sequence[signal.Signals]) -> list[signal.Signals]:
+    """Return signals without SIGHUP if it is ignored: `nohup` asks for that."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [watched for watched in signals if not (ignored and watched == signal.SIGHUP)]
+
+
+def mute() -> None:
+    """Write nothing more to a terminal that is closed: each attempt would fail, and what follows would not be done."""
+    for number in (1, 2):
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number):
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, number)
+                os.close(null)
+
+
+def _terminate(number: int, _: object) -> NoReturn:
+    if number == signal.SIGHUP:
+        signal.signal(number, signal.SIG_IGN)
+    mute()
+    raise Terminated(signal.Signals(number).name)

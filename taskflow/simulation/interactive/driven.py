@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
 from taskflow.output import RecordedArray
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
+from taskflow.runtime.host import SYSTEM
 from taskflow.runtime.machine import Job
 from taskflow.simulation.attempt import Attempt, Outcome, Recovery, RunRequest
 from taskflow.simulation.build.projection import system_of
@@ -235,9 +236,9 @@ class DrivenRun:
                 raise RunFailed(f"{loss}; {how_to_resume(self.directory)}") from loss
             self._over = f"it has ended ({report['ended']})"
             self._tick = Tick(status["step"], status["time"], status["dt"], finished=True)
-        if outcome.came == signal.SIGTERM and paused:
-            self._end("SIGTERM", outcome.came)
-            raise Stopped(f"stopped by SIGTERM at step {self.iteration}; {how_to_resume(self.directory)}")
+        if isinstance(outcome.came, signal.Signals) and outcome.came in SYSTEM and paused:
+            self._end(outcome.came.name, outcome.came)
+            raise Stopped(f"stopped by {outcome.came.name} at step {self.iteration}; {how_to_resume(self.directory)}")
         if isinstance(outcome.came, Exception):
             raise outcome.came
         if outcome.came is not None and paused:

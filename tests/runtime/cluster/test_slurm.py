@@ -67,7 +67,7 @@ def test_what_sbatch_says_is_told_with_its_remedy(said, words, tmp_path, monkeyp
 def test_a_job_with_gpus(tmp_path):
     """A GPU has a worker of its own; memory and half an hour, which dask-jobqueue asks for by itself, are not there."""
     pytest.importorskip("dask_jobqueue")
-    with _cluster(Slurm.of("gpus=8,per-node=4,cores=2,qos=high"), tmp_path) as cluster:
+    with _cluster(Slurm.of("gpus=8,per-node=4,cores=2,qos=high"), tmp_path, tmp_path) as cluster:
         script = cluster.job_script()
         assert cluster.scheduler_address.startswith("tls://")
     directives = {line.removeprefix("#SBATCH ") for line in script.splitlines() if line.startswith("#SBATCH")}
@@ -89,10 +89,10 @@ def test_workers_have_no_http_server_and_a_folder_that_nobody_else_writes(tmp_pa
     pytest.importorskip("dask_jobqueue")
     with (
         dask.config.set({"jobqueue.slurm.job-script-prologue": ["module load gcc"]}),
-        _cluster(Slurm.of("workers=1"), tmp_path) as cluster,
+        _cluster(Slurm.of("workers=1"), tmp_path, tmp_path) as cluster,
     ):
         script = cluster.job_script()
     *before, command = script.splitlines()
     assert "--preload taskflow.runtime.cluster.dashboard" in command
     assert "module load gcc" in before
-    assert "export DASK_TEMPORARY_DIRECTORY=$(mktemp -d)" in before
+    assert "export DASK_TEMPORARY_DIRECTORY=$scratch" in before

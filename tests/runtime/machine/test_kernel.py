@@ -22,6 +22,7 @@ from taskflow.errors import BadInput
 from taskflow.runtime.machine.device import cpu, gpu, gpu_problem, open_device
 from taskflow.runtime.machine.kernel import (
     Layout,
+    compile_cuda,
     compile_host,
     compile_together,
     compiled,
@@ -470,12 +471,14 @@ def test_a_cache_that_others_may_write_is_refused(cache, tmp_path, mode):
     assert not list(cache.iterdir())
 
 
-def test_a_cache_that_others_may_replace_is_refused(cache, tmp_path):
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_a_cache_that_others_may_replace_is_refused(cache, tmp_path, mode):
+    """Everybody, or a group."""
     cache.mkdir(parents=True, mode=0o700)
-    cache.parent.chmod(0o777)
-    with pytest.raises(BadInput, match=rf"everybody may replace it.*chmod o-w {cache.parent}"):
+    cache.parent.chmod(mode)
+    with pytest.raises(BadInput, match=rf"others may write into {cache.parent} \(mode {mode:04o}\).*XDG_CACHE_HOME"):
         run_smooth(smooth_task(tmp_path), cpu())
-    cache.parent.chmod(0o1777)
+    cache.parent.chmod(mode | 0o1000)
     np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
 
 
@@ -483,8 +486,47 @@ def test_a_cache_of_somebody_else_is_refused(cache, tmp_path, monkeypatch):
     cache.mkdir(parents=True, mode=0o700)
     owner = cache.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    with pytest.raises(BadInput, match=rf"folder of somebody else \(user {owner}, mode 0700\); remove it"):
+    lstat = Path.lstat
+
+    def seen(path):  # root owns all on the way here, where tests run as root
+        values = list(lstat(path))
+        values[4] = owner + 2 if path == cache else 0
+        return os.stat_result(values)
+
+    monkeypatch.setattr(Path, "lstat", seen)
+    with pytest.raises(BadInput, match=rf"belongs to another user \(user {owner + 2}, mode 0700\).*XDG_CACHE_HOME"):
         run_smooth(smooth_task(tmp_path), cpu())
+
+
+def test_a_library_that_others_may_write_is_built_again(cache, tmp_path):
+    """A compiler leaves it to the umask, and a folder that everybody may read gives the file away."""
+    run_smooth(smooth_task(tmp_path), cpu())
+    (kept,) = cache.glob("*.so")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    whole = kept.read_bytes()
+    kept.unlink()
+    kept.write_bytes(whole)
+    kept.chmod(0o664)
+    assert compile_host.loaded(kept) is None
+    compile_host.library.cache_clear()
+    np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_cache_of_cupy_that_others_may_replace_is_not_used(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "cupy"))
+    compile_cuda.own_cache.__wrapped__()
+    assert (tmp_path / "cupy").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "cupy").chmod(0o775)
+    with pytest.raises(BadInput, match=r"CUPY_CACHE_DIR=.*others may write.*mode 0775"):
+        compile_cuda.own_cache.__wrapped__()
+    monkeypatch.delenv("CUPY_CACHE_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".cupy").mkdir()
+    (tmp_path / ".cupy").chmod(0o777)
+    compile_cuda.own_cache.__wrapped__()
+    assert os.environ["CUPY_CACHE_DIR"] == str(cache / "cupy")
+    monkeypatch.delenv("CUPY_CACHE_DIR")
 
 
 def test_no_compiler_is_bad_input_that_names_the_remedy(cache, tmp_path, monkeypatch):

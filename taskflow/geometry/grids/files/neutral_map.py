@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from io import StringIO
+from itertools import dropwhile, islice
 from pathlib import Path
 
 from taskflow import files
@@ -24,6 +26,7 @@ FACES = {  # by number: the side, and the directions of both ranges
     5: ("j_min", (2, 0)),
     6: ("j_max", (2, 0)),
 }
+COUNT = re.compile(r"\d{1,9}")
 FLAT = ("i_min", "i_max", "j_min", "j_max")  # faces 1 to 4 of a writer for two dimensions
 JOINED, SIDE = "ONE_TO_ONE", "! side"
 NAMED = re.compile(r"!\s*side\s+(.+?)\s*$")
@@ -33,6 +36,7 @@ ABSENT = {
 }  # fmt: skip
 WORDS = ("TRUE", "FALSE")
 MOST = 100_000_000  # bytes
+PROBLEMS = 1000  # that are collected: of a file that is something else each line is one
 REMEDY = "give a neutral map file (.nmf)"
 HEADER = """# Neutral map file, written by taskflow: vertices are counted from 1, types are names of sides
 #
@@ -47,7 +51,7 @@ ENTRIES = """#
 Boundaries = dict[str, list[Patch]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MapLine:
     """A line that has something to say: its words, its number in the file, the name of a side in its comment."""
 
@@ -64,8 +68,7 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Bound
     """
     with named(str(path)):
         text = files.text(path, MOST, REMEDY)
-    lines = list(_lines(text))
-    entries = _entries(path, lines, charts)
+    entries = _entries(path, _lines(text), charts)
     problems, seams, sides = list[BadInput](), list[GridSeam](), dict[str, list[Patch]]()
     counts = Counter[str]()
     for line in entries:
@@ -79,34 +82,34 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Bound
             sides.setdefault(line.name or f"{kind.lower()}_{counts[kind.lower()]}", []).append(patch)
         except BadInput as error:
             problems.append(BadInput(f"{path}, line {line.number}: {error}"))
+            if len(problems) == PROBLEMS:
+                break
     all_right(problems)
     covered(path, charts, seams, sides)
     return sorted(seams), sides
 
 
 def _lines(text: str) -> Iterator[MapLine]:
-    """Lines without comments, blank ones left out."""
-    for number, line in enumerate(text.splitlines(), start=1):
+    """Yield lines without comments, blank ones left out. All of them together would take far more than the text."""
+    for number, line in enumerate(StringIO(text, newline=None), start=1):
         words = re.split(r"[#!]", line)[0].split()
         if words:
             name = NAMED.search(line)
             yield MapLine(number, tuple(words), name[1] if name else None)
 
 
-def _entries(path: Path, lines: list[MapLine], charts: Sequence[Chart]) -> list[MapLine]:
+def _entries(path: Path, lines: Iterator[MapLine], charts: Sequence[Chart]) -> Iterator[MapLine]:
     """The lines behind the table of blocks, which has to be that of the charts; raises BadGrid."""
-    begin = next((n for n, line in enumerate(lines) if len(line.words) == 1 and line.words[0].isdecimal()), None)
+    begin = next((line for line in lines if len(line.words) == 1 and COUNT.fullmatch(line.words[0])), None)
     if begin is None:
         raise BadGrid([BadInput(f"{path}: no number of blocks stands after the header; {REMEDY}")])
-    count = int(lines[begin].words[0])
+    count = int(begin.words[0])
     if count != len(charts):
         said = f"{count} blocks, and the grid has {len(charts)}"
-        raise BadGrid([BadInput(f"{path}, line {lines[begin].number}: {said}; give the map of this grid")])
-    blocks, rest = lines[begin + 1 : begin + 1 + count], lines[begin + 1 + count :]
-    all_right(_blocks(path, blocks, charts))
-    while rest and not any(word.isdecimal() for word in rest[0].words[1:]):
-        rest = rest[1:]  # the header of what follows
-    return rest
+        raise BadGrid([BadInput(f"{path}, line {begin.number}: {said}; give the map of this grid")])
+    all_right(_blocks(path, [*islice(lines, count)], charts))
+    # without the header of what follows
+    return dropwhile(lambda line: not any(word.isdecimal() for word in line.words[1:]), lines)
 
 
 def _blocks(path: Path, lines: list[MapLine], charts: Sequence[Chart]) -> Iterator[BadInput]:

@@ -85,7 +85,8 @@ def _swapped(block: np.ndarray) -> str:
 def _text(path: Path, data: bytes) -> list[np.ndarray]:
     words = data.replace(b",", b" ").replace(b"D", b"E").replace(b"d", b"e").split()
     try:
-        numbers = np.array(_expanded(path, words, 2 * len(data)) if b"*" in data else words).astype(np.float64)
+        every = _expanded(path, words, 2 * len(data)) if b"*" in data else words
+        numbers = np.fromiter(map(float, every), np.float64, len(every))
     except ValueError:
         raise BadInput(f"{path}, {_place(data)}; write the grid as text of numbers alone") from None
     head = numbers[: 3 * BLOCKS + 1]

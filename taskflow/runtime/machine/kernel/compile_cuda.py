@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from taskflow import ownership
+from taskflow.errors import BadInput
 from taskflow.runtime.machine.kernel.agreement import KernelError
+from taskflow.runtime.machine.kernel.compile_host import cache_folder
 
 # No fused multiply-adds: the same values as on a CPU. CUDA 12 takes a lambda that says nothing for a host function.
 OPTIONS = ("-std=c++17", "--fmad=false", "--device-as-default-execution-space", "-DGPU")
@@ -24,10 +29,27 @@ def room(text: str, name: str, threads: int) -> int:
 
 
 @cache
+def own_cache() -> None:
+    """Let CuPy keep compiled texts where no other user can change them. Raises BadInput if CUPY_CACHE_DIR is not so."""
+    given = os.environ.get("CUPY_CACHE_DIR")
+    try:
+        folder = Path(given or Path.home() / ".cupy" / "kernel_cache")
+        ownership.make(folder)
+        unsafe = ownership.weakness(folder)
+    except (OSError, RuntimeError):  # no home, or nothing can be written: CuPy keeps nothing
+        return
+    if unsafe and given:
+        raise BadInput(f"CUPY_CACHE_DIR={given}: {unsafe}, and could exchange kernels; choose a folder of your own")
+    if unsafe:
+        os.environ["CUPY_CACHE_DIR"] = str(cache_folder() / "cupy")
+
+
+@cache
 def module(text: str) -> Any:
     """The text as a `cupy.RawModule` for the current device. Raises KernelError where NVRTC refuses the text."""
     import cupy
 
+    own_cache()
     raw = cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc")
     try:
         raw.compile()

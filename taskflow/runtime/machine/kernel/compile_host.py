@@ -3,9 +3,10 @@
 A library's name is a hash of everything it depends on: the text with its headers, the compiler with its version, the
 flags, and the processor, since home folders are shared between different machines.
 
-A library is code that runs as whoever loads it, so nothing is loaded from a folder that somebody else owns or may
-write. Its last bytes are a checksum of all others, in one file with them, so that both are there or neither is; loaders
-do not look behind the end of a library's tables. A torn library would end the process without a word.
+A library is code that runs as the user who loads it. So nothing is loaded from a folder that another user could write
+into or exchange, at any place of its path. Its last bytes are a checksum of all others, in one file with them, so that
+both are there or neither is; loaders do not look behind the end of a library's tables. A torn library would end the
+process without a word.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import os
 import platform
 import shlex
 import shutil
-import stat
 import subprocess
 import tempfile
 import threading
@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from taskflow import ownership
 from taskflow.errors import BadInput
 from taskflow.runtime.machine.kernel.agreement import KernelError
 
@@ -150,10 +151,17 @@ def compiler() -> Compiler:
 def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
     """Return whether a compiler builds a library with these flags."""
     source = "#include <omp.h>\n" if "-fopenmp" in flags else "int nothing;\n"
-    with tempfile.TemporaryDirectory(prefix="taskflow-") as folder:
-        arguments = [*command, *flags, "-fPIC", "-shared", "-x", "c++", "-", "-o", str(Path(folder) / "probe.so")]
-        done = subprocess.run(arguments, input=source, capture_output=True, text=True, timeout=LIMIT, check=False)
-    return done.returncode == 0
+    with ownership.scratch() as folder:
+        arguments = [*command, *flags, "-fPIC", "-shared", "-x", "c++", "-", "-o", str(folder / "probe.so")]
+        return _run(arguments, source, folder).returncode == 0
+
+
+def _run(arguments: Sequence[str], source: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a compiler, whose own temporary files are in a folder of this user."""
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    return subprocess.run(
+        arguments, input=source, capture_output=True, text=True, timeout=LIMIT, check=False, env=environment
+    )
 
 
 @cache
@@ -177,7 +185,7 @@ def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> Non
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent, ignore_cleanup_errors=True) as folder:
         target = Path(folder) / "kernel.so"
         arguments = [*chosen.command, *flags, "-", "-o", str(target)]
-        done = subprocess.run(arguments, input=text, capture_output=True, text=True, timeout=LIMIT, check=False)
+        done = _run(arguments, text, Path(folder))
         if done.returncode:
             raise KernelError(f"a kernel text does not compile with {shlex.join(arguments)}:\n{done.stderr.strip()}")
         keep(target, path)
@@ -193,42 +201,27 @@ def cache_folder() -> Path:
     try:
         root = os.environ.get("XDG_CACHE_HOME")
         folder = (Path(root) if root else Path.home() / ".cache") / "taskflow"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        ownership.make(folder)
+        if unsafe := ownership.weakness(folder):
+            raise BadInput(
+                f"compiled kernels are not kept in {folder}: {unsafe}, and could put code of others there; change"
+                " owner or mode, or set XDG_CACHE_HOME to a folder of your own"
+            )
         folder = folder.resolve(strict=True)
-        _check(folder)
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except (OSError, RuntimeError):  # read-only, full, or no home at all
-        own = Path(tempfile.mkdtemp(prefix="taskflow-kernels-"))  # which nobody else can read
+        where = ownership.first_own(ownership.scratch_folders())
+        own = Path(tempfile.mkdtemp(prefix="taskflow-kernels-", dir=where))  # which nobody else can read
         atexit.register(shutil.rmtree, own, ignore_errors=True)
         return own
-
-
-def _check(folder: Path) -> None:
-    """Raises BadInput where somebody else could put libraries into a folder, or another folder in its place."""
-    status, remedy = folder.stat(), "or set XDG_CACHE_HOME to a folder of your own"
-    mode = stat.S_IMODE(status.st_mode)
-    if status.st_uid != os.geteuid():
-        raise BadInput(
-            f"{folder}: compiled kernels are not kept in a folder of somebody else (user {status.st_uid}, mode"
-            f" {mode:04o}); remove it, {remedy}"
-        )
-    if mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise BadInput(
-            f"{folder}: others may write into it (user {status.st_uid}, mode {mode:04o}), and could put their code"
-            f" there; look at what is in it, remove it, {remedy}"
-        )
-    for parent in folder.parents:
-        mode = stat.S_IMODE(parent.stat().st_mode)
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            raise BadInput(
-                f"{folder}: everybody may replace it, since {parent} has mode {mode:04o}; chmod o-w {parent}, {remedy}"
-            )
 
 
 def loaded(path: Path) -> ctypes.CDLL | None:
     """The library in this file; None where there is none, or not what was written there."""
     try:
+        if ownership.weakness(path):  # an umask of 002 let a group write into it
+            return None
         content = path.read_bytes()
     except FileNotFoundError:
         return None
@@ -246,6 +239,7 @@ def keep(library: Path, path: Path) -> None:
     with library.open("r+b") as file:
         file.write(_checksum(file.read()))
         file.flush()
+        os.fchmod(file.fileno(), 0o600)
         os.fsync(file.fileno())
     library.replace(path)
     folder = os.open(path.parent, os.O_RDONLY)

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from taskflow import files
+from taskflow import files, hdf5
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.grid import BadGrid
 from taskflow.geometry.libraries import library, unreadable
 
 GIVE = "give a CGNS file of structured zones, in HDF5"
 MOST = 100_000_000_000  # bytes
-BEGINNINGS = {"HDF5": b"\x89HDF\r\n\x1a\n", "ADF": b"@(#)ADF"}
+ADF = b"@(#)ADF"
+COPIES = 5  # of its arrays, in double precision, are in memory at once
 NEEDED = "CGNS", "cgns"  # what needs h5py, and the extra with it
 DATA = " data"
 LONGEST = 32  # bytes of a name or a label
@@ -70,6 +71,14 @@ class Node:
         return np.asarray(self.group[DATA][...])
 
     @property
+    def integers(self) -> np.ndarray:
+        """Its array as whole numbers. Raises BadInput where it has others."""
+        values = self.array
+        if values.dtype.kind not in "iuf" or not (np.abs(values) < 2.0**53).all():
+            raise BadInput(f"{self.within()}: its values are no whole numbers; write the file again")
+        return values.astype(np.int64)
+
+    @property
     def text(self) -> str:
         if self.shape is None or np.prod(self.shape) > 10 * LONGEST:
             return ""
@@ -90,16 +99,18 @@ def tree(path: Path) -> Iterator[Node]:
     try:
         with files.opened(path, MOST, GIVE) as file:
             begin = file.read(8)
-            if begin.startswith(BEGINNINGS["ADF"]):
+            if begin.startswith(ADF):
                 raise BadInput("an ADF file, which is not available in this version; convert it by adf2hdf of CGNS")
             if not begin:
                 raise BadInput(f"the file is empty; {GIVE}")
-            if not begin.startswith(BEGINNINGS["HDF5"]):
+            if not begin.startswith(hdf5.SIGNATURE):
                 raise BadInput(f"no HDF5 file; {GIVE}")
             h5py = library("h5py", *NEEDED)
             file.seek(0)
             try:
                 with h5py.File(file, "r") as root:
+                    claimed = sum(map(hdf5.nbytes, hdf5.sound(root)))
+                    files.fits(COPIES * claimed, f"{claimed} bytes of arrays", root.id.get_filesize())
                     yield Node(root, (str(path),))
             except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
                 raise unreadable(path, error, "write the file again") from None

@@ -26,7 +26,7 @@ def patch_of(node: Node, chart: int, cells: Triple, location: str = "Vertex") ->
     """The patch of a PointRange, and its first and last vertex, from 1. Raises BadInput where it is no patch."""
     if node.shape != (2, 3):
         raise BadInput(f"{node.name} has not two times three numbers; give the first and the last vertex of a side")
-    begin, end = node.array.astype(int).tolist()
+    begin, end = node.integers.tolist()
     if location in FACES:
         for a in range(3):
             if a != FACES[location]:
@@ -88,7 +88,7 @@ def _axes(node: Node, one: Patch, other: Patch) -> Triple:
     child = next((child for child in node.children(TRANSFORM) if child.name == "Transform"), None)
     if child is not None and child.shape != (3,):
         raise BadInput("a Transform of other than three numbers; give a signed permutation of 1, 2, 3")
-    axes = [1, 2, 3] if child is None else child.array.astype(int).tolist()
+    axes = [1, 2, 3] if child is None else child.integers.tolist()
     said = f"Transform = [{', '.join(map(str, axes))}]"
     across = (1 if one.end != other.end else -1) * (other.axis + 1)
     if axes[one.axis] == 0:
@@ -186,7 +186,7 @@ def _zone(node: Node) -> Zone:
         raise BadInput(f"{node.within()}: a zone that is {kind.text.lower()}; {GIVE}")
     if node.shape != (3, 3):
         raise BadInput(f"{node.within()}: a zone that is not in three dimensions; give one that is one cell thick")
-    vertices, cells = node.array[:2].astype(int)
+    vertices, cells = node.integers[:2]
     if (vertices != cells + 1).any() or (cells < 1).any() or (cells > 2**24).any():
         said = f"{' x '.join(map(str, vertices))} vertices and {' x '.join(map(str, cells))} cells"
         raise BadInput(f"{node.within()}: {said}; give one vertex more than cells, of which there are some")
