@@ -131,13 +131,12 @@ class MovingObstacles(ImmersedObstacles):
         types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
         return {**types, **{f"{role}{OTHER}": types[role] for role in ("solid", *FACES) if role in types}}
 
-    def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
-        """u = u_b on closed faces, and what the solver has to know of them before it is first used."""
+    def start(self, f: Roles, grid: Grid) -> Iterator[Launch | Repeat]:
+        """u = u_b on closed faces."""
         body = tuple(f[role] for role in BODY)
         yield follow_bodies((f.u, f.v, f.w), f.solid, body, over=Box.of(grid.cells), grid=grid)
         if self.isothermal:
             yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
-        yield from coefficients_at_bodies(f, grid, pressure)
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]

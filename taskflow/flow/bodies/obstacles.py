@@ -112,10 +112,9 @@ class Obstacles:
             types |= {f"owner_{axis}": "u1" for axis in "xyz"}
         return types
 
-    def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
-        """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
+    def start(self, f: Roles, grid: Grid) -> Iterator[Launch | Repeat]:
+        """u = 0 on closed faces."""
         yield stop((f.u, f.v, f.w), f.solid, over=Box.of(grid.cells))
-        yield from coefficients_at_bodies(f, grid, pressure)
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]

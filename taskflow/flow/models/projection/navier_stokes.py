@@ -19,6 +19,7 @@ from functools import partial
 
 from taskflow.flow.bodies.bulk_velocity import stage
 from taskflow.flow.bodies.moving_scalars import EULER, HEUN, WHOLE
+from taskflow.flow.bodies.obstacles import coefficients_at_bodies
 from taskflow.flow.boundaries.boundary import (
     Value,
     impose,
@@ -91,17 +92,15 @@ class NavierStokes(FlowModel):
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:
         """From initial values of u, v, w, T and passive scalars: a velocity as free of divergence as the solver makes
-        it, and p = 0.
-
-        The scalar dt has to be 1.
+        it, and p = 0. The scalar dt has to be 1.
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.openings.begin(f)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         if self.obstacles:
-            yield from self.obstacles.start(f, self.grid, self.pressure)
+            yield from self.obstacles.start(f, self.grid)
         yield from self.driving.begin(f, self.setting)
-        yield from self.pressure.prepare(f)
+        yield from self.prepare(f)
         yield from self.projection(f, (f.u, f.v, f.w), "dt")
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
@@ -110,6 +109,12 @@ class NavierStokes(FlowModel):
         for quantity in self.quantities:
             yield from self.ghosts(f, quantity, f[quantity.name], -1)
         yield from self.limits(f)
+
+    def prepare(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """Compute what the pressure solver needs of the grid and of bodies."""
+        if self.obstacles:
+            yield from coefficients_at_bodies(f, self.grid, self.pressure)
+        yield from self.pressure.prepare(f)
 
     def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The velocity is made free of divergence by the next step."""
