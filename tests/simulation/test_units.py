@@ -19,6 +19,8 @@ LENGTHS = {
 }  # fmt: skip
 IMPLICIT, EXPLICIT = ({"type": "artificial-compressibility", "march": march} for march in ("implicit", "rk4"))
 LIMITED = {"limiter": "van-albada"}
+CONVERGED = {"steady": 1e-9, "steps": 25}
+PRECISE = {"inner": {"tolerance": 1e-8}}  # else the rounding of vectors is left, some 1e-8 of a force
 SAME, ROUGHLY = 1e-10, 2e-5  # in double and in single precision
 
 
@@ -41,7 +43,7 @@ def stream(name, L, U):
     return {
         "method": IMPLICIT, "grid": grid, "fluid": {"viscosity": U * L / 20},
         "boundaries": {**ends, **dict.fromkeys(sides, far), sides[0]: "wall"},
-        "initial": {"velocity": velocity}, "time": {"steady": 1e-10, "steps": 6},
+        "initial": {"velocity": velocity}, "time": CONVERGED,
     }  # fmt: skip
 
 
@@ -51,7 +53,7 @@ def box(L, U, turned=True, **changes):
     walls = dict.fromkeys(("x_min", "x_max", "y_min", "y_max", "z_min"), "wall")
     return {
         "method": IMPLICIT, "grid": {"cells": [8, 8, 6], "lengths": [L] * 3, "charts": [2, 1, 1], **bent},
-        "fluid": {"viscosity": U * L / 50}, "time": {"steady": 1e-10, "steps": 5},
+        "fluid": {"viscosity": U * L / 50}, "time": CONVERGED,
         "boundaries": {**walls, "z_max": {"type": "wall", "velocity": [f"{U!r}*sin(pi*x/{L!r})", 0, 0]}}, **changes,
     }  # fmt: skip
 
@@ -73,23 +75,22 @@ def warm(L, U, **changes):
     }  # fmt: skip
 
 
-def real(L, U, steps=2):
-    """Steps of real time."""
-    return {"step": 0.1 * L / U, "steps": steps}
+def real(flow, L, U, **method):
+    """Steps of real time of a flow."""
+    tables = flow(L, U)
+    return tables | {"time": {"step": 0.1 * L / U, "steps": 2}, "method": {**tables["method"], **PRECISE, **method}}
 
 
 def moving(L, U):
     """A body that oscillates and turns."""
     T = L / U
     motion = {"displacement": [f"{0.1 * L!r}*sin(2*t/{T!r})", 0, 0], "angle": {"z": f"0.2*sin(t/{T!r})"}}
-    method = {**IMPLICIT, "reference_speed": U, "compressibility": 4 * U * U}
-    return stream("o-grid", L, U) | {"time": real(L, U), "motion": motion, "method": method}
+    return real(partial(stream, "o-grid"), L, U, compressibility=4 * U * U) | {"motion": motion}
 
 
-def eddies(model, L, U, **changes):
+def eddies(model, L, U, **method):
     """Large eddies."""
-    method, tables = {**IMPLICIT, "reference_speed": U}, warm(L, U, turned=False)
-    return tables | {"method": method, "time": real(L, U), "turbulence": {"model": model}, **changes}
+    return real(partial(warm, turned=False), L, U, **method) | {"turbulence": {"model": model}}
 
 
 def pushed(L, U):
@@ -114,31 +115,27 @@ FLOWS = {
     "global steps": partial(box, method={**EXPLICIT, "steps": "global"}),
     "damped": partial(box, method={**EXPLICIT, "march": "euler", "flux": "central", "damping": {"type": "pressure"}}),
     "warm": warm, "moving": moving, "pushed": pushed,
-    "real time": lambda L, U: warm(L, U) | {"time": real(L, U)},
-    "explicit, real time": lambda L, U: box(L, U, method=EXPLICIT) | {"time": real(L, U, 1)},
+    "real time": partial(real, warm), "explicit, real time": partial(real, partial(box, method=EXPLICIT), inner={}),
     **{model: partial(eddies, model) for model in ("smagorinsky", "wale", "vreman")},
     "single": partial(in_single, box), "single, explicit": partial(in_single, partial(box, method=EXPLICIT)),
     "single, warm": partial(in_single, warm),
-    "single, eddies": partial(in_single, partial(eddies, "wale"), steady=False),
+    "single, eddies": partial(in_single, partial(eddies, "wale", inner={}), steady=False),
 }  # fmt: skip
 
 
 def ran(flow, L, U, path):
-    """The steps of a run with their products, its steps of pseudo-time, and its numbers without dimension."""
+    """The steps of a run with their products and steps of pseudo-time, and its last numbers without dimension."""
     tables = flow(L, U)
     more = {"output": {"every": {"steps": 1000}}, "monitor": {"every": {"steps": 1}}}
     go(case({"machine": {"device": "cpu"}, **tables, **more}), path)
     log = read_log(path / "log.jsonl")
     steps = [[line.get(key) for key in ("step", "linear", "inner")] for line in log]
-    numbers, T = [], L / U
     span = L if tables["grid"]["cells"][2] > 1 else 1.0  # in two dimensions forces are those over a unit of length
-    for line in log:
-        for body in line["bodies"].values():
-            numbers += [np.divide(body[key], U * U * L * span) for key in ("force", "pressure_force")]
-            numbers += [np.divide(body["moment"], U * U * L * L * span), [body.get("heat_flux", 0.0) / (U * L * span)]]
-        units = {"momentum": T / U, "continuity": T, "heat": T, "dye": T}
-        numbers += [[value * units[key.split("_")[1]]] for key, value in line.items() if key.startswith("residual_")]
-        numbers.append([line.get("eddy_viscosity", 0.0) / (U * L), line.get("divergence", 0.0) * T, line.get("cfl")])
+    force, numbers, last = U * U * L * span, [], log[-1]
+    for body in last["bodies"].values():
+        numbers += [np.divide(body[key], force) for key in ("force", "pressure_force")]
+        numbers += [np.divide(body["moment"], force * L), [body.get("heat_flux", 0.0) / (U * L * span)]]
+    numbers.append([last.get("eddy_viscosity", 0.0) / (U * L), last["cfl"]])
     return steps, np.concatenate(numbers)
 
 

@@ -17,8 +17,8 @@ SHARE = 1e-3  # of the extent of some cells: how far they move to find how much 
 
 @dataclass(frozen=True)
 class Moment:
-    """The end of a step of real time of `dt`, behind one of `last` (0: none). Without `dt`, as at the beginning of a run,
-    the motion has the speed that the case gives it.
+    """The end of a step of real time of `dt`, behind one of `last` (0: none). Without `dt`, as at the beginning of a
+    run, the motion has the speed that the case gives it.
     """
 
     time: float = 0.0
