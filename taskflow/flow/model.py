@@ -76,6 +76,12 @@ class Model(Protocol):
     def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """The program that makes the first state of the initial values; the scalar dt is 1."""
 
+    def prepare(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """The part of `start` whose results follow from the grid and from bodies at rest alone, on any blocks. A run
+        that is resumed repeats it: checkpoints have none of these fields.
+        """
+        yield from ()
+
     def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """The program of a time step, which reads the `scalars`."""
 

@@ -173,7 +173,9 @@ class Beginning:
     cautioned: bool = False
 
     def fill(self, shard: Shard) -> None:
-        """Write initial fields, where the run begins with them, and constant ones, while its kernels are compiled."""
+        """Write initial fields, where the run begins with them, and constant ones, while its kernels are compiled; on
+        resumption also those that follow from constant ones.
+        """
         with ThreadPoolExecutor(1, "taskflow-prepare") as pool:
             prepared = pool.submit(shard.prepare, self.spec.programs)
             if self.resumed is None:
@@ -181,6 +183,8 @@ class Beginning:
             if self.spec.constants is not None:
                 self.spec.constants.fill(shard)
             prepared.result()
+        if self.resumed is not None:
+            shard.run(self.spec.model.prepare)
 
     def take_over(self, shard: Shard) -> float:
         """Have a state that is taken from elsewhere to the bit, or sums of it, once the program of the start, which

@@ -8,8 +8,8 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import faces, shape
 from taskflow.geometry.grids.assembled import Part, assembled
+from taskflow.simulation.build.artificial_compressibility.given import reference_speed
 from taskflow.simulation.build.artificial_compressibility.profiles import parabolic
-from taskflow.simulation.build.artificial_compressibility.rules import reference_speed
 from tests.simulation.on_charts import case
 
 NAMES = {"k_min": "inlet", "k_max": "outlet", "i_min": "west", "i_max": "east", "j_min": "south", "j_max": "north"}

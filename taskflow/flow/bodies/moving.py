@@ -117,12 +117,11 @@ class MovingObstacles(ImmersedObstacles):
         types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
         return {**types, **{f"{role}{OTHER}": types[role] for role in ("solid", *FACES) if role in types}}
 
-    def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
-        """u = u_b on closed faces, and what the solver has to know of them before it is first used."""
+    def start(self, f: Roles, grid: Grid) -> Iterator[Launch | Repeat]:
+        """u = u_b on closed faces."""
         yield from self.hold(f, (f.u, f.v, f.w), grid)
         if self.isothermal:
             yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
-        yield from coefficients_at_bodies(f, grid, pressure)
 
     def hold(self, f: Roles, velocity: tuple[str, str, str], grid: Grid) -> Iterator[Launch]:
         body = tuple(f[role] for role in BODY)

@@ -136,10 +136,9 @@ class Obstacles:
             types |= {f"owner_{axis}": "u1" for axis in "xyz"}
         return types
 
-    def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
-        """u = 0 on closed faces, and what the solver has to know of them before it is first used."""
+    def start(self, f: Roles, grid: Grid) -> Iterator[Launch | Repeat]:
+        """u = 0 on closed faces."""
         yield from self.hold(f, (f.u, f.v, f.w), grid)
-        yield from coefficients_at_bodies(f, grid, pressure)
 
     def hold(self, f: Roles, velocity: tuple[str, str, str], grid: Grid) -> Iterator[Launch]:
         """Give closed faces the velocity of bodies."""

@@ -17,6 +17,13 @@ Point = Location | Literal["corner"]
 FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 Places = tuple[float, ...]
 Edges = tuple[Places | None, Places | None, Places | None]
+NEAR = 1e-5  # of the extent or the distance from 0: places this close are one
+
+
+def _apart(edges: Places, start: float, length: float) -> bool:
+    """Whether edges of cells do not begin or end where a grid does."""
+    near = NEAR * max(abs(start), length)
+    return max(abs(edges[0] - start), abs(edges[-1] - (start + length))) > near
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class StaggeredGrid:
         if min(self.cells) < 1 or not all(length > 0 for length in self.lengths):
             raise ValueError(f"a grid needs cells >= 1 and lengths > 0, not {self.cells} and {self.lengths}")
         for n, start, length, edges in zip(self.cells, self.origin, self.lengths, self.edges, strict=True):
-            if edges and (len(edges) != n + 1 or not np.allclose((edges[0], edges[-1]), (start, start + length))):
+            if edges and (len(edges) != n + 1 or _apart(edges, start, length)):
                 raise ValueError(f"{n} cells from {start} to {start + length} do not lie between the edges {edges}")
             if edges and min(np.diff(edges)) <= 0:
                 raise ValueError(f"the edges of cells have to increase, not {edges}")

@@ -156,7 +156,8 @@ class SolvedCase(CaseOnBlocks):
     def carried(self) -> Cells:
         """The cells, by role, that decide all that comes after a step: what a checkpoint holds.
 
-        Fields that programs never write are left out: they are as they were at the start. Of those of the solver's own
+        Fields that programs never write are left out, as are those that `Model.prepare` alone writes: they are as they
+        were at the start. Of those of the solver's own
         regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used; nor
         is one of charts, whose outer ghost cells kernels may look at and not use.
         """
@@ -167,6 +168,9 @@ class SolvedCase(CaseOnBlocks):
         after = (*judged, self.monitor, *chain(*self.recorded))
         computed = tuple(name for name in self.case.output_fields if name in model.fields)
         cells = live_in((self.step, *after), self.partition, computed)
+        if prepared := overwritten((model.prepare,), self.partition):
+            changed = overwritten((*begun, self.step, *after), self.partition)
+            cells = {role: boxes for role, boxes in cells.items() if role in changed or role not in prepared}
         kept = {
             role: boxes
             if role in main

@@ -68,6 +68,10 @@ class GridMotion(Table):
 
     def speeds(self, points: np.ndarray, time: float) -> np.ndarray:
         """How fast points [xyz, ...] move that are there at a time; not finite where the derivatives are not."""
+        return transformed(points, *self._rates(time))
+
+    def _rates(self, time: float) -> tuple[np.ndarray, np.ndarray]:
+        """The spin and the drift of speeds = spin x + drift of points that are at x at a time."""
         *angles, x, y, z = (dual(of_time(value), time) for value in self.formulas.values())
         frame, spin = np.eye(3), np.zeros((3, 3))
         for axis, angle in reversed([*enumerate(angles)]):
@@ -76,7 +80,13 @@ class GridMotion(Table):
             spin += float(angle.slope) * (frame @ quarter @ frame.T)
             frame = frame @ _turn(axis, float(angle.value))
         shift, drift = np.array([[float(part.value), float(part.slope)] for part in (x, y, z)]).T
-        return transformed(points, spin, drift - spin @ (self.centre + shift))
+        return spin, drift - spin @ (self.centre + shift)
+
+    def rates(self, time: float) -> tuple[np.ndarray, np.ndarray]:
+        """The derivatives of R and b of `pose` at a time; 0 where they are not finite."""
+        (turn, shift), (spin, drift) = self.pose(time), self._rates(time)
+        rates = spin @ turn, drift + spin @ shift
+        return rates if all(np.isfinite(rate).all() for rate in rates) else (np.zeros((3, 3)), np.zeros(3))
 
     def turns(self, vector: np.ndarray) -> Iterator[str]:
         """Yield the axes about which a change of the angle turns a vector of the grid at rest."""

@@ -29,8 +29,8 @@ FN Warmth heat_on(Q T, const Conduction& conduct, const F& f, const Lengths& ste
 }
 // What leaves a cell of a scalar, less its own value times the mass that leaves: while div u is not 0, what is uniform stays so.
 FN real settled(real leaving, real mass, real own) { return fused(-mass, own, leaving); }
-FN real heat_through(const Warmth& T, real mass, const Lying& side, real diffusivity) {
-  return fused(mass, carried(T.around, mass, side), -(diffusivity * T.conducted));
+FN real heat_through(const Warmth& T, real mass, const Lying& side, real diffusivity, const Numbers& n) {
+  return fused(mass, carried(T.around, mass, side, n.least[2]), -(diffusivity * T.conducted));
 }
 
 // Numbers of a face: what passes of the state, of heat, and, where that is to be kept apart, what friction and scheme add to the state
@@ -61,7 +61,7 @@ FN auto passing(const FieldsOf<Q>& q, Heat T, Kept, const Geometry& g, InByte si
   Values<P::count> out;
   if constexpr (present<Kept>) put(out.of, flux.carried());
   put(out.of + (present<Kept> ? P::added : 0), {rubbed.p, plus(rubbed.u, -viscosity_on(nu_t, n, f - A, f), friction)});
-  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, relative(flux.mass(), swept), side, diffusivity_on(nu_t, n, f - A, f));
+  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, relative(flux.mass(), swept), side, diffusivity_on(nu_t, n, f - A, f), n);
   return out;
 }
 

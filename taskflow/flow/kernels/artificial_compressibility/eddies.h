@@ -5,17 +5,19 @@
 #ifdef EDDIES
 FN real share_of(const Numbers& n) { return n.share; }
 FN real eddying_of(const Numbers& n) { return n.eddying; }
+FN real half_of(const Numbers& n) { return n.half; }
 #else
 FN real share_of(const Numbers&) { return 1; }
 FN real eddying_of(const Numbers&) { return 2; }
+FN real half_of(const Numbers&) { return real(0.5); }
 #endif
 
-// Viscosity and diffusivity on the face between two cells
+// Viscosity and diffusivity on the face between two cells, whose geometry has a unit of length of its own; nu_t has not
 FN real viscosity_on(None, const Numbers& n, Index, Index) { return n.viscosity; }
 FN real diffusivity_on(None, const Numbers& n, Index, Index) { return n.diffusivity; }
-FN real viscosity_on(In nu_t, const Numbers& n, Index one, Index other) { return n.viscosity + real(0.5) * (nu_t[one] + nu_t[other]); }
+FN real viscosity_on(In nu_t, const Numbers& n, Index one, Index other) { return n.viscosity + half_of(n) * (nu_t[one] + nu_t[other]); }
 FN real diffusivity_on(In nu_t, const Numbers& n, Index one, Index other) {
-  return n.diffusivity + share_of(n) * (real(0.5) * (nu_t[one] + nu_t[other]));
+  return n.diffusivity + share_of(n) * (half_of(n) * (nu_t[one] + nu_t[other]));
 }
 
 // What a cell spreads per step: the sum over directions of 4 spread |S|^2, the eddies' part being the mean of both faces

@@ -40,16 +40,17 @@ FN Pair alike(real both) { return {both, 0}; }
 
 FN real least_zero(real a) { return a > 0 ? a : real(0); }
 
-// Van Albada's limiter of two differences (G. D. van Albada, B. van Leer, W. W. Roberts 1982, Astron. Astrophys. 108, 76): 0 at extrema
-FN real smoothness(real behind, real ahead) {
-  const real tiny = real(1e-30);
+// Van Albada's limiter of two differences (G. D. van Albada, B. van Leer, W. W. Roberts 1982, Astron. Astrophys. 108, 76): 0 at extrema.
+// Squares below `least` are rounding: what is uniform is smooth.
+FN real smoothness(real behind, real ahead, ::real least) {
+  const ::real tiny = sizeof(least) == 4 && least < ::real(1e-30) ? ::real(1e-30) : least;
   return least_zero(quotient(fused(2 * behind, ahead, tiny), fused(behind, behind, fused(ahead, ahead, tiny))));
 }
 
 // From a to d in a row, the face between b and c: kappa = 1/3, limited
-FN Sides limited(real a, real b, real c, real d) {
+FN Sides limited(real a, real b, real c, real d, ::real least) {
   const real third = real(1.0 / 3), before = b - a, here = c - b, behind = d - c;
-  const real s = smoothness(before, here), t = smoothness(here, behind);
+  const real s = smoothness(before, here, least), t = smoothness(here, behind, least);
   return {fused(real(0.25) * s, fused(fused(-third, s, real(1)), before, fused(third, s, real(1)) * here), b),
           fused(real(-0.25) * t, fused(fused(-third, t, real(1)), behind, fused(third, t, real(1)) * here), c)};
 }
@@ -64,11 +65,11 @@ FN Row row(Q q, const At& at, Step A) { return {q[at - 2 * A], q[at - A], q[at],
 FN real mean(const Row& q) { return real(0.5) * (q.b + q.c); }
 FN real third_difference(const Row& q) { return fused(real(-3), q.c - q.b, q.d - q.a); }
 
-FN Pair reconstructed(const Row& q) {
+FN Pair reconstructed(const Row& q, ::real least) {
 #if defined(CENTRAL) || defined(FIRST)
   return pair(q.b, q.c);
 #elif defined(LIMITED)
-  const Sides on = limited(q.a, q.b, q.c, q.d);
+  const Sides on = limited(q.a, q.b, q.c, q.d, least);
   return pair(on.low, on.high);
 #else  // from lines (kappa = -1), or parabolas (kappa = 1/3): what is uniform stays so, to the bit
   const real inner = q.b + q.c, outer = q.a + q.d, here = q.c - q.b, around = q.d - q.a;
@@ -99,8 +100,10 @@ FN States on_side(const Rows& q, const Lying& side) {
   const real wall = side.above ? fused(real(-0.5), q.p.a, real(1.5) * q.p.b) : fused(real(-0.5), q.p.d, real(1.5) * q.p.c);
   return states(alike(side.kind == OPEN ? mean(q.p) : wall), alike(mean(q.u)), alike(mean(q.v)), alike(mean(q.w)));
 }
-FN States on_face(const Rows& q, const Lying& side) {
-  States on = states(reconstructed(q.p), reconstructed(q.u), reconstructed(q.v), reconstructed(q.w));
+template <class Numbers>
+FN States on_face(const Rows& q, const Lying& side, const Numbers& n) {
+  const ::real p = n.least[0], u = n.least[1];
+  States on = states(reconstructed(q.p, p), reconstructed(q.u, u), reconstructed(q.v, u), reconstructed(q.w, u));
   if (side.kind != INTERIOR) on = on_side(q, side);
   return on;
 }
@@ -173,7 +176,7 @@ struct Compressibility {
 template <class F, class Geometry, class Numbers, class Swept>
 FN auto through(const Rows& q, const Geometry& g, const F& f, const Lying& side, Compressibility b, const Numbers& n, Swept swept) {
   const auto s = g.template face<F::axis>(f);
-  const States on = on_face(q, side);
+  const States on = on_face(q, side, n);
   const bool closed = side.kind == CLOSED;
   const real half = real(0.5), one = dot(s, on.one.u), other = dot(s, on.other.u);
 #ifdef CENTRAL

@@ -52,7 +52,7 @@ FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, Eddi
   const real mass = flux.mass();
   const Vector carried = flux.carried().u;
   double heat = 0;
-  if constexpr (present<Heat>) heat = heat_through(heat_on(T, conduct, f, steps), mass, side, diffusivity_on(nu_t, n, f - A, f));
+  if constexpr (present<Heat>) heat = heat_through(heat_on(T, conduct, f, steps), mass, side, diffusivity_on(nu_t, n, f - A, f), n);
   const double p[3] = {sign * carried.x, sign * carried.y, sign * carried.z}, nu = -sign * viscosity_on(nu_t, n, f - A, f);
   const Vector straight = strain_on<AXIS>(nu_t, g, conduct, q.u, q.v, q.w, f, steps), turned = rest(nu_t, q, g, x, y, z, f, A, R, S);
   const double t[3] = {nu * (straight.x + turned.x), nu * (straight.y + turned.y), nu * (straight.z + turned.z)};

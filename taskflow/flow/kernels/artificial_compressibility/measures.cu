@@ -20,9 +20,9 @@ TASK fastest(Range range, In u, In v, In w OPTIONAL(metrics), Partial rate, Numb
     const Vector here{u[c], v[c], w[c]};
     const real x = magnitude(dot(g.template mean<0>(c), here)), y = magnitude(dot(g.template mean<1>(c), here));
 #ifdef PLANAR
-    return (x + y) * g.inverse_volume(c);
+    return (x + y) * g.inverse_volume(c) * numbers.per_length;
 #else
-    return ((x + y) + magnitude(dot(g.template mean<2>(c), here))) * g.inverse_volume(c);
+    return ((x + y) + magnitude(dot(g.template mean<2>(c), here))) * g.inverse_volume(c) * numbers.per_length;
 #endif
   });
 }

@@ -21,7 +21,7 @@ FN Values<2> transported(const Fields& q, In T, const Geometry& g, InByte sides,
   const auto swept = swept_by<F::axis>(field, f);
   const auto flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
   const real mass = flux.mass();
-  return {{heat_through(warmth, relative(mass, swept), side, diffusivity_on(nu_t, n, f - A, f)), mass}};
+  return {{heat_through(warmth, relative(mass, swept), side, diffusivity_on(nu_t, n, f - A, f), n), mass}};
 }
 
 TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new OPTIONAL(source), InByte sides

@@ -20,12 +20,14 @@ class Convergence:
     """The residuals of each equation after some steps. The state is steady when each has fallen to `tolerance` times
     its `largest` value so far: fluid at rest begins with next to none. `accept`: residuals that fall no further are the
     end, too, and no error. `history` has the looks that count since a residual was last larger than ever before: the
-    least of the older ones, and those of the last steps. `norms` are the residuals now.
+    least of the older ones, and those of the last steps. `norms` are the residuals now. Multiplied by their `weights`
+    (default: 1) residuals have the same unit.
     """
 
     tolerance: float
     accept: bool = False
     patience: int = PATIENCE
+    weights: Mapping[str, float] = field(default_factory=dict)
     largest: dict[str, float] = field(default_factory=dict)
     norms: dict[str, float] = field(default_factory=dict)
     history: list[Look] = field(default_factory=list)
@@ -68,8 +70,9 @@ class Convergence:
     @property
     def _counting(self) -> set[str]:
         """The equations that have been above rounding."""
-        least = ROUNDING * max(self.largest.values(), default=0.0)
-        return {name for name, value in self.largest.items() if value > least}
+        sizes = {name: value * self.weights.get(name, 1.0) for name, value in self.largest.items()}
+        least = ROUNDING * max(sizes.values(), default=0.0)
+        return {name for name, size in sizes.items() if size > least}
 
     def _stalled(self) -> bool:
         """Whether what is left of the worst residual has at no look of the last steps been a tenth below what was the

@@ -70,17 +70,20 @@ def vreman_on_charts(velocity: VELOCITY, metrics: METRICS, nu_t: Write, *, eddie
 
 
 def eddy_viscosity(
-    f: Roles, turbulence: Turbulence, *, cells: tuple[Box, ...], sides: tuple[Side, ...], planar: bool
-) -> Iterator[Launch]:
-    """nu_t, with its ghost values beyond sides, of the present velocity, whose ghost values are filled."""
+    f: Roles, turbulence: Turbulence, *,
+    cells: tuple[Box, ...], sides: tuple[Side, ...], planar: bool, unit: float = 1.0,
+) -> Iterator[Launch]:  # fmt: skip
+    """nu_t, with its ghost values beyond sides, of the present velocity, whose ghost values are filled. Metrics and the
+    filter are in a `unit` of length, nu_t is in the units of the case.
+    """
     kind, around = turbulence.model, AroundInPlane() if planar else Around()
     velocity = (f.u, f.v, f.w)
     if isinstance(kind, Vreman):
-        eddies = Eddies(kind.constant, around)
+        eddies = Eddies(kind.constant * unit, around)
         yield vreman_on_charts(velocity, f.metrics, f.nu_t, over=cells, eddies=eddies)
     else:
         of_width = smagorinsky_on_charts if isinstance(kind, Smagorinsky) else wale_on_charts
-        eddies = Eddies(kind.constant**2, around)
+        eddies = Eddies(kind.constant**2 * unit, around)
         yield of_width(velocity, f.metrics, f[FILTER], f.nu_t, over=cells, eddies=eddies)
     for side in sides:
         on_side = Mirror(-1.0 if side.kind == "wall" else 1.0, 0.0)

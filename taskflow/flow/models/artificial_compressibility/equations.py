@@ -8,6 +8,7 @@ All values live in the centres of cells. What is beyond the faces of a cell on a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -17,6 +18,7 @@ from typing import ClassVar
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import choice
 from taskflow.flow.operators.momentum import Buoyancy
+from taskflow.runtime.regions import triple
 from taskflow.runtime.tasks import Stencil, offsets, star
 
 Stencils = Mapping[str, Stencil]
@@ -25,7 +27,13 @@ LINES, PLANE_LINES = star(2), offsets(x=(-2, 2)) | offsets(y=(-2, 2))
 SHORT, PLANE_SHORT = star(1), offsets(x=NEAR) | offsets(y=NEAR)
 PLANE_EDGES = offsets(x=NEAR, y=NEAR)
 EDGES = PLANE_EDGES | offsets(y=NEAR, z=NEAR) | offsets(x=NEAR, z=NEAR)
+ROUNDING = 1e-30  # of a square
 DIFFUSING = ("u", "v", "w", "T", "u_d", "v_d", "w_d", "T_d")
+
+
+def power_of_two(number: float) -> float:
+    """The power of two nearest to a positive number: what is multiplied by it keeps its digits."""
+    return 2.0 ** round(math.log2(number))
 
 
 def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
@@ -47,10 +55,11 @@ class HeatTransport:
 
 @dataclass(frozen=True)
 class Passive:
-    """A passive scalar in the field of its name."""
+    """A passive scalar in the field of its name, whose values `differ` so much, about."""
 
     name: str
     diffusivity: float
+    differ: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -127,8 +136,12 @@ class Numbers:
     """The constants of a stage. `areas` and `volume` are those of uniform cells; `lift` = -expansion gravity; `spread`
     is the larger one of viscosity and diffusivity, `fourth` the coefficient of fourth differences, `fraction` the share
     of the step that a stage takes, `fresh` the weight of what friction and scheme add now, against what they added in
-    the stage before. The last four follow: one over b and over the volume, squares of the areas, and these over the
-    volume.
+    the stage before.
+
+    Lengths and times may be in another unit than velocities: `per_length` is one over that unit. `speed` is the
+    reference speed, `differ` how much the values of a scalar differ. The others follow: one over b and over the volume,
+    squares of the areas, and these over the volume; `pace`, a power of two near the speed; `least`, the squares below
+    which differences of p, of velocities and of a scalar are rounding.
     """
 
     viscosity: float
@@ -146,10 +159,15 @@ class Numbers:
     reach: Reach = Reach()
     scheme: Scheme = Scheme()
     steps: Steps = Steps()
+    per_length: float = 1.0
+    speed: float = 1.0
+    differ: float = 1.0
     inverse_compressibility: float = field(init=False)
     inverse_volume: float = field(init=False)
     squares: Vector = field(init=False)
     conductances: Vector = field(init=False)
+    pace: float = field(init=False)
+    least: Vector = field(init=False)
 
     def __post_init__(self) -> None:
         x, y, z = (area * area for area in self.areas)
@@ -158,6 +176,8 @@ class Numbers:
             "inverse_volume": 1 / self.volume,
             "squares": (x, y, z),
             "conductances": (x / self.volume, y / self.volume, z / self.volume),
+            "pace": power_of_two(self.speed),
+            "least": triple(ROUNDING * q * q for q in (self.speed * self.speed, self.speed, self.differ)),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
@@ -165,14 +185,17 @@ class Numbers:
 
 @dataclass(frozen=True)
 class TurbulentNumbers(Numbers):
-    """Those with an eddy viscosity in cells: an eddy diffusivity is `share` times that. `spread` knows that friction is
-    the whole stress then, twice as fast across faces, and `eddying` is the larger one of 2 and `share`.
+    """Those with an eddy viscosity in cells, in the units of the case: an eddy diffusivity is `share` times that.
+    `spread` knows that friction is the whole stress then, twice as fast across faces. `half` is 1/2 and `eddying` the
+    larger one of 2 and `share`, both times `per_length`.
     """
 
     share: float = 1.0
+    half: float = field(init=False)
     eddying: float = field(init=False)
     defines: ClassVar[tuple[str, ...]] = ("EDDIES",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "eddying", max(2.0, self.share))
+        object.__setattr__(self, "half", 0.5 * self.per_length)
+        object.__setattr__(self, "eddying", max(2.0, self.share) * self.per_length)

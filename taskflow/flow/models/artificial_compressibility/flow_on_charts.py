@@ -57,6 +57,11 @@ class FlowOnCharts(Model):
     two sides, where other than four charts meet or a side ends at a seam. With `real` steps are those of real time, in
     which the grid may move (`moves`): then the field `swept` has what faces sweep per time in the step. There may be
     `turbulence` in such steps, of cells that have no `spacing`: see `eddies`.
+
+    `unit` is the unit of length of kernels, a power of two about the size of a cell: products of areas and volumes stay
+    within single precision, and no digit changes. Metrics, what faces sweep, the filter of eddies, `f_x`, `f_y`, `f_z`
+    and rates are in that unit; velocities, pressures, scalars and nu_t are in the units of the case, as are the
+    arguments of this class.
     """
 
     cells: tuple[Box, ...]
@@ -69,6 +74,7 @@ class FlowOnCharts(Model):
     passive: tuple[Passive, ...] = ()
     spacing: Vector | None = None
     largest_volume: float = 1.0
+    unit: float = 1.0
     planar: bool = False
     body_force: bool = False
     more_edges: tuple[Edge, ...] = ()
@@ -122,22 +128,32 @@ class FlowOnCharts(Model):
     @cached_property
     def numbers(self) -> Numbers:
         """The constants of a stage that takes the whole step."""
-        method, fluid, turbulence = self.method, self.fluid, self.turbulence
+        method, fluid, turbulence, unit = self.method, self.fluid, self.turbulence, self.unit
         heat = self.heat or HeatTransport(0.0)
-        lift = triple(-heat.buoyancy.expansion * g for g in heat.buoyancy.gravity) if heat.buoyancy else (0.0, 0.0, 0.0)
-        dx, dy, dz = self.spacing or (1.0, 1.0, 1.0)
+        pull = triple(-heat.buoyancy.expansion * g for g in heat.buoyancy.gravity) if heat.buoyancy else (0.0, 0.0, 0.0)
+        dx, dy, dz = (length / unit for length in self.spacing or (unit, unit, unit))
         damped = method.flux == "central" and method.damping == "pressure"
         kind, more = (TurbulentNumbers, {"share": 1 / turbulence.prandtl}) if turbulence else (Numbers, {})
-        spread = max(self.moving.values())
+        b = method.least_compressibility(self.speed)
         return kind(
-            fluid.viscosity, method.least_compressibility(self.speed), heat.diffusivity,
-            max(spread, 2 * fluid.viscosity) if turbulence else spread,
-            heat.buoyancy.reference if heat.buoyancy else 0.0, method.fourth,
-            volume=dx * dy * dz if self.spacing else self.largest_volume,
-            areas=(dy * dz, dx * dz, dx * dy), force=fluid.force, lift=lift,
+            fluid.viscosity / unit, b, heat.diffusivity / unit,
+            self.spread / unit, heat.buoyancy.reference if heat.buoyancy else 0.0, method.fourth,
+            volume=dx * dy * dz if self.spacing else self.largest_volume / unit**3,
+            areas=(dy * dz, dx * dz, dx * dy), force=triple(unit * part for part in fluid.force),
+            lift=triple(unit * part for part in pull),
             reach=REACHES[self.planar, self.spacing is not None, damped], scheme=method.scheme,
-            steps=GlobalSteps() if method.global_steps else Steps(), **more,
+            steps=GlobalSteps() if method.global_steps else Steps(),
+            per_length=1 / unit, speed=self.speed or b**0.5, differ=heat.differ, **more,
         )  # fmt: skip
+
+    @property
+    def spread(self) -> float:
+        """The largest of viscosity, which counts twice with eddies, and diffusivities."""
+        return max([*self.moving.values(), *([2 * self.fluid.viscosity] if self.turbulence else [])])
+
+    def carrying(self, scalar: Passive) -> Numbers:
+        """The constants for a passive scalar in the place of T."""
+        return replace(self.numbers, diffusivity=scalar.diffusivity / self.unit, differ=scalar.differ)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -197,7 +213,7 @@ class FlowOnCharts(Model):
 
     def ghosts_beyond(self, f: Roles, sides: Iterable[Side], flow: tuple[str, ...], T: str | None) -> Iterator[Launch]:
         """Those of fields of p, u, v, w and T, by what these sides say."""
-        metrics, numbers = self.metrics(f), self._spreading(self.numbers.diffusivity)
+        metrics, numbers = self.metrics(f), _spreading(self.numbers)
         for side in sides:
             yield from side_ghosts(side, flow, T, metrics, numbers)
         for edge in self.edges:
@@ -205,20 +221,17 @@ class FlowOnCharts(Model):
 
     def scalar_ghosts(self, f: Roles, sides: Iterable[Side], scalar: Passive, field: str) -> Iterator[Launch]:
         """Those of a field of a passive scalar, by what these sides say of it."""
-        metrics, numbers = self.metrics(f), self._spreading(scalar.diffusivity)
+        metrics, numbers = self.metrics(f), _spreading(self.carrying(scalar))
         for side in sides:
             yield from scalar_ghosts(side, scalar.name, field, metrics, numbers)
         for edge in self.edges:
             yield scalar_edge_ghosts(edge, field)
 
-    def _spreading(self, diffusivity: float) -> Condition:
-        return Condition(diffusivity=diffusivity, volume=self.numbers.volume, areas=self.numbers.areas)
-
     def renew(self, f: Roles) -> Iterator[Launch]:
         """Ghost values of the present state, and its eddy viscosity."""
         yield from self.ghosts(f, "")
         if self.turbulence:
-            where: dict[str, Any] = {"cells": self.cells, "sides": self.sides, "planar": self.planar}
+            where: dict[str, Any] = {name: getattr(self, name) for name in ("cells", "sides", "planar", "unit")}
             yield from eddies.eddy_viscosity(f, self.turbulence, **where)
 
     def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, str | None, tuple[str, ...] | None]:
@@ -238,20 +251,29 @@ class FlowOnCharts(Model):
         """c_0 / dt of a step of real time."""
         return f.scalar(CHANGE) if self.real else None
 
+    def rates(self, dt: float, ratio: float) -> dict[str, float]:
+        """The scalars of a step of real time."""
+        return self.real.scalars(dt / self.unit, ratio) if self.real else {}
+
     @staticmethod
     def of(f: Roles, names: tuple[str, ...], age: str) -> tuple[str, ...]:
         """The fields of an age: "", "_new" or "_mid"."""
         return tuple(f[f"{name}{age}"] for name in names)
 
 
+def _spreading(numbers: Numbers) -> Condition:
+    return Condition(diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas)
+
+
 def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launch]:
-    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix. Ghost
-    values have to be those of the present state. The roles of the next state hold R / V afterwards.
+    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix, in the
+    `unit` of the model. Ghost values have to be those of the present state. The roles of the next state hold R / V
+    afterwards.
     """
     if model.method.local:
         yield from model.compressibility(f)
     for scalar in model.passive:
-        yield _residual(model, f, scalar.name, replace(model.numbers, diffusivity=scalar.diffusivity))
+        yield _residual(model, f, scalar.name, model.carrying(scalar))
         yield from _sizes(model, f, scalar.name, prefix)
     yield _residual(model, f, "T" if model.heat else None, model.numbers)
     for name in model.flow:
@@ -259,7 +281,7 @@ def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launc
 
 
 def norm(model: FlowOnCharts, scalars: Mapping[str, float], *names: str, prefix: str = "") -> float:
-    """The root mean square of R / V over all cells, of some equations together."""
+    """The root mean square of R / V over all cells, of some equations together, in the `unit` of the model."""
     total = sum(reduced(scalars, f"{prefix}squares_{name}")[0] for name in names)
     return (total / sum(chart.volume for chart in model.cells)) ** 0.5
 

@@ -16,6 +16,7 @@ from taskflow.flow.models.artificial_compressibility.equations import Numbers
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, FlowOnCharts
 from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS
+from taskflow.runtime.regions import triple
 from taskflow.runtime.tasks import (
     Components,
     Face,
@@ -83,8 +84,8 @@ class Force(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Forces:
-    """The forces on `sides` of a model. With `vertices` the fields `x`, `y`, `z` hold the low corners of cells, and
-    there are moments about points, by the names of sides.
+    """The forces on `sides` of a model. With `vertices` the fields `x`, `y`, `z` hold the low corners of cells, in the
+    `unit` of the model, and there are moments about points, by the names of sides.
     """
 
     model: FlowOnCharts
@@ -98,7 +99,7 @@ class Forces:
         T, metrics = f.T if model.heat else None, model.metrics(f)
         corners, nu_t = (f.x, f.y, f.z) if self.vertices else None, f.nu_t if model.turbulence else None
         for side in self.sides:
-            about = Lever(self.about.get(side.name, (0.0, 0.0, 0.0)))
+            about = Lever(triple(at / model.unit for at in self.about.get(side.name, (0.0, 0.0, 0.0))))
             for face in side.layers:
                 most, sums, mass = (f.scalar(f"{side.name}.{face}.{what}") for what in ("most", "force", "mass"))
                 inside = tuple(patch.cells for patch in side.patches if patch.face == face)
@@ -110,6 +111,7 @@ class Forces:
     def of(self, scalars: Mapping[str, float], side: Side) -> Force:
         """Return what acts on a side."""
         names = [f"{side.name}.{face}" for face in side.layers]
-        total = np.sum([reduced(scalars, f"{name}.force") for name in names], axis=0)
-        mass = sum(reduced(scalars, f"{name}.mass")[0] for name in names)
-        return Force(total[:3] + total[3:6], total[:3], total[6:9], float(total[9]), float(mass))
+        area = self.model.unit**2
+        total = area * np.sum([reduced(scalars, f"{name}.force") for name in names], axis=0)
+        mass = area * sum(reduced(scalars, f"{name}.mass")[0] for name in names)
+        return Force(total[:3] + total[3:6], total[:3], self.model.unit * total[6:9], float(total[9]), float(mass))

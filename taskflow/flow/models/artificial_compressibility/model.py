@@ -61,8 +61,8 @@ class ArtificialCompressibility(FlowOnCharts):
                 flow, begun, place = self.of(f, STATE, source), (f.u, f.v, f.w), self.place(f)[:-1]
                 step = f.scalar("dtau" if self.method.global_steps else "one")
                 where: dict[str, Any] = {"over": self.cells, "step": step, "rate": self.change(f)}
-                spreading, past = replace(numbers, diffusivity=scalar.diffusivity), self.past(f, scalar.name)
-                yield transport(flow, begun, ages, past, *place, numbers=spreading, **where)
+                carrying = replace(self.carrying(scalar), fraction=numbers.fraction, fresh=fresh)
+                yield transport(flow, begun, ages, self.past(f, scalar.name), *place, numbers=carrying, **where)
             source = target
         for name in self.state:
             f.swap(name, f"{name}{source}")
@@ -100,7 +100,7 @@ class ArtificialCompressibility(FlowOnCharts):
         return StepLimit(fixed=fixed, cfl=cfl) if self.real else StepLimit(fixed=1.0)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        return {"one": 1.0} | (self.real.scalars(dt, ratio) if self.real else {})
+        return {"one": 1.0, **self.rates(dt, ratio)}
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         """The residuals: scalars from which `norms` follow. They are in the roles of the next state afterwards. And the
@@ -115,7 +115,15 @@ class ArtificialCompressibility(FlowOnCharts):
         """The root mean square of R / V of each equation, from the scalars of `monitor`; passive scalars, which follow
         the flow at their own pace, have theirs by name.
         """
-        return {NAMES.get(name, name): norm(self, scalars, name) for name in self.state}
+        return {NAMES.get(name, name): norm(self, scalars, name) / self.unit for name in self.state}
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """What gives each of the `norms` the units of momentum."""
+        differ = {scalar.name: scalar.differ for scalar in self.passive} | {"p": 1.0}
+        differ |= {"T": self.heat.differ} if self.heat else {}
+        weights = {name: self.numbers.speed / size for name, size in differ.items()}
+        return {NAMES.get(name, name): weights.get(name, 1.0) for name in self.state}
 
     def pace(self, f: Roles) -> Iterator[Launch]:
         """Compute what steps need that are the same everywhere, or a compressibility that is not."""

@@ -98,8 +98,8 @@ def _reached(real: DualTime, model: FlowOnCharts, scalars: Mapping[str, float]) 
 
 def left(real: DualTime, model: FlowOnCharts, scalars: Mapping[str, float]) -> dict[str, float]:
     """Return, for momentum, what is carried, and continuity, how many times what it may be the residual is."""
-    pace = model.speed / real.length
-    rates = model.speed * (scalars[CHANGE] + scalars["rate"])
+    pace = model.speed / real.length * model.unit
+    rates = model.speed * (scalars[CHANGE] + scalars["rate"] * model.unit)
 
     def share(least: float, *names: str) -> float:
         first = norm(model, scalars, *names, prefix="first_")

@@ -19,6 +19,7 @@ from functools import partial
 
 from taskflow.flow.bodies.bulk_velocity import stage
 from taskflow.flow.bodies.moving_scalars import EULER, HEUN, WHOLE
+from taskflow.flow.bodies.obstacles import coefficients_at_bodies
 from taskflow.flow.boundaries.boundary import (
     Value,
     impose,
@@ -100,8 +101,8 @@ class NavierStokes(FlowModel):
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         yield from self.driving.begin(f, self.setting)
         if self.obstacles:
-            yield from self.obstacles.start(f, self.grid, self.pressure)
-        yield from self.pressure.prepare(f)
+            yield from self.obstacles.start(f, self.grid)
+        yield from self.prepare(f)
         yield from self.projection(f, (f.u, f.v, f.w), "dt")
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
@@ -112,6 +113,12 @@ class NavierStokes(FlowModel):
         if self.obstacles and not self.obstacles.stairs:
             yield from first_pressure(self, f, self.obstacles)
         yield from self.limits(f)
+
+    def prepare(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """Compute what the pressure solver needs of the grid and of bodies."""
+        if self.obstacles:
+            yield from coefficients_at_bodies(f, self.grid, self.pressure)
+        yield from self.pressure.prepare(f)
 
     def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The velocity is made free of divergence by the next step."""

@@ -20,7 +20,7 @@ from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.geometry.grids.outline import planar
 from taskflow.hexahedra import Part, centres, in_parts
 from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
-from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, unit_of
 from taskflow.simulation.build.artificial_compressibility.moment import Moment
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.simulation.case import Boundary, Case
@@ -45,9 +45,10 @@ ON_CHARTS: Checks = {
 
 
 def numbers_on(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Magnitudes:
-    """The checks of numbers in the thinnest cells of a grid, for the tables of a case."""
+    """The checks of numbers in the thinnest cells of a grid, in the unit of kernels, for the tables of a case."""
     thinnest = min(chart.sizes.thickness[2 if planar(charts) else 3][0] for chart in charts.charts)
-    return Magnitudes((thinnest,) * 3, largest_diffusivity(tables), machine.precision)
+    unit = unit_of(charts)
+    return Magnitudes((thinnest / unit,) * 3, largest_diffusivity(tables) / unit, machine.precision)
 
 
 def numbers_can_be_computed(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Iterator[Problem]:
@@ -56,7 +57,7 @@ def numbers_can_be_computed(charts: MultiBlockGrid, tables: Mapping[str, Any], m
     least = min(chart.sizes.least for chart in charts.charts)
     largest = max(chart.sizes.largest for chart in charts.charts)
     for volume in (least, largest):
-        if lost := numbers.divisor(volume):
+        if lost := numbers.divisor(volume / unit_of(charts) ** 3):
             yield Problem(("grid",), f"a cell has the volume {volume:.3g}; {lost}; {REMEDY}")
             return
     yield from lost_numbers(numbers, tables, ON_CHARTS)
@@ -128,7 +129,7 @@ def _too_long(model: ArtificialCompressibility, thinnest: float, thickest: float
     sound = math.sqrt(method.least_compressibility(model.speed))
     bounds = {}
     for size in {thinnest, thinnest if method.global_steps else thickest}:
-        friction, spread = (q / (sound * size) for q in (model.fluid.viscosity, model.numbers.spread))
+        friction, spread = (q / (sound * size) for q in (model.fluid.viscosity, model.spread))
         bounds[longest(method, dims, friction, spread)] = size
     least = min(bounds)
     if least < method.courant:

@@ -43,8 +43,8 @@ STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 @dataclass(frozen=True, eq=False)
 class ChartConstants:
     """These fields of a model with such `sides`, whose tables by name say how fast those are that vary, and such a
-    force on the `body` of the fluid. Those that change in time are written anew before each step. `instead` has the
-    values that a user has set, by key. Picklable.
+    force on the `body` of the fluid; lengths and times are in the `unit` of the model. Those that change in time are
+    written anew before each step. `instead` has the values that a user has set, by key. Picklable.
     """
 
     domain: ChartDomain
@@ -52,6 +52,7 @@ class ChartConstants:
     tables: Mapping[str, ChartSide]
     body: ChartForcing
     fields: tuple[Field, ...]
+    unit: float = 1.0
     instead: Mapping[str, Value] = field(default_factory=dict)
 
     def following(self, instead: Mapping[str, Value]) -> ChartConstants:
@@ -144,12 +145,14 @@ class ChartConstants:
             if name == METRICS:
                 values[METRICS] = metrics((x, y, z))
                 self._mirror(values[METRICS], box, moment.time)
+                values[METRICS][:, :, :-1] /= self.unit**2
+                values[METRICS][:, :, -1] /= self.unit**3
             elif name == SWEPT and self.domain.motion is not None:
-                values[SWEPT] = moment.swept(self.domain.motion, at_rest)
+                values[SWEPT] = moment.swept(self.domain.motion, at_rest) / self.unit**2
             elif name == FILTER:
-                values[FILTER] = np.cbrt(cell_volumes((x, y, z))) ** 2
+                values[FILTER] = np.cbrt(cell_volumes((x, y, z)) / self.unit**3) ** 2
             elif name in CORNERS:
-                values[name] = (x, y, z)[CORNERS.index(name)][:-1, :-1, :-1]
+                values[name] = (x, y, z)[CORNERS.index(name)][:-1, :-1, :-1] / self.unit
         values |= {name: values[name.removesuffix(SINGLE)] for name in names if name.endswith(SINGLE)}
         if KINDS in names:
             values[KINDS] = np.zeros(box.shape[::-1], np.uint8)
@@ -184,7 +187,7 @@ class ChartConstants:
                 inside = common.slices(box.lo)
                 x, y, z = (part[inside] for part in centres(vertices))
                 for name, component in zip(FORCE, body.at(x, y, z, time), strict=True):
-                    values[name][inside] = component
+                    values[name][inside] = component * self.unit
         return values
 
     def velocities(self, box: Box, moment: Moment) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ import numpy as np
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
 from taskflow.flow.model import Ends
+from taskflow.flow.models.artificial_compressibility.equations import power_of_two
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat, planar
 from taskflow.hexahedra import centres
@@ -92,6 +93,11 @@ class ChartDomain(Domain):
         """That of the thinnest and of the thickest cell: volume over the largest face."""
         sizes = [chart.sizes.thickness[2 if self.planar else 3] for chart in self.grid.charts]
         return min(least for least, _ in sizes), max(largest for _, largest in sizes)
+
+    @cached_property
+    def unit(self) -> float:
+        """A length between those of the least and of the largest cell, a power of two."""
+        return unit_of(self.grid)
 
     def described(self) -> Iterator[str]:
         grid = self.grid
@@ -243,6 +249,13 @@ class ChartDomain(Domain):
         points = [self.grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in self.grid.sides[name]]
         corners = np.concatenate(points, axis=1)
         return corners.min(axis=1), corners.max(axis=1)
+
+
+def unit_of(grid: MultiBlockGrid) -> float:
+    """A length between those of the least and of the largest cell of a grid, a power of two from 2^-100 to 2^100."""
+    volumes = [size for chart in grid.charts for size in (chart.sizes.least, chart.sizes.largest)]
+    length = (min(volumes) ** 0.5 * max(volumes) ** 0.5) ** (1 / 3)
+    return power_of_two(min(max(length, 2.0**-100), 2.0**100))
 
 
 @lru_cache(maxsize=1)

@@ -12,13 +12,13 @@ import numpy as np
 
 from taskflow.analysis.charts.points import reach, thin_direction
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
-from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.hexahedra import Part, cell_volumes, face_areas, in_parts
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.build.artificial_compressibility.rules import reference_speed, warmth
+from taskflow.simulation.build.artificial_compressibility.given import range_of_scalar, reference_speed, warmth
 from taskflow.simulation.build.artificial_compressibility.tables import Inner
 from taskflow.simulation.build.foresight import Foresight, FormulaSignal
 from taskflow.simulation.build.scales import SIDES, Scale, Scales
@@ -52,6 +52,12 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
         return None
     differ = range_of_temperatures(case, grid, case.initial)
     return HeatTransport(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
+
+
+def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
+    """The passive scalars of a case, and how much they differ."""
+    at_first = placed(grid, case.motion)
+    return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in case.scalars)
 
 
 def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:

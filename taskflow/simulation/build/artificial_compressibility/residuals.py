@@ -59,7 +59,8 @@ class CompressibilityMeasures:
         """
         numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
         if self.model.real:
-            numbers |= {"dt": tick.dt, "cfl": tick.dt * scalars["rate"], "divergence": scalars["most_p"]}
+            numbers |= {"dt": tick.dt, "cfl": tick.dt * scalars["rate"]}
+            numbers["divergence"] = scalars["most_p"] / self.model.unit
             numbers["inner"] = int(self.model.look * scalars.get(LOOKS, 0.0))
         else:
             numbers |= self.model.progress(scalars)
@@ -143,7 +144,8 @@ class ResidualWatch(StateWatch):
 
     def __init__(self, criterion: ResidualCriterion, measure: Measure) -> None:
         self._criterion, self._measure = criterion, measure
-        self._convergence = Convergence(criterion.tolerance, criterion.accept, criterion.patience)
+        weights = criterion.model.weights
+        self._convergence = Convergence(criterion.tolerance, criterion.accept, criterion.patience, weights)
         self._steady = False
 
     def go_on(self, state: Mapping[str, Any]) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from taskflow.caching import cached_property
 from taskflow.flow import Fluid
-from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
@@ -129,9 +128,10 @@ class CompressibilitySystem(System):
             self.speed,
             method=self._method,
             heat=references.heat_of(case, self.grid),
-            passive=tuple(Passive(scalar.name, scalar.diffusivity) for scalar in case.scalars),
+            passive=references.passive_of(case, self.grid),
             spacing=self._spacing,
             largest_volume=max(chart.sizes.largest for chart in self.grid.charts),
+            unit=domain.unit,
             planar=self.domain.planar,
             body_force=case.table("body").varies,
             more_edges=more_edges(self.grid, domain.atlas, planar=self.domain.planar),
@@ -177,7 +177,7 @@ class CompressibilitySystem(System):
     @property
     def constants(self) -> ChartConstants:
         tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
-        return ChartConstants(self.domain, self.model.sides, tables, body, self.constant_fields)
+        return ChartConstants(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit)
 
     @property
     def inflows(self) -> ChartConstants | None:

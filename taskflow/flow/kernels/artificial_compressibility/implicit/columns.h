@@ -82,13 +82,22 @@ FN void eliminate_column(Columns& a, Columns& b, Pivots& pivots) {
     for (int n = 0; n < OWN; ++n) a.of[m][n] -= column[m] * row[n], b.of[m][n] -= column[m] * other[n];
   }
 }
+// A block whose row and column of the pressure are multiplied by a speed: all of its numbers have one unit then
+FN void balance(Columns& m, int first, real speed) {
+  for (int n = 0; n < OWN; ++n) {
+    m.of[0][n] *= speed;
+    for (int r = 0; r < 4; ++r) m.of[r][n] *= first + n == 0 ? speed : real(1);
+  }
+}
 // The inverse, by Gauss and Jordan with partial pivoting; where pivots differ by more than WORST infinity in its first place
-FN Columns inverse(Columns a, int first) {
+FN Columns inverse(Columns a, int first, real speed) {
+  balance(a, first, speed);
   Columns b;
   for (int r = 0; r < 4; ++r)
     for (int n = 0; n < OWN; ++n) b.of[r][n] = r == first + n;
   Pivots pivots = {0, 0};
   eliminate_column<0>(a, b, pivots), eliminate_column<1>(a, b, pivots), eliminate_column<2>(a, b, pivots), eliminate_column<3>(a, b, pivots);
+  balance(b, first, speed);
   if (first == 0 && !(double(pivots.most) < WORST * double(pivots.least))) b.of[0][0] = real(INFINITE);
   return b;
 }

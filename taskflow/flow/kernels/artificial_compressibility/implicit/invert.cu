@@ -132,7 +132,7 @@ struct Elimination {
           for (int n = 0; n < OWN; ++n) d.of[r][n] = rounded(d.of[r][n]);
       });
     }
-    const Columns inverted = inverse(d, first);
+    const Columns inverted = inverse(d, first, numbers.pace);
     if (present) store(c, first, inverted);
   }
 };

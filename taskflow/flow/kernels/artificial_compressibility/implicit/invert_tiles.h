@@ -77,7 +77,7 @@ struct ColumnOf {
           all.template take<side.number>(d, c, back[axis], [&](int row, int n) { return neighbour.row[row][n]; });
       }
     });
-    const Columns inverted = inverse(d, first);
+    const Columns inverted = inverse(d, first, all.numbers.pace);
     if (!present) return;
     for (int row = 0; row < 4; ++row) shelf.inverses[step & 1][mine].row[row][first] = real(Real_pivot(inverted.of[row][0]));
     all.store(c, first, inverted);
@@ -93,7 +93,7 @@ FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   if (!present) c = single_cell<Up>(r, s, r.lo[0], r.lo[1], r.lo[2]);
   const int first = int(threadIdx.x) % ROWS;
   if (s.colour >= 0) return all.whole(c, first, present);
-  const Columns inverted = inverse(all.begun(c, first), first);  // no registers for neighbours: none is earlier
+  const Columns inverted = inverse(all.begun(c, first), first, all.numbers.pace);  // no registers for neighbours: none is earlier
   if (present) all.store(c, first, inverted);
 }
 #elif defined(WHOLE)

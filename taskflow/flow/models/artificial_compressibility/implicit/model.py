@@ -128,7 +128,7 @@ class ImplicitCompressibility(ImplicitScalars):
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """Those of a step of real time; outer iterations make their own."""
-        return self.real.scalars(dt, ratio) if self.real else {}
+        return self.rates(dt, ratio)
 
     def start(self, f: Roles) -> Program:
         """Ghost values of the initial state; nothing has been done."""
@@ -157,7 +157,7 @@ class ImplicitCompressibility(ImplicitScalars):
         if self.heat:
             yield impose(f.T_z, over=self.cells, value=Value(1.0))
             yield from self.changing_ghosts(f)
-            yield from self.scalar_factors((f.u, f.v, f.w), f, self.heat.diffusivity)
+            yield from self.scalar_factors((f.u, f.v, f.w), f, self.numbers)
         yield from self.solver.solve(f, self)
         velocity, update = fields(f, STATE)[1:], fields(f, UPDATE)[1:]
         yield outer.largest_change(velocity, update, over=self.cells, most=f.scalar("change"), speed=self.speed)
@@ -272,7 +272,8 @@ class ImplicitCompressibility(ImplicitScalars):
 
     def _paced(self, scalars: Scalars) -> dict[str, float]:
         solved, left = (self.solver.solved(scalars), self.solver.left(scalars)) if scalars["cfl"] > 0 else (False, 1.0)
-        return self.ramp.advance(scalars, length(scalars), solved, left)
+        size = length(scalars) * self.unit**2  # checkpoints have it in the units of the case
+        return self.ramp.advance(scalars, size, solved, left)
 
 
 def _judged(scalars: Scalars) -> dict[str, float]:

@@ -5,14 +5,14 @@ scalars follow the flow that was found: it does not know of them, so that nothin
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 from taskflow.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
-from taskflow.flow.models.artificial_compressibility.equations import Passive
+from taskflow.flow.models.artificial_compressibility.equations import Numbers, Passive
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import pseudo_time
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, Program, fields
@@ -42,13 +42,13 @@ class ImplicitScalars(ArtificialCompressibility):
         yield from self.scalar_ghosts(f, self.still, one, f.T_z)
         velocity = fields(f, AFTER)[1:]
         yield self.paced(velocity, f)
-        yield from self.scalar_factors(velocity, f, one.diffusivity)
+        yield from self.scalar_factors(velocity, f, self.carrying(one))
         yield Repeat(partial(self._round, one), ROUNDS)
 
     def _round(self, one: Passive, f: Roles) -> Iterator[Launch]:
         """Corrections of what the residual is now; the roles of `BEFORE` are written."""
         cells, new, metrics = self.cells, f[one.name], self.metrics(f)
-        where: dict[str, Any] = {"over": cells, "numbers": replace(self.numbers, diffusivity=one.diffusivity)}
+        where: dict[str, Any] = {"over": cells, "numbers": self.carrying(one)}
         yield from self.scalar_ghosts(f, self.sides, one, new)
         yield residual(
             fields(f, AFTER), fields(f, BEFORE), (new, f.T_z), self.past(f, one.name), *self.place(f),
@@ -62,14 +62,14 @@ class ImplicitScalars(ArtificialCompressibility):
             yield scalar.value_added(f.T_x, f.T_z, over=cells, by=1.0)
         yield scalar.value_added(new, f.T_x, over=cells, by=1.0)
 
-    def scalar_factors(self, velocity: tuple[str, ...], f: Roles, diffusivity: float) -> Iterator[Launch]:
+    def scalar_factors(self, velocity: tuple[str, ...], f: Roles, numbers: Numbers) -> Iterator[Launch]:
         """The matrix of a scalar with this velocity and its factors, from what T_z says of ghost cells."""
-        where = {**self._where(f), "numbers": replace(self.numbers, diffusivity=diffusivity)}
+        where = {**self._where(f), "numbers": numbers}
         sides, *place, _ = self.place(f)
         yield scalar.scalar_matrix(velocity, f.T_z, f.carry, f.T_pivot, f.pseudo, sides, *place, **where)
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield scalar.scalar_invert(
-                velocity, f.carry, f.T_pivot, *place, over=self.cells, sweep=sweep, numbers=where["numbers"]
+                velocity, f.carry, f.T_pivot, *place, over=self.cells, sweep=sweep, numbers=numbers
             )  # fmt: skip
 
     def scalar_solves(self, right: str, z: str, f: Roles) -> Iterator[Launch]:
