@@ -44,7 +44,6 @@ def alone(tmp_path):
     return run
 
 
-@pytest.mark.timeout(300)
 def test_the_runtime_needs_nothing_else(alone):
     """All its tests are imported; those of rooms that begin few processes, and its examples, are run."""
     output, code = alone("-k", QUICK, seconds=280)

@@ -12,7 +12,6 @@ LONG = [  # many runs
 ]  # fmt: skip
 
 
-@pytest.mark.timeout(150)
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=pytest.mark.slow if Path(page).stem in LONG else ()) for page in HOWTO]
 )

@@ -12,7 +12,6 @@ from tests.docs.pages import EXAMPLES, HOWTO, ON_GPUS, OTHERS, read
 LONG = ["tutorial", "tutorial_body_fitted", "index"]
 
 
-@pytest.mark.timeout(150)
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=pytest.mark.slow if Path(page).stem in LONG else ()) for page in OTHERS]
 )
@@ -29,7 +28,6 @@ def test_page_works_in_full(page, tmp_path):
 
 
 @pytest.mark.gpu
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", ON_GPUS)
 def test_page_works_on_a_gpu(page, tmp_path):
     read(page, tmp_path, 280, "--gpu")
