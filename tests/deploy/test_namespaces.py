@@ -18,6 +18,7 @@ import taskflow
 from taskflow.output import dataset
 from taskflow.runtime.machine.channel.ucx import ucx_problem
 
+GRACE = 60  # seconds to end in order
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 HOSTS = {"a": "192.168.199.1/24", "b": "192.168.199.2/24"}
@@ -59,7 +60,7 @@ class Hosts:
         finally:
             process.terminate()
             try:
-                process.communicate()
+                process.communicate(timeout=GRACE)
             except subprocess.TimeoutExpired:
                 for item in [*psutil.Process(process.pid).children(recursive=True), process]:
                     item.kill()
