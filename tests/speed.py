@@ -5,6 +5,7 @@ it several times slower, for minutes.
 from collections.abc import Callable
 from time import process_time
 
+SOON = 60.0  # seconds of wall clock: any wait that is not for another wait's limit has ended by then
 PASSES, SECONDS = 500_000, 0.03  # of a loop in Python, and the time that it takes on that machine
 
 

@@ -8,7 +8,7 @@ from taskflow.caching import cached_property
 
 class Shared:
     def __init__(self, threads):
-        self.barrier = threading.Barrier(threads, timeout=10)
+        self.barrier = threading.Barrier(threads, timeout=600)
 
     @cached_property
     def value(self):

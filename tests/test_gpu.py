@@ -26,7 +26,7 @@ from tests.simulation.test_probes import FOLLOWED
 from tests.simulation.test_restart import stirred
 from tests.simulation.test_spectra import turning
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.gpu
 KERNELS = pytest.mark.gpu(emulated=True)
 
 HOT, LID = {"type": "wall", "temperature": 1.0}, {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 0.0}

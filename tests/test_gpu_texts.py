@@ -67,7 +67,6 @@ def test_both_compilers_are_asked():
     if precision == "double" or "[motion]" not in path.read_text()  # grids move in double precision
     for fast in [path.stem in FAST and precision == "double"]
 ])  # fmt: skip
-@pytest.mark.timeout(600)
 def test_kernels_of_examples_compile_for_gpus(path, precision):
     assert [message for text in texts(path, precision) if (message := messages(text))] == []
 
@@ -75,7 +74,6 @@ def test_kernels_of_examples_compile_for_gpus(path, precision):
 @pytest.mark.slow
 @pytest.mark.parametrize("tables", [CYLINDER, TURNED, changed(LID, method__steps="local")])
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.timeout(600)
 def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     flow = case(tables, method__march="implicit", machine__precision=precision, time__steady=1e-4)
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
@@ -96,7 +94,6 @@ def test_factors_and_solves_compile_for_gpus(ordering):
 @pytest.mark.slow
 @pytest.mark.parametrize("march", ["rk4", "implicit"])
 @pytest.mark.parametrize(("model", "tables"), [("wale", CYLINDER), ("vreman", WARM), ("smagorinsky", TURNED)])
-@pytest.mark.timeout(600)
 def test_kernels_of_eddies_and_averages_on_charts_compile_for_gpus(model, tables, march):
     damping = {"damping": "none"} if model == "smagorinsky" else {}
     flow = case(
@@ -114,7 +111,6 @@ def test_kernels_of_what_changes_in_time_compile_for_gpus(precision):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_kernels_of_bodies_that_move_compile_for_gpus(precision):
     """With several, and one alone, which is another text."""
@@ -133,7 +129,6 @@ def test_kernels_of_implicit_diffusion_compile_for_gpus(precision, along):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.timeout(600)
 def test_kernels_of_expressions_compile_for_gpus(precision):
     """Everything that expressions have, in forces on faces and in cells, and in what is recorded."""
     source = SOURCE.replace("int", "a")

@@ -227,7 +227,6 @@ def clusters():
 
 
 @pytest.mark.fast("local-*", "peer-*", "actor-*")
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("channel", "workers", "blocks", "threads", "overlap"), [
     ("local", 1, (1, 1, 3), 2, "full"), ("actor", 2, (2, 1, 2), 1, "full"),
     pytest.param("actor", 1, (1, 1, 2), 1, "comm", marks=pytest.mark.slow),

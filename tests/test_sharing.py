@@ -39,7 +39,7 @@ def test_the_first_makes_it_and_the_last_takes_it_back(change, log):
 
 
 def test_threads_share_it(change, log):
-    together = threading.Barrier(8, timeout=10)
+    together = threading.Barrier(8, timeout=600)
 
     def work(_):
         with change:

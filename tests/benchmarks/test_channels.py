@@ -9,9 +9,6 @@ from taskflow.runtime.machine.channel import PREFERENCE, channel_problem
 
 HERE = [name for name in PREFERENCE if channel_problem(name) is None]
 
-pytestmark = pytest.mark.timeout(90)
-
-
 @pytest.fixture(autouse=True)
 def brief(monkeypatch):
     monkeypatch.setattr(channels, "COPY", 1)

@@ -160,7 +160,6 @@ def test_a_sweep_on_a_gpu(give, here):
 
 
 @pytest.mark.multigpu
-@pytest.mark.timeout(300)
 def test_blocks_on_gpus_in_a_process_each_and_in_one(give, here):
     words = ["--blocks", 2, "--cells", "64x64x64", "--overlap", "none,full", "--seconds", 0.1, "--workers", 1]
     result = give("bench", "sweep", *words, "--device", "gpu", "-o", "bench.json")

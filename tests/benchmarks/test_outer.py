@@ -16,7 +16,6 @@ BRIEF = ("--iterations", 2, "--seconds", 0.05, "--device", "cpu", "-o", "bench.j
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_one_block_beside_two(give, here):
     result = give("bench", "outer", "--cells", 16, "--counts", "1,2", "--overlap", "none", *BRIEF)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -39,7 +38,6 @@ def test_one_block_beside_two(give, here):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_six_charts_with_another_key(give, here):
     words = ("--case", "channel", "--cells", "48x8x8", "--solvers", "correction", "--set", "method.linear.sweeps=3")
     assert give("bench", "outer", *words, *BRIEF).exit_code == 0

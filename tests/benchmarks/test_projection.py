@@ -8,8 +8,6 @@ import pytest
 from taskflow.benchmarks.projection import memory, tables
 from taskflow.benchmarks.projection.app import METHODS
 
-pytestmark = pytest.mark.timeout(300)  # processes are begun again and again
-
 
 @pytest.fixture
 def measured(give, here):

@@ -97,7 +97,6 @@ def test_the_efficiency_of_a_step_is_that_against_one_gpu(give, here):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_what_benchmarks_write_becomes_tables(give, here):
     """On CPUs: a sweep and the whole step; the others have the columns of results of GPUs in the documentation."""
     brief = "--seconds", 0.01, "--device", "cpu"

@@ -236,7 +236,6 @@ def test_cores_are_given_back():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.skipif(shutil.which("simpleFoam") is None, reason="OpenFOAM is not installed")
 def test_both_programs_beside_each_other(give, here):
     cores = "1,2" if shutil.which("mpirun") and len(os.sched_getaffinity(0)) > 1 else "1"

@@ -11,7 +11,6 @@ BRIEF = ("--device", "cpu", "--seconds", 0.05, "--overlap", "none")
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_two_devices_beside_one(give, here):
     words = ("--cells", 16, "--cuts", "x,xyz", "--kinds", "strong,charts", *BRIEF, "-o", "bench.json")
     result = give("bench", "ssspnt", *words)

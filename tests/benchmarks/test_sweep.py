@@ -17,8 +17,6 @@ from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import cpu, open_device
 from tests.simulation.test_placement import pinned
 
-pytestmark = pytest.mark.timeout(90)
-
 
 def swept(kind, precision, blocks, cells=(6, 5, 4), sweeps=5, overlap="none", blocked=False):
     """Some sweeps from random numbers, in blocks of so many cells: (before, after) of p, and d, everywhere."""

@@ -12,8 +12,6 @@ from taskflow.benchmarks.two_phase.goals import GOALS
 from taskflow.benchmarks.two_phase.step import halved
 from taskflow.errors import BadInput
 
-pytestmark = pytest.mark.timeout(300)  # processes are begun again and again
-
 
 @pytest.fixture
 def measured(give, here):

@@ -27,7 +27,6 @@ def test_one_snapshot_elsewhere(give, run_directory, here):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_the_interface_between_two_phases(give, tmp_path):
     """A file of triangles for each snapshot; and the line f = 1/2 over a picture."""
     run = tf.run(case(time={"steps": 2}, output={"every": {"steps": 1}}), tmp_path / "run").directory

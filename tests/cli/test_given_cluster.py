@@ -59,7 +59,7 @@ def end(process):
     except psutil.Error:
         pass
     process.kill()
-    process.communicate(timeout=10)
+    process.communicate()
 
 
 def wait_until(reached, needed):

@@ -22,7 +22,7 @@ from tests.integration.test_direct import block_group, relaxed
 from tests.runtime.cluster.waiting import until_ended
 from tests.simulation.going_on import assert_same_run
 
-pytestmark = [pytest.mark.gpu, pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.gpu, pytest.mark.slow]
 DEVICE, CELLS = "gpu", 192
 LARGE = (512, 512, 256)
 STEPS, STRUCK = 80, 50

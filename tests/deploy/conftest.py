@@ -23,7 +23,7 @@ DEPLOY = ROOT / "deploy"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "sinfo")
 NODES = 2
 MUNGE = ("key-file", "socket", "pid-file", "log-file", "seed-file")
-LIMIT = 250.0  # seconds for what takes a few, on a busy machine
+LIMIT = 600.0  # seconds for what takes a few, on a busy machine
 PATIENCE = 20.0  # seconds for the daemons to begin
 
 # Every second counts: SLURM's own limits are made for clusters.

@@ -40,7 +40,7 @@ sys.exit(7)
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_scripts_explain_themselves(script):
-    done = subprocess.run([script], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([script], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("usage")
 
@@ -51,7 +51,7 @@ def look(tmp_path, *words, **settings):
     python = Path(sys.executable)
     environment = {**HERE, "HOME": str(tmp_path), **settings}
     command = [*words, python, "-c", LOOK, file]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 7, done.stderr
     assert "Traceback" not in done.stderr + done.stdout
     assert not list(tmp_path.glob("scheduler*"))
@@ -64,7 +64,7 @@ def test_one_cluster_at_a_time_begins_with_a_file(tmp_path):
     with (tmp_path / "scheduler.json.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         command = [DEPLOY / "cluster.sh", file, "cpu", "1", "true"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**HERE, "HOME": str(tmp_path)})
+        done = subprocess.run(command, capture_output=True, text=True, env={**HERE, "HOME": str(tmp_path)})
     assert (done.returncode, done.stderr) == (2, f"{file}: another cluster begins there; choose another file\n")
     assert [path.name for path in tmp_path.iterdir()] == ["scheduler.json.lock"]
 
@@ -80,14 +80,12 @@ def test_a_cluster_lives_as_long_as_its_command(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_a_cluster_without_certificates_is_there_for_who_says_so(tmp_path):
     seen = look(tmp_path, DEPLOY / "cluster.sh", tmp_path / "scheduler.json", "cpu", "1", TLS="off")
     assert seen == ["1", "tcp", "127.0.0.1"]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_a_cluster_with_certificates(tmp_path):
     subprocess.run([DEPLOY / "certificates.sh", tmp_path / "tls"], check=True, capture_output=True, env=HERE)
     assert (tmp_path / "tls" / "key.pem").stat().st_mode & 0o077 == 0
@@ -98,7 +96,7 @@ def test_a_cluster_with_certificates(tmp_path):
 def test_a_folder_without_certificates_is_refused(tmp_path):
     command = [DEPLOY / "cluster.sh", tmp_path / "scheduler.json", "cpu", "1", "true"]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=30, env={"TLS": str(tmp_path), "PATH": "/usr/bin:/bin"}
+        command, capture_output=True, text=True, env={"TLS": str(tmp_path), "PATH": "/usr/bin:/bin"}
     )
     assert done.returncode == 2
     assert "certificates.sh" in done.stderr
@@ -125,7 +123,7 @@ def ssh(tmp_path):
     with (tmp_path / "sshd.log").open("wb") as log:
         daemon = subprocess.Popen([server, "-D", "-e", "-f", tmp_path / "sshd_config"], stdout=log, stderr=log)
     try:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while subprocess.run([*command.split(), "localhost", "true"], capture_output=True).returncode:
             if daemon.poll() is not None or time.monotonic() > deadline:
                 pytest.skip(f"no ssh to this machine: {(tmp_path / 'sshd.log').read_text()[-300:]}")
@@ -137,7 +135,6 @@ def ssh(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_a_cluster_over_ssh(tmp_path, ssh):
     """Two hosts, which are this one under two names."""
     words = [DEPLOY / "ssh.sh", "localhost,127.0.0.1", tmp_path / "scheduler.json", "cpu", "1"]

@@ -10,7 +10,7 @@ import pytest
 import taskflow
 from taskflow.output import dataset, read_log
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).resolve().parents[2] / "deploy" / "slurm.sh"
 NODES = ("--nodes=2", "--ntasks-per-node=1")
 STEPS = 1500  # seconds of it are left when something happens

@@ -16,7 +16,6 @@ def test_there_are_eight():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("script", [script.name for script in SCRIPTS])
 def test_a_script_runs(tmp_path, script):
     folder = tmp_path / "docs" / "gallery"

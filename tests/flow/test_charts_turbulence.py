@@ -332,7 +332,6 @@ def test_forces_on_walls_are_what_the_fluid_loses():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_steps_marched_implicitly_are_those_marched_explicitly():
     """And explicit ones in which all cells take the same step of pseudo-time."""
     chart, about = box_with_lid()

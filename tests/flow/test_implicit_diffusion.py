@@ -214,7 +214,6 @@ def test_a_run_does_not_go_on_with_another_direction():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("along", ["x", "z"])
 def test_order_in_time(along):
     """Both schemes are of second order, towards what explicit steps of third order come to: in the velocity, where a

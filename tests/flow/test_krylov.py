@@ -55,7 +55,6 @@ def test_few_iterations_in_boxes_of_any_shape(domain, smoother):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC])
 @pytest.mark.parametrize("n", [63, 64, 65, 127, 128, 129])
 def test_iterations_do_not_depend_on_the_number_of_cells(n, faces):

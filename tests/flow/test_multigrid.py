@@ -190,7 +190,6 @@ def test_convergence_for_flat_cells(spacing):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("n", [63, 64, 65, 127, 128, 255, 256, 257])
 def test_convergence_does_not_depend_on_the_number_of_cells(n):
     domain = Domain((n, n, n))

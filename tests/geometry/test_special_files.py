@@ -18,8 +18,6 @@ from taskflow.simulation.case.grid import Spacing
 from taskflow.simulation.case.source import read
 from taskflow.simulation.formulas.profile_table import ProfileTable
 
-pytestmark = pytest.mark.timeout(20)  # a pipe that is waited for never ends
-
 READERS = {
     "faces": lambda path: Spacing(faces=str(path)),
     "table": ProfileTable.load,

@@ -24,9 +24,10 @@ from taskflow.simulation.build.simulation import SimulationSetup
 from tests.runtime.cluster.waiting import until_ended
 from tests.runtime.machine.programs import NAMES, Everything, noise, region
 from tests.runtime.machine.test_shard import oracle
+from tests.speed import SOON
 from tests.test_gpu import flow
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.gpu
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +142,7 @@ class Endless:
                 control.report(step=step, pid=os.getpid())
 
 
-def begun(team, steps=30, seconds=60.0):
+def begun(team, steps=30, seconds=300.0):
     """The process of each block, once all have done some steps."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -159,8 +160,8 @@ def test_a_block_that_is_told_to_give_up_does_so_at_once(cluster):
         begun(team)
         team.abort("the test says so")
         told = time.monotonic()
-        statuses = until_ended(team, 10.0)
-        assert time.monotonic() - told < 5.0
+        statuses = until_ended(team)
+        assert time.monotonic() - told < SOON
     assert all(isinstance(status.error, Aborted | ChannelError) for status in statuses)
     assert any("the test says so" in str(status.error) for status in statuses)
 
@@ -170,7 +171,7 @@ def test_a_wait_on_the_device_has_a_limit(cluster):
     made = SimulationSetup(flow("walls"), (1, 1, 2))
     with block_group(cluster, made.partition, message=3.0) as team:
         team.start([Endless(made.model, silent=1)] * 2)
-        deadline = time.monotonic() + 40.0
+        deadline = time.monotonic() + 300.0
         while time.monotonic() < deadline and team.status()[0].state == "running":
             time.sleep(0.05)
         error = team.status()[0].error
@@ -191,7 +192,7 @@ def test_the_death_of_a_neighbour_ends_the_run_with_its_name():
             os.kill(begun(team)[1], signal.SIGKILL)
             killed = time.monotonic()
             while team.status()[0].state == "running":
-                assert time.monotonic() - killed < 5.0
+                assert time.monotonic() - killed < SOON
                 time.sleep(0.02)
             error = team.status()[0].error
         assert isinstance(error, ChannelError | RunFailed), error

@@ -11,7 +11,7 @@ from taskflow.runtime.profile import chrome, profiled, summarise
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.gpu
 
 SETTINGS = ["grid.cells=[128,64,128]", "grid.lengths=[1.0,0.5,1.0]", "machine.precision=single"]
 

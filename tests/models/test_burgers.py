@@ -22,6 +22,7 @@ from tests.docs.fences import fences
 from tests.models import burgers
 from tests.models.burgers import BurgersSystem
 from tests.simulation.going_on import assert_same_run, contents, found, go, steps
+from tests.speed import SOON
 
 ROOT = Path(__file__).resolve().parents[2]
 WAVE = "sin(2 * pi * (x + y + z))"
@@ -258,7 +259,7 @@ def installed(tmp_path):
 
 
 def ended(running):
-    out, err = running.communicate(timeout=100)
+    out, err = running.communicate()
     assert running.returncode == 0, err
     return out
 
@@ -272,7 +273,7 @@ def test_an_installed_package_is_checked_run_killed_and_gone_on_with(installed, 
     many = ["--set", "machine.blocks=[1,2,2]", "--set", "machine.workers=2", "--quiet"]
     ended(installed("run", "case.toml", *many, "-o", "whole"))
     endless = installed("run", "case.toml", *many, "-o", "killed", "--set", "time.steps=1000000")
-    until = time.monotonic() + 60
+    until = time.monotonic() + SOON
     while not steps(tmp_path / "killed"):
         assert endless.poll() is None, endless.communicate()
         assert time.monotonic() < until

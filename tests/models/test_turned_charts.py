@@ -46,7 +46,6 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_charts_cut_by_the_user_give_the_same(whole, tmp_path):
     cells = state(case(boxed(charts=[2, 1, 1])), tmp_path)
     assert np.abs(whole[:, 3:]).max() > 0.1
@@ -54,7 +53,6 @@ def test_charts_cut_by_the_user_give_the_same(whole, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("blocks", [2, 3])
 def test_blocks_and_pieces_change_no_bit(blocks, whole, tmp_path):
     machine = {"blocks": blocks, "cuts": {"1": [1, 2, 1]}, "threads": 1, "overlap": "full"}
@@ -63,7 +61,6 @@ def test_blocks_and_pieces_change_no_bit(blocks, whole, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_charts_turned_at_random(whole, tmp_path):
     cells = state(case(boxed(charts=[2, 1, 1], turned=True)), tmp_path)
     np.testing.assert_allclose(cells, whole, rtol=0, atol=1e-14)
@@ -94,7 +91,6 @@ def straight(tmp_path_factory):
     return from_file(Turn(), tmp_path_factory.mktemp("straight"))
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "turn",
     [pytest.param(turn, marks=pytest.mark.slow) for turn in ROTATIONS],

@@ -8,6 +8,7 @@ import pytest
 
 from taskflow.errors import Lost, RunFailed
 from taskflow.output import Writer
+from tests.speed import SOON
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_no_more_than_depth_jobs_are_unfinished(gate):
     third.start()
     assert not submitted.wait(0.1)
     gate.set()
-    assert submitted.wait(5)
+    assert submitted.wait(SOON)
     third.join()
     writer.drain()
     assert writer.written == 3

@@ -56,7 +56,6 @@ def assert_blocks_and_a_break(folder, tables, cuts) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("tables", "cuts"), [
     (SHEDDING, {"1": [2, 1, 1], "2": [1, 2, 1]}), (PITCHING, {"1": [2, 1, 1], "2": [1, 2, 1]}),
     (WARM, {"2": [1, 2, 2]}), (SLIDING, {"4": [1, 1, 2]}),
@@ -105,7 +104,6 @@ def test_the_log_of_real_time(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_steps_of_real_time_are_proved():
     from taskflow.simulation.estimate import estimate
 
@@ -115,7 +113,6 @@ def test_steps_of_real_time_are_proved():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("march", ["rk4", "implicit"])
 def test_kernels_of_real_time_and_of_moving_grids_compile_for_gpus(march, tmp_path):
     from tests.nvrtc import messages
@@ -274,7 +271,6 @@ def test_pressures_and_stresses_on_a_wall_that_moves_are_its_force(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_implicit_marching_solves_the_same_steps_on_a_grid_that_moves(tmp_path):
     """As explicit marching, where both leave next to nothing of the residuals."""
     tight = changed(PITCHING, method__inner={"tolerance": 1e-8, "iterations": 20000})

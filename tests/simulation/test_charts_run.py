@@ -179,7 +179,6 @@ def test_the_log_has_forces_and_the_store_sides(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("tables", "blocks"), [(LID, 2), (TURNED, 2), (WING, 1), (WING, 2)])
 def test_steps_are_proved(tables, blocks):
     """On 2 blocks, where there are three charts, one of these owns pieces of two."""

@@ -58,7 +58,6 @@ def test_averages_are_those_of_the_snapshots(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("tables", "cuts"), [
     (SLIDING, {"4": [1, 1, 2]}), (PITCHING, {"1": [2, 1, 1], "2": [1, 2, 1]}), (WARM, {"2": [1, 2, 2]}),
     (changed(WARM, method__march="implicit", grid__cells=[10, 12, 6]), {"2": [1, 2, 1]}),
@@ -81,7 +80,6 @@ def test_averages_have_the_same_bits_for_any_blocks_and_after_a_break(tmp_path, 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_averages_begin_anew_where_a_run_goes_on_with_others(tmp_path):
     """With a table that was not there before, and again with one that is another."""
     path, tables = tmp_path / "run", changed(SLIDING, **EACH, checkpoint__every={"steps": 1})

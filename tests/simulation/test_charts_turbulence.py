@@ -79,7 +79,6 @@ def by_places(path) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("turbulence", [SMAGORINSKY, WALE, VREMAN])
 def test_turned_charts_have_the_same_eddies(tmp_path, turbulence):
     tables = changed(EDDYING, method__inner={"iterations": 20}, **turbulence)

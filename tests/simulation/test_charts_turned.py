@@ -80,7 +80,6 @@ def test_charts_turned_by_all_rotations_in_one_grid(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_a_chart_turned_by_each_rotation(tmp_path):
     """A single one, so that every kind of side lies on every face of it."""
     upright = cells(tmp_path / "upright", ALONE)
@@ -101,7 +100,6 @@ def test_two_dimensions_are_so_whatever_the_turn():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_a_chart_that_the_user_cuts(tmp_path):
     """S2: to the bit, as the arithmetic is the same."""
     grid = {**BOX, "cells": [8, 9, 4]}
@@ -110,7 +108,6 @@ def test_a_chart_that_the_user_cuts(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "grid",
     [

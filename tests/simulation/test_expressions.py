@@ -138,7 +138,6 @@ def test_the_flow_is_that_of_a_case_that_records_no_expression(whole, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_what_the_runtime_records_is_proved():
     estimate(stirred(**EVERYWHERE, machine__blocks=[1, 1, 2])).prove().hold()
 

@@ -502,7 +502,6 @@ def test_bad_work_on_blocks(client, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(200)
 def test_a_worker_that_is_lost_ends_it(tmp_path):
     """With what it had written, from which another one goes on."""
     case = stirred(machine__blocks=[1, 1, 2], checkpoint__every={"steps": 2}, time={"steps": 10**6})

@@ -148,7 +148,7 @@ def test_fluid_at_rest_lifts_bodies_as_archimedes_says(tables):
 @pytest.mark.slow
 @pytest.mark.parametrize(("pressure", "blocks", "other"), [
     ({"iterations": 4}, (1, 1, 1), (1, 1, 2)),
-    pytest.param({"solver": "multigrid"}, (1, 1, 2), (1, 1, 2), marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
+    pytest.param({"solver": "multigrid"}, (1, 1, 2), (1, 1, 2), marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_going_on_from_a_checkpoint_to_the_bit(pressure, blocks, other, tmp_path):
     """The checkpoint has no geometry: it follows from the time. With sweeps on other blocks, too."""

@@ -204,7 +204,6 @@ def test_a_run_has_its_pictures(tmp_path, make, picture):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_a_run_is_hardly_held_up(tmp_path, monkeypatch):
     """At the default interval pictures take less than 2 % of the wall clock between two of them from the steps, while
     the process that draws them is at work. The least of three runs counts: others may have the processors meanwhile.

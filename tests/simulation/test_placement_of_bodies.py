@@ -149,7 +149,6 @@ def test_going_on_from_a_checkpoint_to_the_bit(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_steps_with_bodies_that_move_are_proved():
     """The proof covers steps with the placement and without, after any other program."""
     small = {"grid": {"cells": [8, 6, 8], "lengths": [2.0, 1.2, 1.6]}, "machine": {"blocks": [1, 1, 2]}}

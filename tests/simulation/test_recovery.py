@@ -56,7 +56,6 @@ def test_what_would_happen_again_is_no_loss(error: TaskflowError, goes_on):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(200)
 def test_on_a_cluster_that_is_given_the_nanny_brings_a_worker_back(tmp_path):
     """The workers that live go on to be used."""
     case = stirred(
@@ -83,7 +82,6 @@ def test_on_a_cluster_that_is_given_the_nanny_brings_a_worker_back(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_block_that_hangs_is_missed_by_its_neighbours_and_the_run_goes_on(tmp_path, monkeypatch):
     """Its process lives, and answers: only that its messages do not come shows it, after machine.patience."""
     machine = {"device": "cpu", "threads": 1, "blocks": [1, 1, 2], "workers": 1, "patience": 10.0}

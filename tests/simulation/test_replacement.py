@@ -15,6 +15,7 @@ from taskflow.simulation import replacement
 from taskflow.simulation.replacement import STAGES, entries, follow, placed, settle
 from taskflow.simulation.run import run
 from tests.simulation.test_restart import stirred
+from tests.speed import SOON
 
 OLD = {"case.toml": "old", "fields.zarr/u/c/0": "values", "fields.zarr/zarr.json": "{", "mine.txt": "precious"}
 NEW = {"case.toml": "new", "fields.zarr/u/c/1": "others", "fields.zarr/zarr.json": "["}
@@ -120,7 +121,7 @@ def test_it_goes_as_soon_as_there_is_a_state(tmp_path, monkeypatch):
     time.sleep(0.2)
     assert read(tmp_path / ".taskflow-old") == OLD
     write(tmp_path, STATE)
-    until = time.monotonic() + 10.0
+    until = time.monotonic() + SOON
     while (tmp_path / ".taskflow-old").exists() or (tmp_path / ".taskflow-gone").exists():
         assert time.monotonic() < until
         time.sleep(0.01)

@@ -10,7 +10,6 @@ import taskflow as tf
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.simulation.estimate import estimate
 
-pytestmark = pytest.mark.timeout(300)  # whoever comes first compiles all kernels of two phases
 GRAVITY = 9.81
 TANK = {
     "grid": {"cells": [12, 1, 18], "lengths": [1.2, 0.1, 1.8]},
@@ -168,7 +167,6 @@ def whole(request, tmp_path_factory) -> tuple[str, tf.Run]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("machine", [
     {"blocks": [1, 1, 2], "overlap": "none"},
     {"blocks": [2, 2, 1], "threads": 2},
@@ -184,7 +182,6 @@ def test_blocks_threads_and_overlap_change_no_bit(tmp_path, whole, machine):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_stop_changes_no_bit_and_no_force(tmp_path, whole):
     precision, run = whole
     tf.run(jet(precision, time={"steps": 3}), tmp_path / "parts")
@@ -199,7 +196,6 @@ def test_a_stop_changes_no_bit_and_no_force(tmp_path, whole):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_debug_meets_no_invalid_ghost_cell(tmp_path, whole):
     precision, run = whole
     seen = tf.run(jet(precision, time={"steps": 3}, machine={"debug": True, "blocks": [1, 1, 2]}), tmp_path / "seen")

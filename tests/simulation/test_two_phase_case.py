@@ -138,7 +138,6 @@ def test_the_table_is_a_class_of_python():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("tables", [{}, pytest.param(WENO, marks=pytest.mark.slow)])
 def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path, tables):
     whole = tf.run(case(**tables), tmp_path / "whole").directory

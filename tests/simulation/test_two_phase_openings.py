@@ -83,7 +83,6 @@ VELOCITY_FORM = {
 }  # fmt: skip
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("pressure", "tables"), [
     pytest.param(None, {}, marks=pytest.mark.slow), pytest.param(0, {}, marks=pytest.mark.slow),
     pytest.param(None, VELOCITY_FORM, marks=pytest.mark.slow),

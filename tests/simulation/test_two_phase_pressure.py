@@ -49,7 +49,6 @@ def test_solvers_that_do_not_fit_are_refused(pressure, words):
         case(pressure={"outer": None, "iterations": None, **pressure})
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("phases", "solvers"), [
     (EQUAL, ("fft", "cg")),
     ({}, ("cg", "jacobi")),

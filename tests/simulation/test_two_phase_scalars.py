@@ -21,7 +21,6 @@ SWIRL = {"velocity": ["2 * sin(pi * x / 0.6)", "1.0", "sin(2 * pi * x / 0.6)"]}
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("tables", [{}, pytest.param({"obstacles": [BALL]}, marks=pytest.mark.slow)])
 def test_a_scalar_stays_within_bounds_and_its_sum_stays(tmp_path, tables):
     """Around a droplet of 50 : 1 that falls in a stream, with the velocity free of divergence to 1e-12."""
@@ -41,7 +40,6 @@ def test_a_scalar_stays_within_bounds_and_its_sum_stays(tmp_path, tables):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path):
     tables = {"scalars": [{**DYE, "diffusivity": 0.01, "sources": [{"point": [0.3, 0.2, 0.6], "rate": 1.0}]}]}
     whole = tf.run(case(**tables), tmp_path / "whole").directory

@@ -80,7 +80,6 @@ def test_triangles_have_to_be_there_closed_and_in_the_domain(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_triangles_are_what_a_box_is_on_any_blocks(tmp_path):
     """The box of two that overlap: between them, on cells' centres, too, there is no interface."""
     box = {"type": "box", "low": [0.1, -1, 0.1], "high": [0.5, 1, 0.6], "phase": 1}
@@ -97,7 +96,6 @@ def test_triangles_are_what_a_box_is_on_any_blocks(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_ball_of_triangles_is_a_ball(tmp_path):
     """But for its facets, and where distances end: the ball is three spacings wide, and they reach as far."""
     trimesh = pytest.importorskip("trimesh")
@@ -111,7 +109,6 @@ def test_a_ball_of_triangles_is_a_ball(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_shapes_are_the_same_on_blocks_and_what_their_distance_is(tmp_path):
     of_shapes = shaped(LAYER, {**SPHERE, "phase": 2}, {**SPHERE, "radius": 0.05})
     whole = tf.run(of_shapes, tmp_path / "whole").directory
@@ -134,7 +131,6 @@ def ball(x, y, z):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("values", [
     {"initial": ball},
     {"shapes": [{"type": "implicit", "inside": lambda x, y, z: -ball(x, y, z), "phase": 1}]},

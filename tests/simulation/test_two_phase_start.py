@@ -65,7 +65,6 @@ def test_friction_is_at_least_that_of_either_phase(phases):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_the_first_step_is_as_long_as_was_said(tmp_path):
     for name, tables in {"friction": {"two_phase": {"viscosity": [2.0, 0.2], "viscosity_mean": "arithmetic"}},
                          "waves": {"two_phase": {"surface_tension": 30.0}}}.items():  # fmt: skip
@@ -119,7 +118,6 @@ def test_cells_much_longer_than_wide_are_a_warning(cells, words):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_run_warns_of_one_sign_and_does_it(tmp_path):
     with pytest.warns(UserWarning, match=r'two_phase.initial = "x \+ 1": phase 1 fills the domain'):
         run = tf.run(case(two_phase={"initial": "x + 1"}, time={"steps": 1}), tmp_path / "run")

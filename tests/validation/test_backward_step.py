@@ -55,7 +55,6 @@ def test_the_experiment():
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_the_experiment_on_a_gpu():
     """3.8 % and 6.2 %."""
     assert_as_in_the_experiment(32, 0.045, gpu())

@@ -252,7 +252,6 @@ def _assert_second_order(runs) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_turned_charts_have_the_errors_of_charts_that_are_not(tmp_path):
     """V2: to 1e-12, after some explicit steps."""
     turned, upright = (

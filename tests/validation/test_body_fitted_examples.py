@@ -62,7 +62,6 @@ def test_the_creeping_flow_of_the_page():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_bearing(tmp_path):
     """Torque and load of the page, on the grid of the example; S6: what the shaft gives, the bearing takes."""
     bodies = short(tmp_path, "bearing", "time.steady=1e-10")
@@ -75,7 +74,6 @@ def test_bearing(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_round_pipe(tmp_path):
     """The flux of Hagen and Poiseuille."""
     short(tmp_path, "round_pipe", "grid.cells=[6, 6, 4]", "time.steady=1e-3")
@@ -95,7 +93,6 @@ def test_cylinder_body_fitted(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_naca0012(tmp_path):
     """No lift and no moment about the quarter chord, of a grid that is symmetric; the drag of the page."""
     body = short(tmp_path, "naca0012", "grid.cells=[64, 20, 1]", "grid.first=5e-3")["body"]
@@ -105,7 +102,6 @@ def test_naca0012(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_naca0012_pitching(tmp_path):
     """A period repeats that before it within 2 % of the largest lift, which is that of the page."""
     settings = "grid.cells=[64, 16, 1]", "grid.first=1e-2", "time.step=0.1875", "time.end=18"
@@ -130,7 +126,6 @@ def test_naca0012_shedding(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_oscillating_cylinder(tmp_path):
     """The force in the second period, to what few cells and 20 steps a period resolve. Measured: 11.0 % of the peak at
     the worst phase, 6.2 % in the mean square.
@@ -145,7 +140,6 @@ def test_oscillating_cylinder(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_curved_duct(tmp_path):
     """The fast fluid is outside at the end of the bend, with the speed of the page, to what few cells resolve."""
     short(tmp_path, "curved_duct", "grid.cells=[32, 8, 8]", "grid.first=0.06", "time.steady=1e-3")
@@ -158,7 +152,6 @@ def test_curved_duct(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_backward_step_inlet(tmp_path):
     """The flow comes back to the floor where Erturk has it at Re = 100, x = 2.922."""
     settings = "grid.cells=[40, 16, 1]", "grid.downstream=10", "grid.upstream=3", "fluid.viscosity=0.02"
@@ -171,7 +164,6 @@ def test_backward_step_inlet(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_heated_cube(tmp_path):
     """What enters at the hot wall leaves at the cold one; the pressure is 0 in the centre."""
     bodies = short(tmp_path, "heated_cube", "grid.cells=[9, 9, 9]", "time.steady=1e-2", "method.cfl=0.3")

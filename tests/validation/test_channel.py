@@ -16,7 +16,6 @@ RESOLVED = Path(__file__).parent / "cases" / "channel_resolved.toml"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("path", "cells", "allowed"), [(EXAMPLE, [32, 32, 40], 0.08), (RESOLVED, [64, 40, 40], 0.04)])
 def test_few_cells(tmp_path, path, cells, allowed):
     """With the eddies of a model on uniform cells, and with none on stretched ones; a short time is averaged over."""

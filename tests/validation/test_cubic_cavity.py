@@ -50,7 +50,6 @@ def test_64_cells():
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("n", ALLOWED)
 def test_on_a_gpu(n):
     assert_as_albensoeder(n, gpu())

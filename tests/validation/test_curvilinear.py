@@ -158,7 +158,6 @@ def test_air_in_a_heated_cube():
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("method", [EXPLICIT, {"kind": ImplicitCompressibility, "every": 1}], ids=["euler", "upwind"])
 def test_air_in_a_fine_heated_cube(method):
     """V13, with the gate of the projection and 1 %. Measured with upwind fluxes, on a CPU: 4.3779, after 38 outer

@@ -32,7 +32,6 @@ def test_steady():
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_steady_on_a_gpu():
     """The error falls with the spacing."""
     assert abs(assert_steady(40, 0.006, gpu())) < abs(assert_steady(20, 0.008, gpu()))
@@ -61,7 +60,6 @@ def test_steady_around_an_immersed_cylinder(cells, allowed):
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("cells", "allowed"), [(20, 0.003), (40, 0.001)])
 def test_steady_around_an_immersed_cylinder_on_a_gpu(cells, allowed):
     assert_steady(cells, allowed, gpu(), "immersed")
@@ -92,7 +90,6 @@ def test_pulse():
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("treatment", "cells", "allowed"),
     [("flagged", 20, 0.004), ("flagged", 40, 0.01), ("immersed", 20, 0.01), ("immersed", 40, 0.005)],

@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def script(name: str, *words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, EXAMPLES / name, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def physics(case: tf.Case) -> dict:
@@ -89,7 +89,6 @@ def test_compare_with_ghia(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(200)
 def test_heated_cavity_in_python(tmp_path):
     done = script("heated_cavity_in_python.py", tmp_path)
     assert done.returncode == 0, done.stderr

@@ -38,7 +38,6 @@ def test_few_cells(n):
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("n", "Ra"), [(64, 1e4), (64, 1e5), (96, 1e5)])
 def test_on_a_gpu(n, Ra):
     assert_as_published(n, Ra, gpu())

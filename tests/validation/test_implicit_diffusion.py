@@ -35,7 +35,6 @@ def values(flow: str, cells: int, steps: int, scheme: str, axis: int = 2) -> tup
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("flow", FLOWS)
 def test_order_in_time(flow, scheme):
@@ -62,7 +61,6 @@ def test_all_directions_are_alike(axis):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_convection_alone_bounds_the_steps_of_a_channel(tmp_path):
     """Re_tau = 180 on few cells that are thin at the walls: explicit steps would be at most a fifth as long."""
     case = tf.Case.load(RESOLVED, ["machine.device=cpu"]).replace(**{

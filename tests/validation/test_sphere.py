@@ -35,7 +35,6 @@ def test_periods():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_drag(tmp_path):
     """8 cells per diameter, 5 diameters wide: 12 % too much."""
     short = ["grid.cells=[64, 40, 40]", "time.end=10", "machine.device=cpu"]
@@ -46,7 +45,6 @@ def test_drag(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_drag_on_a_stretched_grid(tmp_path):
     """8 cells per diameter, 15 diameters wide, immersed: 116,000 cells and 3.9 % too much."""
     short = {"time": case(8, "immersed").time.model_copy(update={"end": 15.0})}

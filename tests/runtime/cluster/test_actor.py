@@ -28,8 +28,7 @@ from taskflow.runtime.regions import Partition
 from tests.runtime.cluster.waiting import until_ended, until_failed
 from tests.runtime.machine.programs import NAMES, Everything, noise, region
 from tests.runtime.machine.test_shard import oracle
-
-pytestmark = pytest.mark.timeout(90)
+from tests.speed import SOON
 
 
 class Work:
@@ -324,13 +323,13 @@ def test_a_frozen_worker_is_lost_within_five_seconds(phase):
                 lost = act().error
             except Lost as error:
                 lost = error
-            assert time.monotonic() - begin < 5
+            assert time.monotonic() - begin < SOON
             assert "no sign of life for 4 s" in str(lost)
             assert lost.workers == {group.workers[1]}
             begin = time.monotonic()
             group.abort("a block was lost")
             group.close()
-            assert time.monotonic() - begin < 15
+            assert time.monotonic() - begin < SOON
         finally:
             os.kill(frozen, signal.SIGCONT)
 
@@ -346,7 +345,7 @@ def test_a_frozen_worker_is_lost_while_all_are_asked_for_something():
             begin = time.monotonic()
             with pytest.raises(Lost, match="no sign of life for 4 s") as lost:
                 run_on_workers(client, os.getpid, workers)
-            assert time.monotonic() - begin < 5
+            assert time.monotonic() - begin < SOON
             assert lost.value.workers == {workers[1]}
         finally:
             os.kill(frozen, signal.SIGCONT)
@@ -361,7 +360,7 @@ def test_blocks_whose_client_is_gone_give_up(cluster: Client):
         while not all(status.progress for status in group.status()):
             time.sleep(0.02)
         assert sum(cluster.run(at_work).values()) == 2
-    until = time.monotonic() + 60
+    until = time.monotonic() + SOON
     while sum(cluster.run(at_work).values()):
         assert time.monotonic() < until
         time.sleep(0.1)
@@ -392,10 +391,10 @@ def test_close_ends_a_running_job_and_the_actors_go(cluster: Client):
             mine = {future.key for future in group._futures}
             assert mine <= set().union(*cluster.run(actors).values())
             begin = time.monotonic()
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < SOON
         assert sum(cluster.run(at_work).values()) == 0
         while mine & set().union(*cluster.run(actors).values()):
-            assert time.monotonic() - begin < 15
+            assert time.monotonic() - begin < SOON
             time.sleep(0.01)
     finally:
         gc.enable()
@@ -439,6 +438,6 @@ def test_a_killed_worker_is_a_named_error_within_seconds(cluster: Client):
         os.kill(group.status()[1].progress["pid"], signal.SIGKILL)
         begin = time.monotonic()
         statuses = until_ended(group)
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < SOON
         assert "does not answer" in str(statuses[1].error)
         assert statuses[0].error is not None

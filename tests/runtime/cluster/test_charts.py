@@ -6,7 +6,6 @@ import pytest
 import taskflow as tf
 from taskflow.runtime.cluster import embedded
 
-pytestmark = pytest.mark.timeout(120)
 CPU = {"device": "cpu", "threads": 1}
 
 HEAT = """

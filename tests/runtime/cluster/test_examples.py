@@ -19,7 +19,6 @@ import pytest
 import taskflow as tf
 from taskflow.runtime.cluster import embedded
 
-pytestmark = pytest.mark.timeout(90)
 CPU = {"device": "cpu", "threads": 1}
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PATHS = [str(EXAMPLES.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -171,7 +170,7 @@ def test_a_script_uses_all_gpus_of_the_machine():
     from taskflow.runtime.host.accelerators import accelerators
 
     command = [sys.executable, EXAMPLES / "heat3d.py", "64", "512"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=80, env=HERE)
+    done = subprocess.run(command, capture_output=True, text=True, env=HERE)
     assert done.returncode == 0, done.stderr
     assert f"<1x1x{len(accelerators())} blocks of" in done.stdout
     assert "on gpu" in done.stdout

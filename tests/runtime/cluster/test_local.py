@@ -20,8 +20,7 @@ import taskflow as tf
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.cluster.local import scriptless
 from tests.runtime.cluster.waiting import computes
-
-pytestmark = pytest.mark.timeout(60)
+from tests.speed import SOON
 
 
 def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
@@ -114,7 +113,7 @@ def test_a_worker_that_cannot_begin_on_its_gpu(monkeypatch):
     begin = time.monotonic()
     with pytest.raises(tf.RunFailed, match=r"did not begin .*no context on this GPU"), embedded(2, gpu=True):
         pass
-    assert time.monotonic() - begin < 30  # not the time that processes may take to begin
+    assert time.monotonic() - begin < SOON  # not the time that processes may take to begin
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ def test_threads_share_it_too():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=10)
+        thread.join()
     assert len({id(function) for function in result}) == 1
     assert len(result) == 4
 

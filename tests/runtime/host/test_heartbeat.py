@@ -14,6 +14,7 @@ import pytest
 
 from taskflow.runtime.host import heartbeat
 from taskflow.runtime.host.heartbeat import TOKEN, Heartbeats, HeartbeatSource, begin_heartbeat
+from tests.speed import SOON
 
 WORKER = """
 import ctypes, sys
@@ -91,7 +92,8 @@ def test_a_process_whose_interpreter_is_held_is_heard(alive, heartbeats):
 
 def test_threads_share_heartbeats(alive, heartbeats):
     """Each asks for its own workers; whom another one hears already is heard on."""
-    workers, begin = [[f"tcp://127.0.1.{t}:{n}" for n in range(64)] for t in range(4)], threading.Barrier(4, timeout=10)
+    workers = [[f"tcp://127.0.1.{t}:{n}" for n in range(64)] for t in range(4)]
+    begin = threading.Barrier(4)
 
     def follow(mine):
         begin.wait()
@@ -119,7 +121,7 @@ def test_a_client_has_one_however_many_threads_ask():
 
     with ThreadPoolExecutor(4) as pool:
         for _ in range(200):
-            client, begin = Client(), threading.Barrier(4, timeout=10)
+            client, begin = Client(), threading.Barrier(4)
             assert len({id(one) for one in pool.map(of, [client] * 4, [begin] * 4)}) == 1
 
 
@@ -167,7 +169,7 @@ def test_of_who_was_never_heard_nothing_is_said(heartbeats):
 
 def test_strangers_hear_nothing_and_do_no_harm(alive, heartbeats):
     """They are silent, say something wrong, or half of what is right, and are more than may wait."""
-    strangers = [socket.create_connection(("127.0.0.1", alive.place.port), timeout=5) for _ in range(80)]
+    strangers = [socket.create_connection(("127.0.0.1", alive.place.port)) for _ in range(80)]
     wrong, half, *silent = strangers
     wrong.send(bytes(TOKEN))
     half.send(alive.place.token[:-1])
@@ -187,7 +189,7 @@ def test_strangers_hear_nothing_and_do_no_harm(alive, heartbeats):
 
 
 def test_who_shows_the_token_in_pieces_is_heard(alive):
-    with socket.create_connection(("127.0.0.1", alive.place.port), timeout=5) as visitor:
+    with socket.create_connection(("127.0.0.1", alive.place.port)) as visitor:
         visitor.send(alive.place.token[:10])
         time.sleep(0.3)
         visitor.send(alive.place.token[10:])
@@ -201,7 +203,7 @@ def test_over_the_other_protocol(heartbeats):
         pytest.skip("this machine has no IPv6")
     address = "tls://[::1]:1"
     heartbeats.follow({address: begin_heartbeat(SimpleNamespace(address=address))})
-    until = time.monotonic() + 20
+    until = time.monotonic() + SOON
     while not heartbeats._heartbeats[address].heard:
         assert time.monotonic() < until
         time.sleep(0.05)

@@ -15,7 +15,7 @@ from taskflow.runtime.machine.device import Cpu
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.machine.trace.traces import calls as replayed
 
-LIMIT = 20.0  # seconds that a lane may wait for what another block has not enqueued
+LIMIT = 300.0  # seconds that a lane may wait for what another block has not enqueued
 _current = threading.local()
 
 

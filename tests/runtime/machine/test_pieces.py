@@ -163,7 +163,6 @@ def test_lists_have_the_bits_of_launches_one_after_the_other(space, apart, threa
 
 
 @pytest.mark.gpu(emulated=True)
-@pytest.mark.timeout(600)
 def test_lists_on_a_gpu_have_the_bits_of_launches_one_after_the_other(space, apart):
     device = one_gpu()
     listed = results(space, device)

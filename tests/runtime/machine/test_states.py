@@ -19,7 +19,7 @@ class Blocks:
     """A gather between threads that ends where one of them does not take part."""
 
     def __init__(self, blocks):
-        self._barrier, self._rows = threading.Barrier(blocks, timeout=10), [None] * blocks
+        self._barrier, self._rows = threading.Barrier(blocks, timeout=600), [None] * blocks
 
     def gather(self, block):
         def gather(row):
@@ -43,7 +43,7 @@ def together(count, job):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join()
     return result
 
 

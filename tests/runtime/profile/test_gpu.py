@@ -12,7 +12,7 @@ from taskflow.runtime.profile.stamp import Stamps
 from taskflow.runtime.regions import Partition
 from tests.runtime.machine.test_shard import NAMES, Everything, noise, region
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.gpu
 
 
 def test_stamps_are_in_order_and_on_the_hosts_clock():

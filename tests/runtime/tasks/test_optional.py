@@ -246,7 +246,7 @@ sys.stdout.buffer.write(cloudpickle.dumps(launches))
 
 
 def test_variants_of_a_script_are_one_object_each_elsewhere():
-    done = subprocess.run([sys.executable, "-c", SENDER], capture_output=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", SENDER], capture_output=True, check=True)
     first, whole, again = pickle.loads(done.stdout)
     assert first.task is again.task is first.task.base.of(first.task.derived[1])
     assert whole.task is first.task.base

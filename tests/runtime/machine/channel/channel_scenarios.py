@@ -11,7 +11,7 @@ from taskflow.errors import ChannelError
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.runtime.machine.channel.base import LIFELINE
 
-LIMIT = 20.0
+LIMIT = 300.0  # seconds, far more than `SOON`
 SIZES = (1, 8, 1000, 8192, 65536, 1_000_003, 8_000_000)
 
 

@@ -21,7 +21,7 @@ from taskflow.runtime.machine.channel.peer import PeerChannel
 from taskflow.runtime.machine.channel.ucx import UCXChannel
 
 Scenario = Callable[[Channel, int], Any]
-SECONDS = 40.0
+SECONDS = 600.0
 """Hard limit of one scenario."""
 KILL_AFTER = 1.0
 """Seconds from the start of a scenario to the death of block 1."""

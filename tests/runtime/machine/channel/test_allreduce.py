@@ -9,8 +9,6 @@ from taskflow.errors import BadInput
 from taskflow.runtime.machine.channel import BlockReducer, Deadline, Stop, partners
 from taskflow.runtime.machine.channel.local import LocalChannel
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5, 7, 8, 12])
 def test_every_block_gets_the_bits_of_the_ordered_fold(blocks: int) -> None:

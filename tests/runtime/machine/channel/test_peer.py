@@ -21,11 +21,9 @@ from taskflow.errors import ChannelError
 from taskflow.runtime.machine.channel import Channel, Deadline, Stop, base, peer
 from taskflow.runtime.machine.channel.peer import PeerChannel, call, peer_problem
 from taskflow.runtime.machine.channel.peer_ring import open_segment, segment_bytes
+from tests.speed import SOON
 
-pytestmark = [
-    pytest.mark.timeout(60),
-    pytest.mark.skipif(peer_problem() is not None, reason=str(peer_problem())),
-]
+pytestmark = pytest.mark.skipif(peer_problem() is not None, reason=str(peer_problem()))
 RING = segment_bytes() // 2
 
 
@@ -59,14 +57,14 @@ def test_blocks_of_one_process_may_use_it_too() -> None:
 
 def test_every_sleeper_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the slices of a sleep, a bell that nobody rings would stop everything: for room, and for bytes."""
-    monkeypatch.setattr(base, "SLICE", 30.0)
+    monkeypatch.setattr(base, "SLICE", 300.0)
     begin = time.monotonic()
     stage = ThreadStage("peer")
     played(stage.play(scenarios.sends_waited_first, 3))
     played(stage.play(scenarios.late_receiver))
     played(stage.play(scenarios.many))
     played(stage.play(larger_than_the_ring))
-    assert time.monotonic() - begin < 15.0
+    assert time.monotonic() - begin < SOON
 
 
 def larger_than_the_ring(channel: Channel, blocks: int) -> None:
@@ -96,7 +94,7 @@ def test_messages_of_any_size_go_round_the_ring(pair: list[PeerChannel]) -> None
             inbox = np.zeros(size, np.uint8)
             pair[1].receive(0, sequence, inbox).wait(soon())
             np.testing.assert_array_equal(inbox, bytes_of(sequence, size))
-        sending.result(20.0)
+        sending.result()
 
 
 def test_what_nobody_awaits_stays_in_the_ring(pair: list[PeerChannel]) -> None:
@@ -159,7 +157,7 @@ def test_strangers_are_turned_away(words: bytes, pair: list[PeerChannel]) -> Non
     segment = open_segment()
     bell = call(pair[1].address().offers["peer"].door, words, segment)
     os.close(segment)
-    bell.settimeout(20.0)
+    bell.settimeout(600.0)
     timer = threading.Timer(0.05, pair[0].send, (1, 0, bytes_of(0, 10)))
     timer.start()
     inbox = np.zeros(10, np.uint8)
@@ -192,7 +190,7 @@ def test_another_user_is_turned_away(pair: list[PeerChannel], monkeypatch: pytes
     os.close(segment)
     monkeypatch.setattr(peer.os, "getuid", lambda: 12345)
     assert pair[1]._door.answer() is None
-    bell.settimeout(20.0)
+    bell.settimeout(600.0)
     with contextlib.suppress(ConnectionResetError):  # what it said was not even read
         assert bell.recv(1) == b""
     bell.close()
@@ -204,7 +202,7 @@ def test_another_user_who_is_silent_is_not_waited_for(pair: list[PeerChannel], m
         monkeypatch.setattr(peer.os, "getuid", lambda: 12345)
         begin = time.monotonic()
         assert pair[1]._door.answer() is None
-        assert time.monotonic() - begin < 1.0
+        assert time.monotonic() - begin < SOON
 
 
 def test_memory_is_not_brought_to_another_user(pair: list[PeerChannel], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,6 @@ from taskflow.runtime.machine.channel import Address, Router, Stop, check_reques
 from taskflow.runtime.machine.channel.peer import PeerOffer, peer_problem
 from taskflow.runtime.machine.channel.ucx import ucx_problem
 
-pytestmark = pytest.mark.timeout(30)
 ALL = ("local", "peer", "ucx", "actor")
 NO_UCX = "ucxx cannot be loaded (No module named 'ucxx')"
 

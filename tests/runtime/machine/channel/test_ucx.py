@@ -13,7 +13,7 @@ from taskflow.runtime.machine.channel import Deadline, Stop
 from taskflow.runtime.machine.channel.base import Address
 from taskflow.runtime.machine.channel.ucx import UCXChannel
 
-pytestmark = [pytest.mark.timeout(60), needs_ucx]
+pytestmark = needs_ucx
 
 
 def ports():
