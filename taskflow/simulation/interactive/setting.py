@@ -133,8 +133,8 @@ def _refused(key: str, case: Case, known: Mapping[str, Value]) -> str:
     if _found(key, case) is None:
         return f"the case has no such value; {timed}"
     return (
-        "it does not change in time in this case, so that kernels have it as a constant; give it there as an expression"
-        f' of t, such as "0*t", if it takes one; {timed}'
+        "it does not change in time in this case; kernels have it as a constant: give it there as an expression of t,"
+        f' such as "0*t", if it takes one; {timed}'
     )
 
 
