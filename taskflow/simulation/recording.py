@@ -13,9 +13,9 @@ from taskflow.flow.measures.derived import Derived
 from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
 from taskflow.output.pictures import undrawn, write_part
 from taskflow.runtime.machine import Shard
+from taskflow.simulation.build.interfaces import Measures
 from taskflow.simulation.build.pictures import Picture
 from taskflow.simulation.build.simulation import BlockSpec
-from taskflow.simulation.build.system import Measures
 from taskflow.simulation.records.fields import (
     SNAPSHOTS,
     STATISTICS,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from taskflow.simulation.bodies import Surroundings
-from taskflow.simulation.build.system import Entering
+from taskflow.simulation.build.interfaces import Entering
 from taskflow.simulation.build.timed import TimedNumbers
 from taskflow.simulation.case.table import written
 from taskflow.simulation.case.timed import Value, value

@@ -18,7 +18,8 @@ from taskflow.flow.model import Model
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles
-from taskflow.simulation.build.system import Measures, System, moment
+from taskflow.simulation.build.interfaces import Measures
+from taskflow.simulation.build.system import System, moment
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.table import Positive, Table, entry, reads
 from taskflow.simulation.timing.schedule import Tick

@@ -187,7 +187,8 @@ class Stretched(Grid):
             rows = (LookupTable(t.first, (value,) * len(t.values)) if a in axes else t for a, t in enumerate(tables))
             return triple(rows)
 
-        inverse = {name: wide(getattr(self, name), 0.0) for name in ("per_cell", "per_face", "per_two_cells")}
+        names = ("per_cell", "per_face", "per_two_cells")
+        inverse: dict[str, Any] = {name: wide(getattr(self, name), 0.0) for name in names}
         return replace(super().flat(axes), **inverse) if axes else self
 
     def inverse_spacing_squared_along(self, axis: int) -> float:

@@ -221,11 +221,14 @@ class InitialForce:
         """Return whether it depends on the time itself."""
         return self._expression.formula.timed
 
-    def at(self, time: float) -> np.ndarray | None:
-        """The force at a time on the initial fields; None where these are not known. Raises BadInput where it is not
-        finite.
-        """
-        return None if self._fields is None else self._at_time(time, self._fields)
+    @property
+    def known(self) -> bool:
+        """Return whether the initial fields are known, on which it acts."""
+        return self._fields is not None
+
+    def of(self, time: float) -> np.ndarray:
+        """The force at a time on the initial fields. Raises BadInput where it is not finite."""
+        return self._at_time(time, self._fields or {})
 
     def check(self) -> None:
         """Raises BadInput where it is not finite at the start, or as time goes on."""

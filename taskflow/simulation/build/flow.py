@@ -240,8 +240,7 @@ class FlowSystem(System):
             path = sim.bodies.path
             self.ways.check(0.0, path[-1], path, sim.case.time.step)
         self.inflows.check(moments(sim.case))
-        known = sim.case.time.end is not None or sim.case.time.step is not None
-        self.timed.check(times(sim.case)[: None if known else 1])
+        self.timed.check(times(sim.case)[: None if sim.case.time.end or sim.case.time.step else 1])
         initial = largest(sim.case, sim.grid)
         for force in initial_forces(sim.case, sim.grid):  # which evaluate initial fields without their keys
             force.check()
@@ -289,15 +288,13 @@ class FlowSystem(System):
         for name, body in self.sim.bodies.driven.items():
             if not isinstance(body, MovingBody):
                 continue
-            speed = max(body.speed(time) for time in path)
             when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"
-            yield f"{name}: its surface moves at {speed:.4g} at most {when}"
+            yield f"{name}: its surface moves at {max(map(body.speed, path)):.4g} at most {when}"
 
     def _openings(self) -> Iterator[str]:
         """A line for each side where fluid enters or leaves."""
-        inflows = self.inflows
-        for face in inflows.profiles:
-            speeds = inflows.inward(face, 0.0)
-            often = " at first, and changes in time" if inflows.varies else ""
+        for face in self.inflows.profiles:
+            speeds = self.inflows.inward(face, 0.0)
+            often = " at first, and changes in time" if self.inflows.varies else ""
             yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
         yield from outflows_described(self.model)

@@ -79,7 +79,7 @@ class ForceSignal(Signal):
     force: InitialForce
 
     def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
-        return np.array([np.ravel(self.force.at(float(t))) for t in times])
+        return np.array([np.ravel(self.force.of(float(t))) for t in times])
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,8 @@ class FormulaSignal(Signal):
     points: np.ndarray
 
     def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
-        return np.array([np.ravel(self.vector.at(*self.points, float(t))) for t in times])
+        x, y, z = self.points
+        return np.array([np.ravel(self.vector.at(x, y, z, float(t))) for t in times])
 
 
 @dataclass(eq=False)

@@ -134,8 +134,7 @@ class Causes(Motion):
 
     @staticmethod
     def _strength(force: InitialForce, time: float) -> float:
-        values = force.at(time)
-        return float(np.abs(values).max(initial=0.0)) if values is not None else 0.0
+        return float(np.abs(force.of(time)).max(initial=0.0)) if force.known else 0.0
 
     def _temperatures(self) -> tuple[float, float]:
         """The largest difference of initial temperatures at one height, and that from walls and bodies."""
@@ -210,7 +209,7 @@ class Causes(Motion):
         for force in initial_forces(self._sim.case, self._sim.grid):
             on = force.table.on
             factor = self._near["uvw".index(on)] if on in VELOCITY else self._lift * (on == "T")
-            if force.timed and factor > 0 and force.at(0.0) is not None:
+            if force.timed and factor > 0 and force.known:
                 yield ForceSignal(float(factor), 1 if on in VELOCITY else 2, force)
 
 

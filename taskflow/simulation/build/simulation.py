@@ -19,12 +19,12 @@ from taskflow.simulation.bodies import Surroundings
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.foresight import Foresight
 from taskflow.simulation.build.given import Given
+from taskflow.simulation.build.interfaces import Constants, Entering, Measures
 from taskflow.simulation.build.origin import Origin
 from taskflow.simulation.build.pictures import Picture, pictures_of
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.solved import SolvedCase
-from taskflow.simulation.build.system import Constants, Entering, Measures
 from taskflow.simulation.build.timed import TimedNumbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.records.fields import PlaneLayers

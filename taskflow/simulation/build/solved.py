@@ -16,9 +16,10 @@ from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.build.domain import CaseOnBlocks, Domain
+from taskflow.simulation.build.interfaces import Entering, Measures
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.step_cost import StepCost
-from taskflow.simulation.build.system import Entering, Measures, System
+from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.particles import MOST
 from taskflow.simulation.records.fields import STATISTICS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from taskflow.caching import cached_property
 from taskflow.errors import BadInput
@@ -17,12 +17,11 @@ from taskflow.flow.model import Model
 from taskflow.flow.stability import NO_EDDIES
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates
 from taskflow.output import FieldMetadata
-from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Field
-from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
 from taskflow.simulation.build.domain import BoxDomain, CaseOnBlocks, Domain
 from taskflow.simulation.build.given import NOTHING, Given
+from taskflow.simulation.build.interfaces import Constants, Entering, Measures
 from taskflow.simulation.build.motion import Motion
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.step_cost import StepCost
@@ -30,54 +29,11 @@ from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
-from taskflow.simulation.case.timed import Value
 from taskflow.simulation.conditions.initial import extremes
 from taskflow.simulation.formulas.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.timing.schedule import Clock, Tick
 from taskflow.simulation.timing.steady import Settled, SteadyCriterion
-
-
-class Constants(Protocol):
-    """Fields that no program writes, such as where bodies are. Picklable."""
-
-    def fill(self, shard: Shard) -> None:
-        """Write those of a block."""
-
-
-class Entering(Protocol):
-    """The fluid that enters, where it changes in time: written before each step. Picklable."""
-
-    @property
-    def keys(self) -> Mapping[str, Value]:
-        """The values of the case that change in time, by key."""
-
-    def following(self, instead: Mapping[str, Value]) -> Entering:
-        """Return this with the values `instead` of those of the case, by key, also when they change later."""
-
-    def check(self, times: list[float]) -> None:
-        """Raises BadInput if a value is invalid at one of these times."""
-
-    def begin(self, shard: Shard) -> dict[str, float]:
-        """Write that of time 0; the scalars that the first step needs."""
-
-    def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
-        """Write that of a step from `time` to time + dt, behind one of `last` (0: none); the scalars that it needs."""
-
-
-class Measures(Protocol):
-    """The quantities that a line of the log has, of a state whose monitor has run. Picklable."""
-
-    @property
-    def monitor(self) -> Program:
-        """The program that measures. It leaves the scalar speed, the largest one, where there is a velocity."""
-
-    @property
-    def finite(self) -> tuple[str, ...]:
-        """The names of those that are finite in a sane state."""
-
-    def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """The line, `wall` seconds after the first state, from the scalars of the step and of the monitor."""
 
 
 def moment(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:

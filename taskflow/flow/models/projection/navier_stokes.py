@@ -20,13 +20,7 @@ from functools import partial
 from taskflow.flow.bodies.bulk_velocity import stage
 from taskflow.flow.bodies.moving_scalars import EULER, HEUN, WHOLE
 from taskflow.flow.bodies.obstacles import coefficients_at_bodies
-from taskflow.flow.boundaries.boundary import (
-    Value,
-    impose,
-    normal_velocity,
-    temperature_ghosts,
-    velocity_ghosts,
-)
+from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.boundaries.inflow import wall_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.forcing.driving import NO_DRIVING
@@ -92,9 +86,7 @@ class NavierStokes(FlowModel):
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """From initial values of u, v, w, T and passive scalars: a velocity as free of divergence as the solver makes
-        it, and p = 0 or, around immersed bodies, `first_pressure`.
-
-        The scalar dt has to be 1.
+        it, and p = 0 or, around immersed bodies, `first_pressure`. The scalar dt has to be 1.
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.openings.begin(f)
