@@ -249,10 +249,15 @@ class FlowModel(Model):
         it.
         """
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
-        once, axis = self.limiting_grid.inverse_spacing_squared, self.fluid.implicit.axis
-        left = self.limiting_grid.explicit_spacings(axis) / once
+        once, left = self._once
         carried = [(q.bounded, q.diffusivity * (1.0 if q.bounded else left) + eddy * part) for q in self.quantities]
         return DiffusiveRates.of(self.fluid.viscosity * left + eddy, carried, once)
+
+    @cached_property
+    def _once(self) -> tuple[float, float]:
+        """1/dx^2 + 1/dy^2 + 1/dz^2, and the share of it along which diffusion is explicit."""
+        once = self.limiting_grid.inverse_spacing_squared
+        return once, self.limiting_grid.explicit_spacings(self.fluid.implicit.axis) / once
 
     @property
     def frequency(self) -> float:

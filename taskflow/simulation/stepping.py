@@ -33,7 +33,8 @@ class Stepping:
         self._spec, self._shard, self._cells = spec, shard, cells
         self._settings, self._movement, self._particles, self._sanity = settings, movement, particles, sanity
         self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
-        self._more = 0.0  # what changes of walls, inflows and forces in the planned step add to the rate
+        self._before = 0.0  # the advective rate before the planned step
+        self._more = 0.0  # what changes of walls, inflows and forces in it add to that
 
     @property
     def _rate(self) -> float:
@@ -42,8 +43,8 @@ class Stepping:
     def planned(self, before: Tick) -> Tick:
         """Return the tick to which the next step leads, unless that turns out too long."""
         model, scalars, pace = self._spec.model, self._shard.scalars, self.pace
-        rate, diffusion = self._rate, model.spreads(scalars)
-        advance = partial(self._spec.clock.advance, before, model.rate(scalars), diffusion)
+        rate = self._before = self._rate
+        advance = partial(self._spec.clock.advance, before, model.rate(scalars), model.spreads(scalars))
         self._more = 0.0
         tick = advance(pace.longest(before, rate))
         if pace.limit.fixed is not None:
@@ -69,7 +70,7 @@ class Stepping:
         """Take the step from `before`, planned to lead to `tick`; return where it led. Raises RunFailed where no
         step is short enough. All blocks have to call it.
         """
-        shard, pace, rate = self._shard, self.pace, self._rate
+        shard, pace, rate = self._shard, self.pace, self._before
         kept = None
         if pace.limit.fixed is None and not pace.certain(tick, rate, self._more):
             kept = Savepoint(shard, self._cells, self._particles)

@@ -10,7 +10,7 @@ import numpy as np
 from taskflow.caching import cached_property
 from taskflow.flow import ConvectiveOutflow, Inflow, PressureOutflow, Wall
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.flow.stability import NO_ONSET, Onset
+from taskflow.flow.stability import Onset
 from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.build.domain import CaseOnBlocks
 from taskflow.simulation.build.expressions import InitialForce, initial_forces
@@ -40,8 +40,9 @@ class Causes(Motion):
     @property
     def inert(self) -> bool:
         """Return whether a fluid at rest stays so."""
-        lifted = self._model.buoyancy is not None or self._fall > 0
-        return self.onset == NO_ONSET and not lifted and not self._model.forces and not timed_numbers(self._sim.case)
+        model, onset = self._model, self.onset
+        driven = model.buoyancy is not None or self._fall > 0 or model.forces or onset.acceleration or onset.jerk
+        return not driven and not self._inflows.varies and not timed_numbers(self._sim.case)
 
     @property
     def speedup(self) -> float:
