@@ -11,8 +11,8 @@ from math import prod
 from pathlib import Path
 from typing import IO, Any
 
-from taskflow import files
 from taskflow.errors import BadInput
+from taskflow.files import fits, opened
 
 MOST = 10**15  # bytes of a file
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -66,7 +66,7 @@ def _examine(dataset: Any, where: str, size: int) -> None:
                 " of HDF5; pack it by GZIP, by h5repack for instance"
             )
     if how.get_layout() == h5d.CHUNKED:
-        files.fits(prod(how.get_chunk()) * dataset.id.get_type().get_size(), f"a chunk of {where}", size)
+        fits(prod(how.get_chunk()) * dataset.id.get_type().get_size(), f"a chunk of {where}", size)
 
 
 def nbytes(dataset: Any) -> int:
@@ -91,12 +91,12 @@ def examine(file: IO[bytes]) -> bool:
         raise BadInput(f"NetCDF of version 4 needs h5py and h5netcdf, which are not installed: {remedy}") from None
     with h5py.File(file, "r") as root:
         read = sum(nbytes(dataset) for dataset in sound(root) if len(dataset.id.shape) < 2)
-        files.fits(3 * read, "its coordinates", root.id.get_filesize())
+        fits(3 * read, "its coordinates", root.id.get_filesize())
     file.seek(0)
     return True
 
 
 def engine(path: Path, remedy: str) -> str:
     """Return the engine by which xarray reads a NetCDF file. Raises BadInput for one that is not safe to read."""
-    with files.opened(path, MOST, remedy) as file:
+    with opened(path, MOST, remedy) as file:
         return "h5netcdf" if examine(file) else "scipy"

@@ -39,7 +39,7 @@ def weakness(path: str | Path, *, shared: bool = False, links: int = LINKS) -> s
     return None
 
 
-def make(folder: Path) -> None:
+def make_private(folder: Path) -> None:
     """Make a folder and its missing parents for this user alone, whatever the umask. Raises OSError."""
     for part in (*reversed(folder.parents), folder):
         if not part.exists():

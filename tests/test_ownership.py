@@ -11,7 +11,7 @@ import pytest
 
 from taskflow import ownership
 from taskflow.errors import BadInput
-from taskflow.ownership import first_own, make, scratch, weakness
+from taskflow.ownership import first_own, make_private, scratch, weakness
 
 OTHER = 65534  # a user who is not this one
 
@@ -20,7 +20,7 @@ OTHER = 65534  # a user who is not this one
 def folder(tmp_path):
     """A path of several folders, all of this user."""
     made = tmp_path / "one" / "two" / "three"
-    make(made)
+    make_private(made)
     assert weakness(made) is None
     return made
 
@@ -69,7 +69,7 @@ def test_the_folder_in_which_a_link_lies_and_what_it_leads_to(folder, tmp_path):
 def test_folders_are_made_for_this_user_alone_whatever_the_umask(tmp_path):
     before = os.umask(0)
     try:
-        make(tmp_path / "a" / "b")
+        make_private(tmp_path / "a" / "b")
     finally:
         os.umask(before)
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "a", tmp_path / "a" / "b")] == [0o700] * 2

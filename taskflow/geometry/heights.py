@@ -9,11 +9,11 @@ from typing import IO
 
 import numpy as np
 
-from taskflow import hdf5
 from taskflow.errors import BadInput, named
 from taskflow.files import fits
 from taskflow.geometry.libraries import EXTRA, library, unreadable, user_file
 from taskflow.geometry.shapes import Pointwise, Vector
+from taskflow.hdf5 import examine
 from taskflow.units import unit_of_length
 
 Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
@@ -143,7 +143,7 @@ def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map
     import xarray  # slow to load
 
     with named(str(path)):
-        hdf5.examine(file)
+        examine(file)
     # without indexes, which would read coordinates, however long they say that they are
     with xarray.open_dataset(file, create_default_indexes=False, decode_times=False) as data:
         flat = [str(name) for name, values in data.data_vars.items() if values.ndim == 2]

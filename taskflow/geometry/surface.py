@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -19,6 +20,7 @@ from taskflow.geometry.shapes import Shape, Steps, Vector
 from taskflow.runtime.regions import triple
 
 MEMORY = {".stl": 14, ".obj": 30}  # times its size takes a file while it is read: measured 9 to 13, and 17 to 30
+MATERIAL = re.compile(rb"^[ \t]*(usemtl|mtllib)\b.*$", re.MULTILINE)
 FARTHEST = 1e100  # where a corner of a triangle may be: products of three such numbers are finite
 SAME = 1e-8  # of the extent of a surface: corners that close to each other are one
 PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
@@ -224,7 +226,10 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
     try:
         # of bytes alone: it would look for what the file names, as materials, beside a file
         with np.errstate(all="ignore"):  # numbers that are too large are told of below
-            mesh = trimesh.load_mesh(BytesIO(file.read()), file_type=path.suffix.lower()[1:], process=False)
+            content = file.read()
+            if path.suffix.lower() == ".obj":
+                content = MATERIAL.sub(b"", content)  # trimesh makes a mesh of each, in time as their square
+            mesh = trimesh.load_mesh(BytesIO(content), file_type=path.suffix.lower()[1:], process=False)
         triangles = np.array(mesh.triangles, dtype=np.float64)
     except Exception as error:  # whatever a reader of broken files comes upon
         raise unreadable(path, error, "give an STL or OBJ file") from None

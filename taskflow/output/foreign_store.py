@@ -20,8 +20,8 @@ from zarr.abc.store import ByteRequest
 from zarr.core.buffer import Buffer, BufferPrototype
 from zarr.storage import LocalStore, WrapperStore
 
-from taskflow import files
 from taskflow.errors import BadInput
+from taskflow.files import bounded, content, fits
 
 METADATA = (".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json")
 MOST = 1 << 28  # bytes of metadata
@@ -65,7 +65,7 @@ def opened(path: Path) -> xr.Dataset:
     """Return the arrays of a store as lazy ones. Raises BadInput where one is not safe to read."""
     for name, array in described(path):
         accept(name, array)
-    with files.bounded(_size(path)):
+    with bounded(_size(path)):
         return xr.open_zarr(BoundStore(LocalStore(path, read_only=True)), chunks=None, consolidated=False)
 
 
@@ -84,9 +84,9 @@ def described(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             within(path, file)
             where = f"{file.relative_to(path)}"
             try:
-                content = json.loads(files.content(file, MOST, REMEDY))
+                said = json.loads(content(file, MOST, REMEDY))
                 if name != ".zattrs":
-                    yield from _arrays(where, content)
+                    yield from _arrays(where, said)
             except (ValueError, RecursionError, TypeError, AttributeError) as error:
                 raise BadInput(f"{where}: it is no metadata of Zarr ({error}); {REMEDY}") from None
 
@@ -121,10 +121,10 @@ def accept(name: str, array: Mapping[str, Any]) -> None:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"{name}: it is no metadata of Zarr ({type(error).__name__}: {error}); {REMEDY}") from None
     if len(shape) < 2:
-        files.fits(prod(shape) * width, name, 0)
-        files.fits(prod(chunks) * width, f"{name}: a chunk", 0)
+        fits(prod(shape) * width, name, 0)
+        fits(prod(chunks) * width, f"{name}: a chunk", 0)
     else:
-        files.fits(prod(chunks) * width, f"{name}: a chunk")
+        fits(prod(chunks) * width, f"{name}: a chunk")
 
 
 def _width(dtype: Any) -> int:

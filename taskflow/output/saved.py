@@ -16,14 +16,15 @@ import xarray as xr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from taskflow import files, hdf5
 from taskflow.errors import BadInput
+from taskflow.files import bounded
 from taskflow.foreign import STATE, foreign
-from taskflow.output import foreign_store
+from taskflow.hdf5 import engine
 from taskflow.output.chart_layout import CELLS
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
 from taskflow.output.disk import CASE, CHARTS, CHECKPOINTS, STORE, has_charts
+from taskflow.output.foreign_store import opened as open_store
 from taskflow.output.layout import FieldMetadata
 from taskflow.output.metadata import field_attributes, time_attributes
 from taskflow.output.moving import POSE, places_now
@@ -248,12 +249,12 @@ def _opened(path: Path) -> xr.Dataset | xr.DataTree:
         raise BadInput(f"{path}: {words}")
     try:
         if path.is_dir():
-            return foreign_store.opened(path)
+            return open_store(path)
         if path.suffix in NETCDF:
-            engine = hdf5.engine(path, "give a NetCDF file")
-            with files.bounded(path.stat().st_size):
-                whole = xr.open_dataset(path, chunks=None, engine=engine)
-            return whole if "u" in whole else _tree_in(path, engine) or whole
+            reader = engine(path, "give a NetCDF file")
+            with bounded(path.stat().st_size):
+                whole = xr.open_dataset(path, chunks=None, engine=reader)
+            return whole if "u" in whole else _tree_in(path, reader) or whole
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     except Exception as error:  # whatever its readers make of a file that is something else
@@ -261,10 +262,10 @@ def _opened(path: Path) -> xr.Dataset | xr.DataTree:
     raise BadInput(f"{path}: it is no run, and neither NetCDF ({', '.join(NETCDF)}) nor Zarr; give one of these")
 
 
-def _tree_in(path: Path, engine: str) -> xr.DataTree | None:
+def _tree_in(path: Path, reader: str) -> xr.DataTree | None:
     """Return the charts in a NetCDF file, if it has some."""
     with suppress(OSError, ValueError):  # of formats without groups
-        whole = xr.open_datatree(path, chunks=None, engine=engine)
+        whole = xr.open_datatree(path, chunks=None, engine=reader)
         return whole if CHARTS in whole.children else None
     return None
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskflow import ownership
+from taskflow.ownership import make_private, weakness
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -67,11 +67,11 @@ def main(folder: str, days: str) -> str | None:
     """Make a folder with a new certificate, for the scripts that begin clusters; returns the problem, if any."""
     path = Path(folder)
     try:
-        ownership.make(path)
+        make_private(path)
         if path.stat().st_uid != os.getuid():
             return f"{folder} belongs to another user; choose another folder"
         path.chmod(0o700)
-        if unsafe := ownership.weakness(path):
+        if unsafe := weakness(path):
             return f"{folder}: {unsafe}, and could exchange the certificate; choose another folder"
         make(path, int(days))
     except FileExistsError as error:

@@ -12,6 +12,8 @@ from taskflow.simulation.case.problems import Key, shown
 from taskflow.simulation.case.timed import CSV
 
 LARGEST = 1_000_000  # bytes
+DOTS = 100  # in a key
+SEPARATORS = re.compile(r"[,=\[\]{}\n#]")
 FILES = (
     (("boundaries",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"),
     (("two_phase", "shapes"), "file"), ((), "file"), ((), "map"), ((), "section"),
@@ -29,6 +31,8 @@ def read(path: Path) -> dict[str, Any]:
     """The tables of a TOML file; `BadInput` says why it cannot be read, and the line if it is not TOML."""
     with named(f"{path}"):
         text = files.text(path, LARGEST, "give a case file, in TOML", f"`taskflow new {path}` writes one to start from")
+    if any(part.count(".") > DOTS for part in SEPARATORS.split(text)):  # which would take tomllib hours
+        raise BadInput(f"{path}: not TOML of a case: a key has more than {DOTS} dots; give keys such as grid.cells")
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from taskflow import ownership
 from taskflow.errors import BadInput
+from taskflow.ownership import make_private, weakness
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.compile_host import cache_folder
 
@@ -34,8 +34,8 @@ def own_cache() -> None:
     given = os.environ.get("CUPY_CACHE_DIR")
     try:
         folder = Path(given or Path.home() / ".cupy" / "kernel_cache")
-        ownership.make(folder)
-        unsafe = ownership.weakness(folder)
+        make_private(folder)
+        unsafe = weakness(folder)
     except (OSError, RuntimeError):  # no home, or nothing can be written: CuPy keeps nothing
         return
     if unsafe and given:

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from taskflow import ownership
 from taskflow.errors import BadInput
+from taskflow.ownership import first_own, make_private, scratch, scratch_folders, weakness
 from taskflow.runtime.machine.kernel.agreement import KernelError
 
 # None of these changes a value: no contraction to fused multiply-adds, no -ffast-math. Errno and floating-point traps,
@@ -151,7 +151,7 @@ def compiler() -> Compiler:
 def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
     """Return whether a compiler builds a library with these flags."""
     source = "#include <omp.h>\n" if "-fopenmp" in flags else "int nothing;\n"
-    with ownership.scratch() as folder:
+    with scratch() as folder:
         arguments = [*command, *flags, "-fPIC", "-shared", "-x", "c++", "-", "-o", str(folder / "probe.so")]
         return _run(arguments, source, folder).returncode == 0
 
@@ -201,8 +201,8 @@ def cache_folder() -> Path:
     try:
         root = os.environ.get("XDG_CACHE_HOME")
         folder = (Path(root) if root else Path.home() / ".cache") / "taskflow"
-        ownership.make(folder)
-        if unsafe := ownership.weakness(folder):
+        make_private(folder)
+        if unsafe := weakness(folder):
             raise BadInput(
                 f"compiled kernels are not kept in {folder}: {unsafe}, and could put code of others there; change"
                 " owner or mode, or set XDG_CACHE_HOME to a folder of your own"
@@ -211,7 +211,7 @@ def cache_folder() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except (OSError, RuntimeError):  # read-only, full, or no home at all
-        where = ownership.first_own(ownership.scratch_folders())
+        where = first_own(scratch_folders())
         own = Path(tempfile.mkdtemp(prefix="taskflow-kernels-", dir=where))  # which nobody else can read
         atexit.register(shutil.rmtree, own, ignore_errors=True)
         return own
@@ -220,7 +220,7 @@ def cache_folder() -> Path:
 def loaded(path: Path) -> ctypes.CDLL | None:
     """The library in this file; None where there is none, or not what was written there."""
     try:
-        if ownership.weakness(path):  # an umask of 002 let a group write into it
+        if weakness(path):  # an umask of 002 let a group write into it
             return None
         content = path.read_bytes()
     except FileNotFoundError:
