@@ -248,7 +248,7 @@ class Obstacles:
             yield self.force(f, f.scalar(f"forces_{number}"), target=target, **where)
             if buoyancy and not body.heated:
                 sums, owners = f.scalar(f"stored_{number}"), (f.owner_x, f.owner_y, f.owner_z)
-                about = {"buoyancy": buoyancy, "number": number, **where}
+                about: dict[str, Any] = {"buoyancy": buoyancy, "number": number, **where}
                 yield stored_lift(f.T, f.solid, self.surfaces(f)[2], owners, stored=sums, **about)
             if heat and body.heated:
                 flux = f.scalar(f"flux_{number}")

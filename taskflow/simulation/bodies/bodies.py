@@ -104,9 +104,9 @@ class Bodies:
         return tuple(self._body(name) for name in self.names)
 
     @cached_property
-    def driven(self) -> dict[str, BodyForce]:
+    def driven(self) -> dict[str, BodyForce | MovingBody]:
         """The bodies with names, by these, of which more than the last step on their faces makes the force."""
-        moving, driven = self.moving, {}
+        moving, driven = self.moving, dict[str, BodyForce | MovingBody]()
         for name in self.names:
             parts, about = self._parts(name), np.array(self._about(name))
             motion, lift = moving.motions[parts[0]] if moving else None, self._lift(parts)

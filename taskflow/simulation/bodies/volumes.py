@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 
 import numpy as np
 
@@ -44,9 +43,9 @@ def volumes(solids: Solids, alone: Sequence[Shape]) -> Volumes:
 
 
 def _overlapping(solids: Solids) -> set[int]:
-    """The numbers from 0 of shapes whose boxes have cells in common."""
-    lo, hi = (np.array([end(box) for box in solids.boxes]) for end in (attrgetter("lo"), attrgetter("hi")))
-    return {n for n in range(len(lo)) if (np.minimum(hi, hi[n]) > np.maximum(lo, lo[n])).all(axis=1).sum() > 1}
+    """The numbers from 0 of shapes whose boxes have points in common."""
+    low, high = np.moveaxis(np.array([shape.bounds for shape in solids.shapes]), 1, 0)
+    return {n for n in range(len(low)) if (np.minimum(high, high[n]) > np.maximum(low, low[n])).all(axis=1).sum() > 1}
 
 
 def _room(shape: Shape, grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray]:
@@ -72,7 +71,7 @@ def _sampled(solids: Solids, box: Box) -> Iterator[tuple[np.ndarray, np.ndarray,
     """
     surfaces = 0
     for piece in pieces(box):
-        surfaces += np.count_nonzero(_is_on_surface(solids.numbers_around(piece)))
+        surfaces += int(np.count_nonzero(_is_on_surface(solids.numbers_around(piece))))
     per_cell = min(max(POINTS // max(surfaces, 1), LEAST), MOST)
     for piece in pieces(box):
         wide = solids.numbers_around(piece)
