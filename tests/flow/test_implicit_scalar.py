@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,7 +93,7 @@ def test_the_factors_of_a_scalar_are_those_of_a_dense_ilu(ordering):
     def factors(f):
         yield impose(f.T_z, over=flow.cells, value=Value(1.0))
         yield from flow.changing_ghosts(f)
-        yield from flow.scalar_factors((f.u, f.v, f.w), f, 0.03)
+        yield from flow.scalar_factors((f.u, f.v, f.w), f, replace(flow.numbers, diffusivity=0.03))
 
     def after(shard):
         shard.run(owned("implicit", factors))

@@ -44,7 +44,7 @@ def test_values_of_any_kind(changes, line):
      f"scalars[1].boundaries.y_min.value = 1e+200: {LOST}"),
     (LID, {"method__pressure_at": None, "machine__precision": "single", "time__steady": 1e-4,
            "grid__lengths": [1e-50] * 3},
-     "grid: a cell has the volume 2.08e-153; it is below 1.18e-38, the smallest sound number in single precision"),
+     "grid: a cell has the volume 2.08e-153; it is below 1.18e-38, the smallest sound number in single precision;"),
 ])  # fmt: skip
 def test_numbers_that_cannot_be_computed_with(tables, changes, start):
     assert any(line.startswith(start) for line in problems(tables, **changes))

@@ -135,7 +135,7 @@ def ran(flow, L, U, path):
     for body in last["bodies"].values():
         numbers += [np.divide(body[key], force) for key in ("force", "pressure_force")]
         numbers += [np.divide(body["moment"], force * L), [body.get("heat_flux", 0.0) / (U * L * span)]]
-    numbers.append([last.get("eddy_viscosity", 0.0) / (U * L), last["cfl"]])
+    numbers.append([last.get("eddy_viscosity", 0.0) / (U * L), last["cfl"] if "inner" in last else 0.0])
     return steps, np.concatenate(numbers)
 
 

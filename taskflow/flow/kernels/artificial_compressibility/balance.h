@@ -30,7 +30,7 @@ FN Warmth heat_on(Q T, const Conduction& conduct, const F& f, const Lengths& ste
 // What leaves a cell of a scalar, less its own value times the mass that leaves: while div u is not 0, what is uniform stays so.
 FN real settled(real leaving, real mass, real own) { return fused(-mass, own, leaving); }
 FN real heat_through(const Warmth& T, real mass, const Lying& side, real diffusivity, const Numbers& n) {
-  return fused(mass, carried(T.around, mass, side, n.least[2]), -(diffusivity * T.conducted));
+  return fused(mass, carried(T.around, mass, side, {n.least[2], n.per[2]}), -(diffusivity * T.conducted));
 }
 
 // Numbers of a face: what passes of the state, of heat, and, where that is to be kept apart, what friction and scheme add to the state

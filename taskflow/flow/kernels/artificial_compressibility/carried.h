@@ -1,5 +1,5 @@
 // A scalar on a face that a mass flux carries it through: from the upwind side
-FN real carried(const Row& T, real mass, const Lying& side, ::real least) {
+FN real carried(const Row& T, real mass, const Lying& side, Smallest least) {
 #ifdef PRESSURE_DAMPING
   const real inside = mean(T);
 #else

@@ -42,13 +42,21 @@ FN real least_zero(real a) { return a > 0 ? a : real(0); }
 
 // Van Albada's limiter of two differences (G. D. van Albada, B. van Leer, W. W. Roberts 1982, Astron. Astrophys. 108, 76): 0 at extrema.
 // Squares below `least` are rounding: what is uniform is smooth.
-FN real smoothness(real behind, real ahead, ::real least) {
-  const ::real tiny = sizeof(least) == 4 && least < ::real(1e-30) ? ::real(1e-30) : least;
+FN real smooth(real behind, real ahead, real tiny) {
   return least_zero(quotient(fused(2 * behind, ahead, tiny), fused(behind, behind, fused(ahead, ahead, tiny))));
 }
 
+// In single precision squares of small speeds would be lost: differences are multiplied by `per`, about one over their size.
+struct Smallest {
+  ::real least, per;
+};
+FN real smoothness(real behind, real ahead, Smallest q) {
+  if constexpr (sizeof(::real) == 4) return smooth(q.per * behind, q.per * ahead, ::real(1e-30));
+  else return smooth(behind, ahead, q.least);
+}
+
 // From a to d in a row, the face between b and c: kappa = 1/3, limited
-FN Sides limited(real a, real b, real c, real d, ::real least) {
+FN Sides limited(real a, real b, real c, real d, Smallest least) {
   const real third = real(1.0 / 3), before = b - a, here = c - b, behind = d - c;
   const real s = smoothness(before, here, least), t = smoothness(here, behind, least);
   return {fused(real(0.25) * s, fused(fused(-third, s, real(1)), before, fused(third, s, real(1)) * here), b),
@@ -65,7 +73,7 @@ FN Row row(Q q, const At& at, Step A) { return {q[at - 2 * A], q[at - A], q[at],
 FN real mean(const Row& q) { return real(0.5) * (q.b + q.c); }
 FN real third_difference(const Row& q) { return fused(real(-3), q.c - q.b, q.d - q.a); }
 
-FN Pair reconstructed(const Row& q, ::real least) {
+FN Pair reconstructed(const Row& q, Smallest least) {
 #if defined(CENTRAL) || defined(FIRST)
   return pair(q.b, q.c);
 #elif defined(LIMITED)
@@ -102,7 +110,7 @@ FN States on_side(const Rows& q, const Lying& side) {
 }
 template <class Numbers>
 FN States on_face(const Rows& q, const Lying& side, const Numbers& n) {
-  const ::real p = n.least[0], u = n.least[1];
+  const Smallest p{n.least[0], n.per[0]}, u{n.least[1], n.per[1]};
   States on = states(reconstructed(q.p, p), reconstructed(q.u, u), reconstructed(q.v, u), reconstructed(q.w, u));
   if (side.kind != INTERIOR) on = on_side(q, side);
   return on;

@@ -141,7 +141,8 @@ class Numbers:
     Lengths and times may be in another unit than velocities: `per_length` is one over that unit. `speed` is the
     reference speed, `differ` how much the values of a scalar differ. The others follow: one over b and over the volume,
     squares of the areas, and these over the volume; `pace`, a power of two near the speed; `least`, the squares below
-    which differences of p, of velocities and of a scalar are rounding.
+    which differences of p, of velocities and of a scalar are rounding, and `per`, powers of two near one over the sizes
+    of these.
     """
 
     viscosity: float
@@ -168,16 +169,19 @@ class Numbers:
     conductances: Vector = field(init=False)
     pace: float = field(init=False)
     least: Vector = field(init=False)
+    per: Vector = field(init=False)
 
     def __post_init__(self) -> None:
         x, y, z = (area * area for area in self.areas)
+        sizes = self.speed * self.speed, self.speed, self.differ
         derived = {
             "inverse_compressibility": 1 / self.compressibility,
             "inverse_volume": 1 / self.volume,
             "squares": (x, y, z),
             "conductances": (x / self.volume, y / self.volume, z / self.volume),
             "pace": power_of_two(self.speed),
-            "least": triple(ROUNDING * q * q for q in (self.speed * self.speed, self.speed, self.differ)),
+            "least": triple(ROUNDING * q * q for q in sizes),
+            "per": triple(1 / power_of_two(q) for q in sizes),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)

@@ -119,7 +119,7 @@ class ArtificialCompressibility(FlowOnCharts):
 
     @property
     def weights(self) -> dict[str, float]:
-        """What gives each of the `norms` the units of momentum."""
+        """Factors that give all `norms` the unit of momentum."""
         differ = {scalar.name: scalar.differ for scalar in self.passive} | {"p": 1.0}
         differ |= {"T": self.heat.differ} if self.heat else {}
         weights = {name: self.numbers.speed / size for name, size in differ.items()}

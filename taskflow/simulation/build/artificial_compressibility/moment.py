@@ -60,7 +60,7 @@ class Moment:
         cells = tuple(n - 1 for n in vertices.shape[1:])
         low = tuple(slice(0, n) for n in cells)
         if not self.dt:
-            here, speeds = np.stack(motion.moved(vertices, self.time)), np.stack(self.speeds(motion, vertices))
+            here, speeds = motion.moved(vertices, self.time), self.speeds(motion, vertices)
             return np.stack([swept_rates(here, speeds, axis)[low] for axis in range(3)], axis=2)
         now, old, older = ((x, y, z) for x, y, z in (motion.moved(vertices, t) for t in (self.time, *self.before)))
         c_0, _, c_2 = self.weights

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from taskflow.simulation.build.artificial_compressibility.tables import Inner
 from taskflow.simulation.build.foresight import Foresight, FormulaSignal
 from taskflow.simulation.build.scales import SIDES, Scale, Scales
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.charts.physics import ChartScalar
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.motion import placed
 
@@ -56,8 +57,8 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
 
 def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
     """The passive scalars of a case, and how much they differ."""
-    at_first = placed(grid, case.motion)
-    return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in case.scalars)
+    at_first, scalars = placed(grid, case.motion), [cast("ChartScalar", one) for one in case.scalars]
+    return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in scalars)
 
 
 def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:

@@ -51,7 +51,7 @@ FN auto changed(const tangent::Fields& q, Heat T, In u, In v, In w, const Geomet
   Values<4 + 2 * present<Heat>> out{{all.p.slope, momentum.x, momentum.y, momentum.z}};
   if constexpr (present<Heat>) {
     const tangent::real mass = tangent::relative(all.p, swept);
-    out.of[4] = (mass * tangent::carried(tangent::row(T, f, A), mass, side, n.least[2])).slope - diffusivity_on(nu_t, n, f - A, f) * conduct(T.slope, f, steps);
+    out.of[4] = (mass * tangent::carried(tangent::row(T, f, A), mass, side, {n.least[2], n.per[2]})).slope - diffusivity_on(nu_t, n, f - A, f) * conduct(T.slope, f, steps);
     out.of[5] = all.p.value;
   }
   return out;
