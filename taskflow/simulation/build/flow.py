@@ -22,7 +22,7 @@ from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
-from taskflow.simulation.build.given import Given, coarse, given
+from taskflow.simulation.build.given import GivenRanges, coarse, given
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.reach import out_of_reach
 from taskflow.simulation.build.scales import Scales, advective_rate, peclet, scales
@@ -200,7 +200,7 @@ class FlowSystem(System):
         return 0
 
     @cached_property
-    def given(self) -> Given:
+    def given(self) -> GivenRanges:
         return given(self.sim.case, self.model)
 
     @property

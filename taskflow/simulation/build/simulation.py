@@ -17,7 +17,7 @@ from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Surroundings
 from taskflow.simulation.build.domain import Domain
-from taskflow.simulation.build.given import Given
+from taskflow.simulation.build.given import GivenRanges
 from taskflow.simulation.build.origin import Origin
 from taskflow.simulation.build.pictures import Picture, pictures_of
 from taskflow.simulation.build.projection import system_of
@@ -54,7 +54,7 @@ class BlockSpec:
     settled: Settled | None
     stability: Stability | None
     scales: Scales
-    given: Given
+    given: GivenRanges
     sweeps: int | None
     counted: tuple[str, ...]
     remedy: str | None

@@ -22,7 +22,7 @@ from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
 from taskflow.simulation.build.domain import BoxDomain, CaseOnBlocks, Domain
-from taskflow.simulation.build.given import NOTHING, Given
+from taskflow.simulation.build.given import NOTHING, GivenRanges
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
@@ -229,7 +229,7 @@ class System(SystemType, ABC):
         return TimedNumbers((), ADAMS_BASHFORTH)
 
     @cached_property
-    def given(self) -> Given:
+    def given(self) -> GivenRanges:
         """The ranges of temperature and scalars that the case gives."""
         return NOTHING
 
