@@ -142,7 +142,7 @@ class Model(Protocol):
         return None
 
     def ends(self, name: str) -> Ends:
-        """What the values of a field between a boundary and the first place inside are made of."""
+        """Return the origin of the values of a field between a boundary and the first place inside."""
         return "linear"
 
 
@@ -203,7 +203,7 @@ class FlowModel(Model):
         return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
 
     def ends(self, name: str) -> Ends:
-        """Return the same: ghost values of what has boundary conditions, beyond all edges if no side is open."""
+        """Return ghost values for fields with boundary conditions, beyond all edges if no side is open."""
         if name in VELOCITY or name in (quantity.name for quantity in self.quantities):
             return "sides" if open_sides(self.boundaries) else "ghost"
         return "nearest" if name in NEAREST else "linear"

@@ -38,12 +38,7 @@ GIVEN = "given_"  # with the name of a field: the range of what the case gives, 
 PSEUDO_TIME = "pseudo_time"  # attribute of a run to a steady state in pseudo-time: its time is the number of the step
 
 
-def time_attributes(attributes: Mapping[str, Any], long_name: str) -> dict[str, Any]:
-    """Return the attributes of the time of records in a group with these attributes."""
-    return {**TIME, "long_name": "step of pseudo-time" if PSEUDO_TIME in attributes else long_name}
-
-
-def moment(attributes: Mapping[str, Any], time: float) -> str:
+def moment(attributes: Mapping[Any, Any], time: float) -> str:
     """Return when a record of a run with these attributes was: its time, or its step of pseudo-time."""
     return f"step {time:.0f}" if PSEUDO_TIME in attributes else f"t = {time:.6g}"
 

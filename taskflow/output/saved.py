@@ -26,7 +26,7 @@ from taskflow.output.damage import Damaged
 from taskflow.output.disk import CASE, CHARTS, CHECKPOINTS, STORE, has_charts
 from taskflow.output.foreign_store import opened as open_store
 from taskflow.output.layout import FieldMetadata
-from taskflow.output.metadata import field_attributes, time_attributes
+from taskflow.output.metadata import field_attributes
 from taskflow.output.moving import POSE, places_now
 from taskflow.output.reading import charts, dataset, listed, tree
 from taskflow.runtime.regions import Box, Location, Triple, triple
@@ -93,7 +93,7 @@ def live(
         return ds.assign(arrays)
 
     records = tree(path) if has_charts(path) else dataset(path)
-    when = xr.Variable((), time, time_attributes(records.attrs, "time"))
+    when = xr.Variable((), time, records.coords["time"].attrs)
     if isinstance(records, xr.Dataset):
         dims = {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}
         return filled(records.drop_dims("time"), 0, dims).assign_coords(time=when)

@@ -27,13 +27,13 @@ from taskflow.output.metadata import (
     FIRST,
     SOLID,
     SOLID_ATTRIBUTES,
+    TIME,
     coordinate_attributes,
     field_attributes,
     global_attributes,
     grid_attributes,
     metric_attributes,
     metric_name,
-    time_attributes,
 )
 from taskflow.output.moving import write_places
 from taskflow.output.packing import BITS, PACKING
@@ -69,7 +69,7 @@ def create(
 
 def add_records(group: zarr.Group, layout: RecordsLayout) -> None:
     """Create the arrays of a layout that have records, without any yet: times, columns and fields."""
-    for name, described in {"time": time_attributes(group.attrs, layout.time), **layout.columns}.items():
+    for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
         add_column(group, name, layout.slots, described)
     for path, array in layout.arrays.items():
         shard, chunk = array.shard, array.chunk(layout.dtype)

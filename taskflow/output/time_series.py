@@ -16,14 +16,7 @@ import zarr
 from taskflow.output.disk import on_disk
 from taskflow.output.groups import WHOLE, add_array, add_column, array_of, consolidate
 from taskflow.output.layout import CENTRED, FieldMetadata
-from taskflow.output.metadata import (
-    MEAN,
-    PARTS,
-    UNITS,
-    coordinate_attributes,
-    global_attributes,
-    time_attributes,
-)
+from taskflow.output.metadata import MEAN, PARTS, TIME, UNITS, coordinate_attributes, global_attributes
 
 CHUNK_BYTES = 2**20
 LONGEST = 1024  # records of a chunk
@@ -181,7 +174,7 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
     group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
     for name, (values, described) in series.places.items():
         add_array(group, name, values.shape, (series.along(name),), described)[:] = values
-    for name, described in {"time": time_attributes(about, series.time), **series.columns}.items():
+    for name, described in {"time": {**TIME, "long_name": series.time}, **series.columns}.items():
         add_column(group, name, 0, described)
     for name, described in series.fields.items():
         shape, dims = series.shape, ("time", *series.staggered.get(name, series.dims))

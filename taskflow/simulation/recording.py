@@ -16,6 +16,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.interfaces import Measures
 from taskflow.simulation.build.pictures import Picture
 from taskflow.simulation.build.simulation import BlockSpec
+from taskflow.simulation.ranges import RangeWatch
 from taskflow.simulation.records.fields import (
     SNAPSHOTS,
     STATISTICS,
@@ -26,7 +27,6 @@ from taskflow.simulation.records.fields import (
     WriteStatus,
 )
 from taskflow.simulation.records.particles import Clouds
-from taskflow.simulation.records.ranges import RangeWatch
 from taskflow.simulation.records.series import PointSampler, SeriesRecording
 from taskflow.simulation.records.statistics import AverageRecorder
 from taskflow.simulation.timing.schedule import Tick

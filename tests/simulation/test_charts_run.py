@@ -150,7 +150,7 @@ def test_a_march_that_diverges_says_where_and_what_to_do(tmp_path):
 def test_a_steady_run_has_steps_and_no_time(tmp_path):
     run = tf.run(case(CYLINDER), tmp_path / "run")
     records = run.dataset()
-    assert records.coords["time"].attrs["long_name"] == "step of pseudo-time"
+    assert records.coords["time"].attrs["long_name"] == "steps of pseudo-time"
     assert moment(records.attrs, float(records.coords["time"][-1])) == "step 12"
     told = dict(describe(Record(run.directory)))
     assert told["state"] == "finished after 12 steps"

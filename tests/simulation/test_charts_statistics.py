@@ -13,6 +13,7 @@ from taskflow.simulation.conditions.restart import newest_restart
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case, changed
 from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM
+from tests.simulation.test_statistics import trapezoids
 
 EACH = {"output__every": {"steps": 1}, "method__inner": {"iterations": 10}, "statistics": {"every": {"steps": 1}}}
 AVERAGED = changed(SLIDING, time__step=None, time__cfl=0.8, **EACH)
@@ -28,12 +29,12 @@ def statistics(path):
 def weighted(path, name, other=None):
     """The mean of a field in the last cells of a chart over the snapshots, or a covariance, by NumPy."""
     result = tree(path / "fields.zarr")["charts/1"]
-    weights = np.diff(tree(path / "fields.zarr").time.values)
-    q = result[name].values[1:]
+    weights = trapezoids(0.0, tree(path / "fields.zarr").time.values)
+    q = result[name].values
     departing = q - np.average(q, axis=0, weights=weights)
     if other is None:
         return np.average(q, axis=0, weights=weights)
-    r = result[other].values[1:]
+    r = result[other].values
     return np.average(departing * (r - np.average(r, axis=0, weights=weights)), axis=0, weights=weights)
 
 
@@ -43,7 +44,7 @@ def test_averages_are_those_of_the_snapshots(tmp_path):
     path = tmp_path / "run"
     go(case(AVERAGED), path)
     averages = statistics(path)
-    assert averages["samples"].tolist() == [4]
+    assert averages["samples"].tolist() == [5]
     assert len(set(np.diff(tree(path / "fields.zarr").time.values))) > 1
     for name in "uvwp":
         np.testing.assert_allclose(averages[f"1/mean_{name}"][0], weighted(path, name), atol=1e-14)

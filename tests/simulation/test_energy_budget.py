@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.output import dataset, read_log
 from tests.simulation.going_on import go
 from tests.simulation.test_restart import BOX, stirred
-from tests.simulation.test_statistics import averaged, found, in_centres
+from tests.simulation.test_statistics import averaged, found, in_centres, trapezoids
 
 BUDGET = {"every": {"steps": 1}, "budget": True}
 
@@ -26,7 +26,7 @@ def whole(tmp_path_factory):
 def series(whole):
     """u, v, w of all samples less their means, as they are stored; and the weights of the samples."""
     with dataset(whole / "fields.zarr") as ds:
-        snapshots, weights = ds.isel(time=slice(1, None)).load(), np.diff(ds.time)
+        snapshots, weights = ds.load(), trapezoids(0.0, ds.time.values)
     return snapshots, weights / weights.sum()
 
 
@@ -85,7 +85,7 @@ def eddying(tmp_path_factory):
     path = tmp_path_factory.mktemp("eddying") / "run"
     go(averaged(statistics=BUDGET, turbulence={"model": "smagorinsky", "damping": "none"}), path, (2, 1, 2))
     with dataset(path / "fields.zarr") as ds:
-        snapshots, weights = ds.isel(time=slice(1, None)).load(), np.diff(ds.time)
+        snapshots, weights = ds.load(), trapezoids(0.0, ds.time.values)
     return path, snapshots, weights / weights.sum()
 
 

@@ -16,6 +16,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
 from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.test_restart import BOX, stirred
+from tests.simulation.test_statistics import trapezoids
 
 EACH = {"every": {"steps": 1}, "write": {"steps": 1}}
 FIELDS = ("u", "v", "w", "T")
@@ -194,22 +195,22 @@ def test_blocks_do_not_change_a_bit(blocks, tmp_path):
 
 
 def test_records_are_means_over_the_samples_since_the_last_one(tmp_path):
-    table = {"name": "waves", "along": "y", "start": 0.05, "every": {"steps": 2}, "write": {"steps": 4}}
+    table = {"name": "waves", "along": "y", "start": 0.1, "every": {"steps": 2}, "write": {"steps": 4}}
     go(waving(table), tmp_path / "run")
     ds, snapshots = found(tmp_path / "run", "waves"), found(tmp_path / "run")
     times = snapshots.time.values
-    np.testing.assert_array_equal(ds.since, [0.05, times[4]])
-    np.testing.assert_array_equal(ds.time, [times[4], times[8]])
-    np.testing.assert_array_equal(ds.samples, [2, 2])
-    item = by_numpy(snapshots, "p", "y")
-    for n, (since, first) in enumerate(((0.05, 2), (times[4], 6))):
-        weights = np.diff([since, times[first], times[first + 2]])
-        mean = np.average(item.isel(time=[first, first + 2]), axis=0, weights=weights)
+    np.testing.assert_array_equal(ds.since, [0.1, times[4], times[8]])
+    np.testing.assert_array_equal(ds.time, [times[4], times[8], times[-1]])
+    item, first = by_numpy(snapshots, "p", "y"), next(n for n, time in enumerate(times) if time >= 0.1)
+    for n, (since, begin, end) in enumerate(((0.1, first, 4), (times[4], 4, 8), (times[8], 8, len(times) - 1))):
+        steps = [step for step in range(begin, end + 1) if step in (begin, end) or step % 2 == 0]
+        mean = np.average(item.isel(time=steps), axis=0, weights=trapezoids(since, times[steps]))
         np.testing.assert_allclose(ds.spectrum_p[n], mean, **CLOSE)
+        assert ds.samples[n] == len(steps)
     over_time = ds.flow.over_time()
     weights = ds.time - ds.since
     np.testing.assert_allclose(over_time.spectrum_p, (ds.spectrum_p * weights).sum("time") / weights.sum(), rtol=1e-14)
-    assert (over_time.since, over_time.time, over_time.samples) == (0.05, times[8], 4)
+    assert (over_time.since, over_time.time, over_time.samples) == (0.1, times[-1], ds.samples.sum())
 
 
 def test_what_they_are_is_told(tmp_path):
@@ -218,7 +219,7 @@ def test_what_they_are_is_told(tmp_path):
     assert set(ds.data_vars) == {"spectrum_w", "since", "samples"}
     assert ds.spectrum_w.dims == ("time", "z_f", "x_c", "k")
     assert ds.spectrum_w.attrs["long_name"] == "spectrum along y of velocity along z"
-    assert (ds.attrs["along"], ds.samples.item()) == ("y", 3)
+    assert (ds.attrs["along"], ds.samples.item()) == ("y", 4)
     np.testing.assert_allclose(ds.z_f, np.arange(9) * 1.3 / 9)
 
 
@@ -240,7 +241,7 @@ def test_a_run_that_was_broken_off_has_the_same_ones(stopped, blocks, tmp_path):
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", **stopped)
     go(case, tmp_path / "run", blocks, resume=True)
-    assert found(tmp_path / "run", "waves").samples.values.tolist() == [3, 1]
+    assert found(tmp_path / "run", "waves").samples.values.tolist() == [4, 3]
     xr.testing.assert_identical(found(tmp_path / "run", "waves"), found(tmp_path / "whole", "waves"))
 
 

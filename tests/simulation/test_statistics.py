@@ -40,15 +40,42 @@ def in_centres(snapshots: xr.Dataset, name: str) -> np.ndarray:
     return values
 
 
+def trapezoids(start, times):
+    """The weights of samples: half of its interval the first and the last one, its own the others."""
+    weights = np.diff(times, prepend=times[0])
+    weights[0] = times[0] - start + (times[1] - times[0]) / 2
+    weights[-1] /= 2
+    return weights
+
+
+def test_the_mean_of_the_time_is_that_of_the_middle(tmp_path):
+    """By the trapezoidal rule, also in records on the way; by sums at the ends of intervals it is too late."""
+    case = Case(
+        grid={"cells": [4, 4, 4], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.1},
+        boundaries=dict.fromkeys("xyz", "periodic"), scalars=[{"name": "c", "diffusivity": 0.0, "source": 1.0}],
+        statistics={"every": {"steps": 2}, "fields": ["c"], "write": {"steps": 4}}, time={"steps": 8, "step": 0.01},
+        output={"precision": "double"}, machine={"device": "cpu"},
+    )  # fmt: skip
+    go(case, tmp_path / "run", (1, 1, 2))
+    ds = found(tmp_path / "run")
+    np.testing.assert_allclose(ds.time, [0.04, 0.08])
+    for n, end in enumerate(ds.time.values):
+        np.testing.assert_allclose(ds.mean_c[n], end / 2, rtol=1e-12)
+        times, weights = np.linspace(0.0, end, 2 * n + 3), np.array([0.5, *np.ones(2 * n + 1), 0.5])
+        np.testing.assert_allclose(ds.cov_c_c[n], np.average((times - end / 2) ** 2, weights=weights), rtol=1e-11)
+
+
 @pytest.mark.parametrize(("start", "every"), [(0.0, 1), (0.13, 2)])
 def test_they_are_those_of_the_snapshots(start, every, tmp_path):
     case = averaged(statistics={"start": start, "every": {"steps": every}})
     go(case, tmp_path / "run", (1, 1, 2))
     ds = found(tmp_path / "run").isel(time=-1)
     with dataset(tmp_path / "run" / "fields.zarr") as snapshots:
-        steps = [n for n, time in enumerate(snapshots.time.values) if n % every == 0 and time > start]
+        times, last = snapshots.time.values, snapshots.sizes["time"] - 1
+        first = next(n for n, time in enumerate(times) if time >= start)
+        steps = [n for n in range(first, last + 1) if n in (first, last) or n % every == 0]
         chosen = snapshots.isel(time=steps).load()
-        weights = np.diff([start, *chosen.time.values])
+        weights = trapezoids(start, chosen.time.values)
         series = {name: in_centres(chosen, name) for name in ALL}
     assert ds.samples == len(steps)
     assert ds.since == start
@@ -69,7 +96,7 @@ def test_what_they_are_is_told(tmp_path):
     assert ds.mean_T.dims == ("time", "z_c", "y_c", "x_c")
     assert ds.mean_T.attrs["long_name"] == "mean in time of temperature"
     assert ds.mean_T.attrs["cell_methods"] == "time: mean"
-    assert ds.samples.item() == 2
+    assert ds.samples.item() == 4  # of steps 0, 4, 8 and the last one
 
 
 @pytest.mark.slow
@@ -95,7 +122,7 @@ def test_a_run_that_was_broken_off_has_the_same_ones(stopped, blocks, tmp_path):
 def test_an_interrupted_run_has_those_so_far(tmp_path):
     case = averaged(statistics={"every": {"steps": 2}})
     go(case, tmp_path / "run", stop=5)
-    assert found(tmp_path / "run").samples.values.tolist() == [3]  # it ends with step 6
+    assert found(tmp_path / "run").samples.values.tolist() == [4]  # it ends with step 6
 
 
 @pytest.mark.slow
@@ -166,8 +193,8 @@ def test_profiles_are_over_time_and_planes(tmp_path):
     go(averaged(), tmp_path / "run")
     ds = found(tmp_path / "run").flow.profiles("z").isel(time=-1)
     with dataset(tmp_path / "run" / "fields.zarr") as snapshots:
-        steps = snapshots.isel(time=slice(1, None)).load()
-        weights = np.repeat(np.diff(snapshots.time)[:, None], 40, axis=1)
+        steps = snapshots.load()
+        weights = np.repeat(trapezoids(0.0, snapshots.time.values)[:, None], 40, axis=1)
         values = {name: np.moveaxis(in_centres(steps, name), 1, 0).reshape(9, -1) for name in ("u", "w")}
     mean = {name: np.average(item, axis=1, weights=weights.ravel()) for name, item in values.items()}
     assert ds.mean_u.dims == ("z_c",)

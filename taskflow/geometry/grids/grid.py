@@ -171,7 +171,7 @@ class MultiBlockGrid:
 
     @property
     def units(self) -> str:
-        """What to do about the unit of length; nothing in metres, or if there is none."""
+        """Return the remedy for a file in another unit than metres; nothing in metres, or if it names none."""
         name, metres = unit_of_length(self.unit)
         if metres == 1.0 or not name:
             return ""

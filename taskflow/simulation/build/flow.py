@@ -22,7 +22,7 @@ from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import BodyForce, MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
-from taskflow.simulation.build.given import Given, coarse, given
+from taskflow.simulation.build.given import GivenRanges, coarse, given
 from taskflow.simulation.build.onset import Causes
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.reach import out_of_reach
@@ -207,7 +207,7 @@ class FlowSystem(System):
         return 0
 
     @cached_property
-    def given(self) -> Given:
+    def given(self) -> GivenRanges:
         return given(self.sim.case, self.model)
 
     @property

@@ -19,7 +19,7 @@ SMOOTH = 2.0  # cell Peclet number up to which central differences make no waves
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenRanges:
     """The ranges of quantities on sides, in bodies and by sources, without their initial values, which `measured`
     finds in the first state; and the remedy for values beyond, by name. Picklable.
     """
@@ -34,7 +34,9 @@ class Given:
         return {f"{GIVEN}{name}": list(ends) for name, ends in self.ranges.items()}
 
     @classmethod
-    def of(cls, case: Case, remedies: Mapping[str, str], cells: tuple[Box, ...], *, bodies: bool = False) -> Given:
+    def of(
+        cls, case: Case, remedies: Mapping[str, str], cells: tuple[Box, ...], *, bodies: bool = False
+    ) -> GivenRanges:  # fmt: skip
         """Those of the quantities that have remedies."""
         tables = {scalar.name: scalar for scalar in case.scalars}
         ranges = {name: _heat(case) if name == "T" else _scalar(case, tables[name]) for name in remedies}
@@ -43,17 +45,17 @@ class Given:
         return cls(ranges, remedies, Extremes(tuple(ranges), cells, bodies))
 
 
-NOTHING = Given({}, {}, Extremes((), ()))
+NOTHING = GivenRanges({}, {}, Extremes((), ()))
 
 
-def given(case: Case, model: FlowModel) -> Given:
+def given(case: Case, model: FlowModel) -> GivenRanges:
     """The ranges of a flow on a Cartesian grid."""
     remedies = {}
     for q in model.quantities:
         key = "heat.scheme" if q.name == "T" else f"the scheme of scalar {q.name}"
         bounded = f'give {key} = "koren", which keeps the bounds, or more cells'
         remedies[q.name] = "give a smaller time.cfl" if q.bounded else bounded
-    return Given.of(case, remedies, (model.staggered.box,), bodies=model.obstacles is not None)
+    return GivenRanges.of(case, remedies, (model.staggered.box,), bodies=model.obstacles is not None)
 
 
 def _sides(case: Case) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def _range(values: Iterable[Any], pushes: Iterable[Any]) -> Range:
     return -math.inf if any(rate < 0 for rate in rates) else low, math.inf if any(rate > 0 for rate in rates) else high
 
 
-def coarse(given: Given, peclet: Mapping[str, float]) -> Iterator[str]:
+def coarse(given: GivenRanges, peclet: Mapping[str, float]) -> Iterator[str]:
     """Warn of cells in which differences without a limiter make waves, by the cell Peclet number of each quantity."""
     for name, number in peclet.items():
         if number > SMOOTH:

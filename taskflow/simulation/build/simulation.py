@@ -18,7 +18,7 @@ from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Surroundings
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.foresight import Foresight
-from taskflow.simulation.build.given import Given
+from taskflow.simulation.build.given import GivenRanges
 from taskflow.simulation.build.interfaces import Constants, Entering, Measures
 from taskflow.simulation.build.origin import Origin
 from taskflow.simulation.build.pictures import Picture, pictures_of
@@ -56,7 +56,7 @@ class BlockSpec:
     settled: Settled | None
     stability: Stability | None
     scales: Scales
-    given: Given
+    given: GivenRanges
     sweeps: int | None
     counted: tuple[str, ...]
     remedy: str | None

@@ -20,7 +20,7 @@ from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
 from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
 from taskflow.simulation.build.domain import BoxDomain, CaseOnBlocks, Domain
-from taskflow.simulation.build.given import NOTHING, Given
+from taskflow.simulation.build.given import NOTHING, GivenRanges
 from taskflow.simulation.build.interfaces import Constants, Entering, Measures
 from taskflow.simulation.build.motion import Motion
 from taskflow.simulation.build.scales import Scale, Scales
@@ -202,7 +202,7 @@ class System(SystemType, ABC):
         return TimedNumbers((), ADAMS_BASHFORTH)
 
     @cached_property
-    def given(self) -> Given:
+    def given(self) -> GivenRanges:
         """The ranges of temperature and scalars that the case gives."""
         return NOTHING
 

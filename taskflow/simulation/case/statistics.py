@@ -75,7 +75,8 @@ class SpectrumTable(Grouped):
     start: NonNegative = entry("the time from which on samples count", 0.0)
     every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
     write: Interval | None = optional(
-        "as `output.every`: when the mean over the samples since the last record is written, besides the end",
+        "as `output.every`: when the mean over the samples since the last record is written, besides the end. As often"
+        " as `every`: the spectra of these moments",
         otherwise="only at the end",
     )
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)

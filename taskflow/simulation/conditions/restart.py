@@ -54,6 +54,8 @@ class Samples(SavedPart):
     since: float
     until: float
     samples: NonNegativeInt
+    weight: float = 0.0
+    ahead: float = 0.0
 
 
 class While(SavedPart):
@@ -88,7 +90,7 @@ class Missed(SavedPart):
 Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
-class Ranges(SavedPart):
+class SavedRanges(SavedPart):
     """The ranges of temperature and scalars, in the first state and in all that were looked at."""
 
     first: dict[Name, Pair]
@@ -108,7 +110,7 @@ class WrittenState(SavedPart):
     sanity: dict[Name, float] = {}
     pace: NonNegativeFloat | None = None
     given: dict[Name, float | str] = {}
-    ranges: Ranges | None = None
+    ranges: SavedRanges | None = None
     lines: Count
     log: Checksum
     seconds: NonNegativeFloat

@@ -37,12 +37,20 @@ class TimeAverages(Generic[Averaged]):
     write: Every | None = None
     afresh: bool = False
 
+    @property
+    def single(self) -> bool:
+        """Whether each sample has a record of its own, which is that of its moment."""
+        return self.afresh and self.write == self.every
+
 
 class AverageRecorder:
-    """The statistics of a run, on one block.
+    """The statistics of a run, on one block, by the trapezoidal rule.
 
-    A sample stands for the time since the one before, the first one for that since the averaging began: so the weight
-    of all is the time from `since` to `until`. `derive` computes what is averaged and follows from other fields.
+    The first sample is the first state from the start on, and has half of the interval to the next one. Each other
+    sample has the interval before it: half of that as its end, and as much for the interval behind it, whose length is
+    not known yet. A record takes that half off its last sample. With equal intervals that is the trapezoidal rule, and
+    of second order with others. So the weight of all is the time from `since` to `until`. `derive` computes what is
+    averaged and follows from other fields.
     """
 
     def __init__(
@@ -52,6 +60,7 @@ class AverageRecorder:
         self._averages, self._shard, self._recording, self._derive = averages, shard, recording, derive
         self.since = self.until = averages.start
         self.samples = 0
+        self._weight = self._ahead = 0.0  # of all samples, and the part of it that is behind the last sample
 
     def begin(self, now: float) -> None:
         """Begin without samples at the time `now`."""
@@ -60,28 +69,57 @@ class AverageRecorder:
         self.until = self.since
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Go on from the state of a checkpoint, whose fields are restored already."""
+        """Go on from the state of a checkpoint, whose fields are restored already. Those of earlier builds have the
+        weight of the time alone.
+        """
         self.since, self.until, self.samples = state["since"], state["until"], state["samples"]
+        self._weight, self._ahead = state.get("weight", self.until - self.since), state.get("ahead", 0.0)
 
     def look(self, before: Tick, now: Tick, *, interrupted: bool) -> None:
-        """Take a sample and write a record where they are due."""
+        """Take a sample and write a record where they are due; a record has a sample of its time, but for that of a
+        run that was interrupted, which leaves the samples as they would have been.
+        """
         averages = self._averages
-        if now.time > self.since and averages.every.due(before, now.step, now.time):
-            self._derive(now)
-            share = (now.time - self.until) / (now.time - self.since)
-            self._shard.run(averages.statistics.sample, **{SHARE: share})
-            self.until, self.samples = now.time, self.samples + 1
         due = averages.write is not None and averages.write.due(before, now.step, now.time)
-        if (due or now.finished) and self.samples and self._recording.last != self.until:
-            planned = due or not interrupted
-            self._recording.take(planned=planned, time=self.until, since=self.since, samples=self.samples)
-            if averages.afresh and planned:
+        ending = due or (now.finished and not interrupted)
+        sampled, interval = averages.every.due(before, now.step, now.time), now.time - self.until
+        if not self.samples:
+            if (sampled and interval > 0) if averages.single else interval >= 0:
+                self._sample(now, interval, 0.0)
+        elif interval > 0 and (ending or sampled):
+            self._weight += 0.0 if self._ahead else interval / 2  # of the first sample
+            self._sample(now, interval, interval / 2)
+        if (due or now.finished) and self.until > self.since and self._recording.last != self.until:
+            behind = self._ahead if ending else 0.0
+            self._add(-behind)
+            self._recording.take(planned=ending, time=self.until, since=self.since, samples=self.samples)
+            self._add(behind)
+            if averages.afresh and ending:
                 self.begin(self.until)
+                if not averages.single:
+                    self._sample(now, 0.0, 0.0)
+
+    def _sample(self, now: Tick, weight: float, ahead: float) -> None:
+        """Add the present state with a weight, of which a part is for the interval behind it."""
+        self._derive(now)
+        if self.samples:
+            self._add(weight)
+        else:
+            self._shard.run(self._averages.statistics.sample, **{SHARE: 1.0})
+            self._weight = weight
+        self._ahead, self.until, self.samples = ahead, now.time, self.samples + 1
+
+    def _add(self, weight: float) -> None:
+        """Add the present state with a weight, or take it off."""
+        if weight:
+            self._weight += weight
+            self._shard.run(self._averages.statistics.sample, **{SHARE: weight / self._weight})
 
     @property
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint, besides fields."""
-        return {"since": self.since, "until": self.until, "samples": self.samples}
+        known = {"since": self.since, "until": self.until, "samples": self.samples}
+        return {**known, "weight": self._weight, "ahead": self._ahead}
 
 
 @dataclass(frozen=True, eq=False)

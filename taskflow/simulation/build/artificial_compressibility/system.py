@@ -36,7 +36,7 @@ from taskflow.simulation.build.artificial_compressibility.residuals import (
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
-from taskflow.simulation.build.given import Given
+from taskflow.simulation.build.given import GivenRanges
 from taskflow.simulation.build.motion import Motion
 from taskflow.simulation.build.onset import AROUND_BODIES
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
@@ -212,12 +212,12 @@ class CompressibilitySystem(System):
         return ResidualCriterion(self.model, below, every, accept, self.domain.thickness, patience)
 
     @cached_property
-    def given(self) -> Given:
+    def given(self) -> GivenRanges:
         case, method = self.sim.case, self.model.method
         limits = (method.flux, method.reconstruction, method.limiter) == ("upwind", "third", "none")
         remedy = 'give method.limiter = "van-albada", or more cells' if limits else "give more cells"
         names = [*(["T"] if case.heat else []), *(scalar.name for scalar in case.scalars)]
-        return Given.of(case, dict.fromkeys(names, remedy), self.domain.boxes)
+        return GivenRanges.of(case, dict.fromkeys(names, remedy), self.domain.boxes)
 
     @property
     def iterated(self) -> str:

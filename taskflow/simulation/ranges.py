@@ -7,7 +7,7 @@ from typing import Any
 
 from taskflow.flow.measures.extremes import Range
 from taskflow.runtime.machine import Shard
-from taskflow.simulation.build.given import Given
+from taskflow.simulation.build.given import GivenRanges
 
 SHARE, ROUNDING = 1e-3, 1e-5  # of the range, and of the largest value: an excess of less is not reported
 
@@ -19,7 +19,7 @@ def union(one: Range, other: Range) -> Range:
 class RangeWatch:
     """Looks at states of a run: the first one counts among what is given. All blocks find the same."""
 
-    def __init__(self, given: Given, shard: Shard) -> None:
+    def __init__(self, given: GivenRanges, shard: Shard) -> None:
         self._given, self._shard = given, shard
         self._first: Mapping[str, Range] | None = None
         self._seen: dict[str, Range] = {}
