@@ -15,12 +15,34 @@ import numpy as np
 from taskflow.runtime.machine.direct.board import Inboxes
 from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.proof.numbering import CellNumbers
-from taskflow.runtime.proof.timeline import Index
+from taskflow.runtime.proof.timeline import Index, Place
 from taskflow.runtime.regions import Box, Copy, Partition, Region, triple
 from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Receive, Refresh, Send
 from taskflow.runtime.tasks.stencil import ALL, Stencil
 
-Cells = Mapping[str, CellNumbers]  # by field
+Touched = dict[Place, Index]
+
+
+class Cells(dict[str, CellNumbers]):
+    """The numbered cells of each field, and those that nodes touch, each found once."""
+
+    def __init__(self, numbers: Mapping[str, CellNumbers]) -> None:
+        super().__init__(numbers)
+        self._touched: dict[Compute, tuple[Touched, Touched]] = {}
+
+    def touched(self, node: Compute) -> tuple[Touched, Touched]:
+        """Return the cells that a point task reads, and those that it writes."""
+        if node not in self._touched:
+            read = self._indexed(node, reads(node.launch, node.box, node.partition))
+            self._touched[node] = read, self._indexed(node, writes(node.launch, node.box))
+        return self._touched[node]
+
+    def _indexed(self, node: Compute, boxes: Iterable[tuple[str, Box]]) -> Touched:
+        touched: Touched = {}
+        for name, box in boxes:
+            place, cells = (node.block, name), self[name].index(node.block, node.place(name)[1], box)
+            touched[place] = np.union1d(touched[place], cells) if place in touched else cells
+        return touched
 
 
 def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str, Box]]:
@@ -99,11 +121,11 @@ def boxes(node: Node) -> Iterator[Box]:
             yield copy.target_box
 
 
-def number_cells(partition: Partition, boxes: Iterable[Box]) -> dict[str, CellNumbers]:
+def number_cells(partition: Partition, boxes: Iterable[Box]) -> Cells:
     """Number the cells of each field; `boxes` are all that will be asked for, of whatever region."""
     announced = set(boxes)
     numbers = {home: CellNumbers(home, announced) for home in (partition, *partition.beside)}
-    return {name: numbers[home] for name, home in partition.homes.items()}
+    return Cells({name: numbers[home] for name, home in partition.homes.items()})
 
 
 @lru_cache(8)

@@ -72,9 +72,9 @@ def collisions(execution: Execution) -> Iterator[str]:
             filled[place].append(np.unique(cells))  # packed cells stand at several places, or for several
         for place, parts in filled.items():
             every = np.concatenate(parts)
-            if np.unique(every).size < every.size:
+            if len(parts) > 1 and np.unique(every).size < every.size:
                 yield f"{execution.describe(place, every[:1])}: {step.text} fills some cells twice"
-            if np.isin(step.reads.get(place, ()), every).any():
+            if place in step.reads and np.isin(step.reads[place], every).any():
                 yield f"{execution.describe(place, every[:1])}: {step.text} reads what it fills"
 
 

@@ -19,18 +19,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace
-from taskflow.runtime.proof.cells import Cells, Packed, reads, writes
+from taskflow.runtime.proof.cells import Cells, Packed
 from taskflow.runtime.proof.channels import Channels, Record
 from taskflow.runtime.proof.timeline import ONE, Broken, Hardware, Place, StepTimeline, TimedStep
 from taskflow.runtime.regions import Copy, Partition
 from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Launch, Node, Receive, Refresh, Send
+
+Copies = Sequence[tuple[str, Copy]]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Execution:
         self._count: Counter[Place] = Counter()
         self._flags: dict[Place, int] = {}
         self._awaits: list[tuple[int, Place, str]] = []
+        self._stages: dict[Trace, dict[tuple[int, ...], list[Operation]]] = {}
         self._folds: dict[tuple[int, int], list[tuple[str, int, int]]] = defaultdict(list)  # per turn and block
 
     # ---------------------------------------------------------------------------------------------------- passes
@@ -165,19 +168,13 @@ class Execution:
 
     def _compute(self, step: TimedStep, node: Compute) -> None:
         step.node = node
-        for touched, boxes in (
-            (step.reads, reads(node.launch, node.box, node.partition)),
-            (step.writes, writes(node.launch, node.box)),
-        ):
-            for name, box in boxes:
-                place, cells = (node.block, name), self.cells[name].index(node.block, node.place(name)[1], box)
-                touched[place] = np.union1d(touched[place], cells) if place in touched else cells
+        step.reads, step.writes = map(dict, self.cells.touched(node))
         step.reads |= {(node.block, "scalar", name): ONE for name in node.launch.scalars.values()}
         step.writes |= {(node.block, "scalar", name): ONE for name, _ in node.launch.reductions.values()}
 
     def _copy(self, step: TimedStep, trace: Trace, operation: Operation, node: Node) -> None:
         if isinstance(node, Refresh):
-            for name, copy in _share(trace, operation, node.copies):
+            for name, copy in self._share(trace, operation, node.copies):
                 taken, filled = self.cells[name].copied(node.block, node.block, copy)
                 step.move((node.block, name), taken, (node.block, name), filled)
         elif isinstance(node, Send | Receive) and self.hardware.sees(node.message.source, node.message.target):
@@ -263,13 +260,15 @@ class Execution:
         more = f" and {len(boxes) - 1} more boxes" if len(boxes) > 1 else ""
         return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
 
-
-def _share(trace: Trace, operation: Operation, copies: Sequence[tuple[str, Copy]]) -> Iterator[tuple[str, Copy]]:
-    """The copies that an operation does: all, or, where a host does them in stages, the n-th of its node the n-th."""
-    if operation.kind == "copy":
-        yield from copies
-        return
-    stages = [other for other in trace.operations if other.nodes == operation.nodes]
-    if len(stages) != len(copies):
-        raise Broken(f"{len(stages)} stages for {len(copies)} copies")
-    yield copies[stages.index(operation)]
+    def _share(self, trace: Trace, operation: Operation, copies: Copies) -> Copies:
+        """The copies that an operation does: all, or, if a host does them in stages, the one of its stage."""
+        if operation.kind == "copy":
+            return copies
+        if trace not in self._stages:
+            self._stages[trace] = defaultdict(list)
+            for other in trace.operations:
+                self._stages[trace][other.nodes].append(other)
+        stages = self._stages[trace][operation.nodes]
+        if len(stages) != len(copies):
+            raise Broken(f"{len(stages)} stages for {len(copies)} copies")
+        return (copies[stages.index(operation)],)

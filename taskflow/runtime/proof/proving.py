@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError
 from itertools import product
 
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine.trace.mapper import Mapper
-from taskflow.runtime.proof.cells import boxes, number_cells
+from taskflow.runtime.proof.alike import form
+from taskflow.runtime.proof.cells import Cells, boxes, number_cells
 from taskflow.runtime.proof.checks import Versions, collisions, overwritten, races, separation
 from taskflow.runtime.proof.execution import Execution
 from taskflow.runtime.proof.recording import RecordedPass, record_pass
 from taskflow.runtime.proof.timeline import Broken, Hardware
-from taskflow.runtime.regions import Partition
+from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import Derive, Part, Program, Roles, Stretch, Valid, derived, plan
 
 Programs = Mapping[Program, Iterable[str]]
@@ -160,40 +161,76 @@ def prove(
         next_ = [(other, passes[0].after) for other in course.after(moment)]
         recorded[key] = passes, [_key(*other) for other in next_]
         waiting += next_
-    for key, (passes, after) in recorded.items():
-        for follower in after:
-            for one, other in product(passes, recorded[follower][0]):
-                run = [one, other, other] if follower == key and one is other else [one, other]
-                proof += examine(partition, run, hardware)
+    runs = [run for key in recorded for run in _runs(key, recorded)]
+    try:
+        cells = number_cells(partition, _boxes(one for run in runs for one in run))
+    except Broken:
+        cells = None  # each examination says which of its passes is at fault
+    forms = {one: form(one) for passes, _ in recorded.values() for one in passes}
+    alike: dict[object, list[list[RecordedPass]]] = {}
+    for run in runs:
+        alike.setdefault(tuple(forms[one] for one in run), []).append(run)
+    for run, *others in alike.values():
+        proof += examine(partition, run, hardware, cells, others)
     return proof
+
+
+def _runs(
+    key: object, recorded: Mapping[object, tuple[list[RecordedPass], list[object]]]
+) -> Iterator[list[RecordedPass]]:
+    """Yield every two passes of which the second can follow the first, or three, if a pass can follow itself."""
+    passes, after = recorded[key]
+    for follower in after:
+        for one, other in product(passes, recorded[follower][0]):
+            yield [one, other, other] if follower == key and one is other else [one, other]
 
 
 def _key(moment: ReplayMoment, valid: Sequence[Valid]) -> object:
     return moment, tuple(tuple(sorted(mine.items())) for mine in valid)
 
 
-def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware) -> Proof:
-    """Examine some passes that all blocks do one after the other."""
-    first, last = passes[0].valid, passes[-1].after
-    traces = [trace for one in passes for trace in one.traces]
-    touched = {box for trace in traces for node in trace.graph.nodes for box in boxes(node)}
-    touched |= {box for one in passes for launch in one.launches for box in launch.boxes}
-    touched |= {box for valid in (*first, *last) for some in valid.values() for box in some}
-    proof = Proof(passes=len(passes))
+def _boxes(passes: Iterable[RecordedPass]) -> set[Box]:
+    """Return all boxes that some passes touch, or call valid."""
+    touched = set[Box]()
+    for one in set(passes):
+        touched.update(box for trace in one.traces for node in trace.graph.nodes for box in boxes(node))
+        touched.update(box for launch in one.launches for box in launch.boxes)
+        touched.update(box for valid in (*one.valid, *one.after) for some in valid.values() for box in some)
+    return touched
+
+
+def examine(
+    partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware, cells: Cells | None = None,
+    others: Sequence[Sequence[RecordedPass]] = (),
+) -> Proof:  # fmt: skip
+    """Examine some passes that all blocks do one after the other.
+
+    Parameters
+    ----------
+    cells
+        Numbers of the cells of these passes, and of others.
+    others
+        Runs of passes that are alike: they differ in the ghost cells that are called valid.
+    """
+    runs = (passes, *others)
+    proof = Proof(passes=len(passes) * len(runs))
     try:
-        execution = Execution(number_cells(partition, touched), partition, hardware, traces)
+        cells = cells or number_cells(partition, _boxes(one for run in runs for one in run))
+        execution = Execution(cells, partition, hardware, [trace for one in passes for trace in one.traces])
         for one in passes:
             execution.add(one.traces, one.scalars, one.entry)
         execution.finish()
     except (Broken, CycleError) as error:
         proof.faults.append(str(error))
         return proof
-    proof.pairs, proof.faults = races(execution)
+    pairs, proof.faults = races(execution)
+    proof.pairs = pairs * len(runs)
     proof.faults += collisions(execution)
     proof.faults += separation(execution)
     proof.faults += overwritten(execution, partition)
-    versions = Versions(execution, partition, first)
-    proof.faults += versions.run([(one.launches, one.scalars) for one in passes])
-    proof.faults += versions.left(last)
-    proof.reads = versions.checked
+    for run in runs:
+        versions = Versions(execution, partition, run[0].valid)
+        proof.faults += versions.run([(one.launches, one.scalars) for one in passes])
+        proof.faults += versions.left(run[-1].after)
+        proof.reads += versions.checked
     return proof

@@ -1,0 +1,39 @@
+"""Passes that are alike: their blocks do the same, whatever ghost cells are called valid before and after them.
+
+Most passes of a program differ in nothing but those claims, and much of what is examined of one holds for all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from taskflow.runtime.machine.trace.tracer import Trace
+from taskflow.runtime.proof.recording import RecordedPass
+from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Refresh
+
+
+def form(one: RecordedPass) -> Hashable:
+    """Return all that an execution of a pass depends on: that of another pass with an equal form is the same."""
+    numbers = {launch: n for n, launch in enumerate(one.launches)}
+    launches = tuple((n.task, n.fields, repr(n.values), n.boxes, n.ghosts) for n in one.launches)
+    return launches, tuple(_template(trace, numbers) for trace in one.traces), one.entry, one.scalars
+
+
+def _template(trace: Trace, launches: dict[Launch, int]) -> Hashable:
+    messages: dict[Message, int] = {}
+    nodes = tuple(_node(node, launches, messages) for node in trace.graph.nodes)
+    arrivals = tuple(messages.setdefault(message, len(messages)) for message in trace.arrivals)
+    known = tuple((m.source, m.target, m.number, m.copies, trace.slots.get(m)) for m in messages)
+    operations = tuple((operation.kind, operation.lane, operation.nodes) for operation in trace.operations)
+    return nodes, arrivals, known, operations, tuple(trace.messages.items())
+
+
+def _node(node: Node, launches: dict[Launch, int], messages: dict[Message, int]) -> Hashable:
+    if isinstance(node, Compute):
+        piece = id(node.partition), node.piece, node.cells, node.middle
+        return node.block, launches[node.launch], node.box, node.part, node.first, piece
+    if isinstance(node, AllReduce):
+        return node.block, launches[node.launch]
+    if isinstance(node, Refresh):
+        return node.block, node.copies
+    return type(node), node.block, messages.setdefault(node.message, len(messages))
