@@ -195,8 +195,9 @@ def test_a_force_by_formulas_is_that_of_the_end_of_a_step_where_cells_are_then()
     force = constants.values(chart.grow(2), Moment(0.5, 0.1), ["f_x", "f_y", "f_z"])
     x, _, _ = centres(constants.domain.moved(constants.domain.at_rest(chart), 0.5))
     inside = chart.slices(chart.grow(2).lo)
-    np.testing.assert_allclose(force["f_x"][inside], 0.5 * x, rtol=0, atol=1e-14)
-    assert np.all(force["f_y"][inside] == 1.0)
+    unit = system.model.unit  # of length, in which kernels have accelerations
+    np.testing.assert_allclose(force["f_x"][inside], 0.5 * x * unit, rtol=0, atol=1e-14)
+    assert np.all(force["f_y"][inside] == unit)
     assert sum(np.count_nonzero(part) for part in force.values()) == 2 * x.size  # none beyond the chart
     with pytest.raises(BadInput, match=r"body.force: .* is not finite"):
         SimulationSetup(case(SHEDDING, body={"force": ["1/(0.5 - t)", 0, 0]}), (1, 1, 1)).system.check()
