@@ -15,8 +15,11 @@ from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Re
 def form(one: RecordedPass) -> Hashable:
     """Return all that an execution of a pass depends on: that of another pass with an equal form is the same."""
     numbers = {launch: n for n, launch in enumerate(one.launches)}
-    launches = tuple((n.task, n.fields, repr(n.values), n.boxes, n.ghosts) for n in one.launches)
-    return launches, tuple(_template(trace, numbers) for trace in one.traces), one.entry, one.scalars
+    return tuple(map(_launch, one.launches)), tuple(_template(trace, numbers) for trace in one.traces), one.entry, one.scalars
+
+
+def _launch(launch: Launch) -> Hashable:
+    return launch.task, launch.fields, repr(launch.values), launch.boxes, launch.ghosts
 
 
 def _template(trace: Trace, launches: dict[Launch, int]) -> Hashable:
@@ -31,7 +34,8 @@ def _template(trace: Trace, launches: dict[Launch, int]) -> Hashable:
 def _node(node: Node, launches: dict[Launch, int], messages: dict[Message, int]) -> Hashable:
     if isinstance(node, Compute):
         piece = id(node.partition), node.piece, node.cells, node.middle
-        return node.block, launches[node.launch], node.box, node.part, node.first, piece
+        number = launches[node.launch] if node.launch in launches else _launch(node.launch)  # that of poison
+        return node.block, number, node.box, node.part, node.first, piece
     if isinstance(node, AllReduce):
         return node.block, launches[node.launch]
     if isinstance(node, Refresh):

@@ -11,10 +11,11 @@ from taskflow.errors import RunFailed
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.proof.alike import form
 from taskflow.runtime.proof.cells import Cells, boxes, number_cells
-from taskflow.runtime.proof.checks import Versions, collisions, overwritten, races, separation
+from taskflow.runtime.proof.checks import collisions, overwritten, races, separation
 from taskflow.runtime.proof.execution import Execution
-from taskflow.runtime.proof.recording import RecordedPass, record_pass
+from taskflow.runtime.proof.recording import RecordedPass, Recorder
 from taskflow.runtime.proof.timeline import Broken, Hardware
+from taskflow.runtime.proof.versions import Versions
 from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import Derive, Part, Program, Roles, Stretch, Valid, derived, plan
 
@@ -147,6 +148,7 @@ def prove(
     each, and three passes that repeat themselves.
     """
     ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
+    recorder = Recorder(partition, hardware)
     recorded: dict[object, tuple[list[RecordedPass], list[object]]] = {}
     proof, course = Proof(), ProgramCourse(programs, start or {})
     nothing: tuple[Valid, ...] = tuple({} for _ in partition.blocks)
@@ -156,8 +158,7 @@ def prove(
         if (key := _key(moment, valid)) in recorded:
             continue
         stretch = moment.layout.stretches[moment.index]
-        passes = [record_pass(partition, stretch, valid, way, hardware, moment.scalars) for way in ways]
-        proof.templates += len(partition) * len(ways)
+        passes = [recorder.record(stretch, valid, way, moment.scalars) for way in ways]
         next_ = [(other, passes[0].after) for other in course.after(moment)]
         recorded[key] = passes, [_key(*other) for other in next_]
         waiting += next_
@@ -166,6 +167,7 @@ def prove(
         cells = number_cells(partition, _boxes(one for run in runs for one in run))
     except Broken:
         cells = None  # each examination says which of its passes is at fault
+    proof.templates = len({trace for passes, _ in recorded.values() for one in passes for trace in one.traces})
     forms = {one: form(one) for passes, _ in recorded.values() for one in passes}
     alike: dict[object, list[list[RecordedPass]]] = {}
     for run in runs:
@@ -228,9 +230,9 @@ def examine(
     proof.faults += collisions(execution)
     proof.faults += separation(execution)
     proof.faults += overwritten(execution, partition)
+    versions = Versions(execution, partition)
+    proof.faults += versions.run([(one.launches, one.scalars) for one in passes])
+    proof.reads = versions.checked * len(runs)
     for run in runs:
-        versions = Versions(execution, partition, run[0].valid)
-        proof.faults += versions.run([(one.launches, one.scalars) for one in passes])
-        proof.faults += versions.left(run[-1].after)
-        proof.reads += versions.checked
+        proof.faults += versions.left(run[0].valid, run[-1].after)
     return proof

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -14,7 +15,9 @@ from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.proof.cells import inboxes
 from taskflow.runtime.proof.timeline import Hardware
 from taskflow.runtime.regions import Partition
-from taskflow.runtime.tasks import Analysis, Launch, Message, Stretch, Valid, analyse
+from taskflow.runtime.tasks import Analysis, Deciding, Known, Launch, Message, Stretch, Valid, analyse, deciding
+
+Scalars = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,51 @@ class RecordedPass:
     entry: int
     valid: tuple[Valid, ...]
     after: tuple[Valid, ...]
-    scalars: tuple[str, ...]
+    scalars: Scalars
+
+
+class Recorder:
+    """The blocks of a run, which record a stretch once for all states that it sees alike, as `Traces` do."""
+
+    def __init__(self, partition: Partition, hardware: Hardware) -> None:
+        self._partition, self._hardware = partition, hardware
+        self._known = [Known(partition, [block]) for block in range(len(partition))]
+        self._launches: dict[Stretch, tuple[Launch, ...]] = {}
+        self._recorded: dict[tuple[Stretch, Mapper], list[tuple[list[Deciding], RecordedPass]]] = defaultdict(list)
+
+    def record(self, stretch: Stretch, valid: Sequence[Valid], mapper: Mapper, scalars: Scalars = ()) -> RecordedPass:
+        """Return a pass of all blocks, each with these valid ghost cells."""
+        same = self._recorded[stretch, mapper]
+        states = zip(valid, self._known, strict=True)
+        mine = [deciding(stretch.launches, stretch.following, some, known.geometries) for some, known in states]
+        for decided, one in () if mapper.debug else same:
+            if all(a.read == b.read for a, b in zip(decided, mine, strict=True)):
+                after = tuple(state.after(ghosts) for state, ghosts in zip(mine, one.after, strict=True))
+                return replace(one, valid=tuple(valid), after=after, scalars=scalars)
+        same.append((mine, self._record(stretch, valid, mapper, scalars)))
+        return same[-1][1]
+
+    def _record(self, stretch: Stretch, valid: Sequence[Valid], mapper: Mapper, scalars: Scalars) -> RecordedPass:
+        if stretch not in self._launches:  # objects of their own, the same on all blocks
+            self._launches[stretch] = tuple(replace(launch) for launch in stretch.launches)
+        launches, partition, hardware = self._launches[stretch], self._partition, self._hardware
+        analyses = [
+            analyse(
+                launches,
+                partition,
+                following=stretch.following,
+                valid=mine,
+                blocks=[block],
+                split=mapper.cuts(launches),
+                tiles=hardware.tiles,
+                poisoned=mapper.debug,
+                known=self._known[block],
+            )
+            for block, mine in enumerate(valid)
+        ]
+        traces = tuple(template(analysis, partition, mapper, hardware) for analysis in analyses)
+        entry, after = int(hardware.streams and mapper.overlap == "full"), tuple(one.valid for one in analyses)
+        return RecordedPass(launches, traces, entry, tuple(valid), after, scalars)
 
 
 def record_pass(
@@ -39,26 +86,10 @@ def record_pass(
     valid: Sequence[Valid],
     mapper: Mapper,
     hardware: Hardware,
-    scalars: tuple[str, ...] = (),
+    scalars: Scalars = (),
 ) -> RecordedPass:
     """Record a pass of all blocks, each with these valid ghost cells."""
-    launches = tuple(replace(launch) for launch in stretch.launches)  # objects of their own, the same on all blocks
-    analyses = [
-        analyse(
-            launches,
-            partition,
-            following=stretch.following,
-            valid=mine,
-            blocks=[block],
-            split=mapper.cuts(launches),
-            tiles=hardware.tiles,
-            poisoned=mapper.debug,
-        )
-        for block, mine in enumerate(valid)
-    ]
-    traces = tuple(template(analysis, partition, mapper, hardware) for analysis in analyses)
-    entry = int(hardware.streams and mapper.overlap == "full")
-    return RecordedPass(launches, traces, entry, tuple(valid), tuple(analysis.valid for analysis in analyses), scalars)
+    return Recorder(partition, hardware).record(stretch, valid, mapper, scalars)
 
 
 def template(analysis: Analysis, partition: Partition, mapper: Mapper, hardware: Hardware) -> Trace:

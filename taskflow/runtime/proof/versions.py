@@ -1,0 +1,195 @@
+"""One execution on the numbers of launches instead of values: every reader finds what it has to.
+
+Every cell holds the number of the launch that wrote it last. The program itself, done in one memory, says which number
+each reader has to find. Where all interfering steps are ordered, what one execution finds is found by all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+
+import numpy as np
+
+from taskflow.runtime.proof.cells import reads, writes
+from taskflow.runtime.proof.execution import Execution
+from taskflow.runtime.proof.numbering import WHOLE
+from taskflow.runtime.proof.timeline import ONE, Place, TimedStep
+from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.tasks import Launch, Valid
+from taskflow.runtime.tasks.dependence import poison
+
+NONE = np.empty(0, np.int64)
+UNKNOWN = -1  # a buffer that nobody packed, a cell that was poisoned
+Snapshot = tuple[int, dict[str, np.ndarray], dict[str, int]]  # number of a launch, and what it has to find
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Cells in which a reader finds the numbers with which ghost cells have begun."""
+
+    place: Place
+    cells: np.ndarray
+    numbers: np.ndarray
+    text: str
+
+
+class Versions:
+    """The numbers in all memories, and those that the program means to be there.
+
+    A ghost cell begins with a number of its own, below `UNKNOWN`. A reader that finds one instead of 0 takes the ghost
+    cell for valid: so one execution serves for whatever ghost cells are called valid before it.
+    """
+
+    def __init__(self, execution: Execution, partition: Partition) -> None:
+        self.execution, self.partition, self.cells = execution, partition, execution.cells
+        self.known: dict[str, int] = defaultdict(int)
+        self.whole = {name: np.zeros(self.cells[name].size(WHOLE), int) for name in partition.fields}
+        self.launched = self.checked = 0
+        self.memory: dict[Place, np.ndarray] = {}
+        self._places = [(block, name) for block in range(len(partition)) for name in partition.fields]
+        self._taken: list[Reading] = []  # what was taken for valid
+        self._needed = NONE  # the numbers of these ghost cells
+        self._valid, self._ends = cache(self._called), cache(self._end)
+        first = UNKNOWN - 1
+        for block, name in self._places:
+            size, constant = self.cells[name].size(block), partition.fields[name].constant
+            numbers = np.zeros(size, int) if constant else np.arange(first, first - size, -1)
+            numbers[self._own(block, name)] = 0
+            self.memory[block, name], first = numbers, first - size
+
+    def run(self, passes: Sequence[tuple[Sequence[Launch], Iterable[str]]]) -> list[str]:
+        """Do everything once; returns what is wrong with what was read."""
+        meant: list[dict[Launch, Snapshot]] = []
+        begins: list[int] = []  # the number of the values that the host gives scalars before each pass
+        for launches, scalars in passes:
+            begins.append(self._number())
+            self.known |= dict.fromkeys(scalars, begins[-1])
+            meant.append({launch: self._mean(launch) for launch in launches})
+        at: dict[int, list[TimedStep]] = defaultdict(list)
+        for step in self.execution.steps:
+            at[step.begin].append(step)
+        faults: list[str] = []
+        for event in self.execution.order.sequence:
+            for step in at[event]:
+                faults += self._do(step, meant, begins)
+        for block in range(len(self.partition)):
+            for name, number in self.known.items():
+                if self._memory((block, "scalar", name), ONE)[0] != number:
+                    faults.append(f"block {block}: at the end another {name} than the program's")
+        self._needed = np.unique(np.concatenate([NONE, *(reading.numbers for reading in self._taken)]))
+        return faults
+
+    def left(self, first: Sequence[Valid], last: Sequence[Valid]) -> list[str]:
+        """Return what is wrong where these ghost cells are called valid before and after: with what was read, and, at
+        the end, with them and with a block's own cells.
+        """
+        ends = [self._ends(*place, self._boxes(*place, last)) for place in self._places]
+        valid = np.concatenate([self._valid(*place, self._boxes(*place, first)) for place in self._places])
+        taken = [reading for _, some in ends for reading in some]
+        if not valid[UNKNOWN - 1 - self._needed].all():
+            taken += self._taken
+        unfilled = ((reading, ~valid[UNKNOWN - 1 - reading.numbers]) for reading in taken)
+        return [fault for wrong, _ in ends for fault in wrong] + [
+            self._wrong(reading.place, reading.cells[some], reading.text, filled=False)
+            for reading, some in unfilled if some.any()
+        ]  # fmt: skip
+
+    def _boxes(self, block: int, name: str, valid: Sequence[Valid]) -> tuple[tuple[Box, ...], ...]:
+        return tuple(valid[block].get((piece, name), ()) for piece in self.partition.homes[name].pieces_of(block))
+
+    def _called(self, block: int, name: str, boxes: tuple[tuple[Box, ...], ...]) -> np.ndarray:
+        """For each cell of a block's field whether it is one of these ghost cells."""
+        called = np.zeros(self.cells[name].size(block), bool)
+        for piece, some in zip(self.partition.homes[name].pieces_of(block), boxes, strict=True):
+            for box in some:
+                called[self.cells[name].index(block, piece, box)] = True
+        return called
+
+    def _end(self, block: int, name: str, boxes: tuple[tuple[Box, ...], ...]) -> tuple[list[str], list[Reading]]:
+        """Return what is wrong at the end with these ghost cells and the block's own, and what is taken for valid."""
+        before, self._taken = self._taken, []
+        cells = np.union1d(np.flatnonzero(self._valid(block, name, boxes)), self._own(block, name))
+        expected = self.whole[name][self.cells[name].home[block][cells]]
+        faults = list(self._compare((block, name), cells, expected, "at the end"))
+        taken, self._taken = self._taken, before
+        return faults, taken
+
+    def _own(self, block: int, name: str) -> np.ndarray:
+        """A block's own cells of a field."""
+        home = self.partition.homes[name]
+        own = [(piece, box) for piece in home.pieces_of(block) for box in home.own[piece]]
+        return np.concatenate([NONE, *(self.cells[name].index(block, *where) for where in own)])
+
+    def _number(self) -> int:
+        """An even number that nothing had before; the odd one after it is a block's share of a reduction."""
+        self.launched += 2
+        return self.launched
+
+    def _mean(self, launch: Launch) -> Snapshot:
+        """Do a launch in the one memory; returns what it has to find there."""
+        fields = {name: self.whole[name].copy() for name, _ in reads(launch, launch.over, self.partition)}
+        snapshot = self._number(), fields, dict(self.known)
+        for name, box in chain(*(writes(launch, box) for box in launch.boxes)):
+            self.whole[name][self.cells[name].whole(box)] = snapshot[0]
+        self.known |= {name: snapshot[0] for name, _ in launch.reductions.values()}
+        return snapshot
+
+    def _do(self, step: TimedStep, meant: list[dict[Launch, Snapshot]], begins: list[int]) -> Iterator[str]:
+        moved = [(self._memory(source, taken)[taken], target, filled) for source, taken, target, filled in step.moves]
+        for values, target, filled in moved:
+            memory = self._memory(target, filled)
+            memory[filled] = values
+            memory[filled[memory[filled] != values]] = UNKNOWN  # what comes from several places has to be one
+        if step.effect == "move":
+            return
+        number, fields, scalars = self._snapshot(step, meant, begins)
+        for place, cells in step.reads.items():
+            if place in step.counts:
+                expected = np.array([step.counts[place]])
+            elif step.effect in ("share", "fold"):
+                expected = np.full(len(cells), number + 1)
+            elif place[1] == "scalar":
+                expected = np.array([scalars.get(place[2], 0)])
+            else:
+                expected = fields[place[1]][self.cells[place[1]].home[place[0]][cells]]
+            self.checked += len(cells)
+            if step.node is not None and step.effect == "compute" and step.node.launch.coloured:  # another piece of it
+                expected = np.where(self._memory(place, cells)[cells] == number, number, expected)
+            yield from self._compare(place, cells, expected, step.text)
+        for place, cells in step.writes.items():
+            partial = step.effect == "share" or (step.effect == "compute" and place[1] == "scalar")
+            self._memory(place, cells)[cells] = step.counts[place] + 1 if place in step.counts else number + partial
+
+    def _snapshot(self, step: TimedStep, meant: list[dict[Launch, Snapshot]], begins: list[int]) -> Snapshot:
+        """Return the number that a step leaves, and the numbers that it has to find."""
+        if step.node is not None and step.node.launch.task is poison:
+            return UNKNOWN, {}, {}
+        if step.node is not None:
+            return meant[step.turn][step.node.launch]
+        return begins[step.turn + (step.effect == "give")], {}, {}
+
+    def _memory(self, place: Place, cells: np.ndarray) -> np.ndarray:
+        """The numbers of a place that has at least these cells; scalars and counts begin with 0."""
+        numbers, size = self.memory.get(place, np.empty(0, int)), int(cells.max(initial=0)) + 1
+        if len(numbers) < size:
+            blank = np.full(size - len(numbers), 0 if place[1] in ("scalar", "count") else UNKNOWN)
+            numbers = self.memory[place] = np.concatenate([numbers, blank])
+        return numbers
+
+    def _compare(self, place: Place, cells: np.ndarray, expected: np.ndarray, text: str) -> Iterator[str]:
+        numbers = self._memory(place, cells)[cells]
+        wrong = numbers != expected
+        taken = wrong & (numbers < UNKNOWN) & (expected == 0)
+        if taken.any():
+            self._taken.append(Reading(place, cells[taken], numbers[taken], text))
+        if (wrong & ~taken).any():
+            unfilled = numbers[wrong & ~taken][0] <= UNKNOWN
+            yield self._wrong(place, cells[wrong & ~taken], text, filled=not unfilled)
+
+    def _wrong(self, place: Place, cells: np.ndarray, text: str, *, filled: bool) -> str:
+        held = "another version than the program means" if filled else "what nobody filled in"
+        return f"{self.execution.describe(place, cells)}: {text} finds {held}"
