@@ -34,9 +34,9 @@ OPEN = {
 }  # fmt: skip
 MULTIGRID, EDDIES = {"pressure__solver": "multigrid"}, {"turbulence__model": "smagorinsky"}
 FOLLOWED = {
-    "statistics": {"fields": ["u", "w"], "every": {"steps": 1}, "write": {"steps": 3}},
+    "statistics": {"fields": ["u", "v", "w", "p"], "every": {"steps": 1}, "write": {"steps": 3}},
     "probes": [{"name": "points", "points": [[0.3, 0.1, 0.4]], "every": {"steps": 1}}],
-    "particles": [{"name": "tracers", "count": 20, "every": {"steps": 2}}],
+    "particles": [{"name": "tracers", "points": [[0.2, 0.1, 0.3], [0.9, 0.2, 0.8]], "every": {"steps": 2}}],
 }  # fmt: skip
 KINDS = {
     "plain": {}, "stretched": TALL, "stretched, multigrid": {**TALL, **MULTIGRID},
@@ -111,7 +111,7 @@ def test_of_a_flow(tmp_path, kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("changes", [
-    {}, {"obstacles": [{"type": "box", "centre": [0.1, 0.2, 0.05], "size": [0.2, 0.4, 0.1]}]},
+    {}, {"obstacles": [{"type": "box", "low": [0, 0, 0], "high": [0.2, 0.4, 0.1]}]},
 ])  # fmt: skip
 def test_of_two_phases(tmp_path, changes):
     compare(two_phases.case(**changes), tmp_path, BLOCKS)
