@@ -157,7 +157,7 @@ def _run(
     settling = SteadyWatch(setup.settled, shard) if setup.settled else None
     if settling is not None:
         settling.begin(0.0)
-    pace = Pace(setup.clock.limit, setup.system.motion.onset)
+    pace = Pace(setup.clock.limit, setup.system.outlook.onset)
     tick, program = clock.start(), model.step if setup.particles else setup.step
     while True:
         if tick.monitor:

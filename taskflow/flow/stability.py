@@ -165,8 +165,8 @@ class StepLimit:
 
 @dataclass(frozen=True)
 class Onset:
-    """What sets a fluid in motion within a step, divided by the spacing: the `speed` of walls and inflows (1/T), the
-    `acceleration` of the fluid (1/T^2), and its growth, the `jerk` (1/T^3), where heat is released.
+    """The causes that set a fluid in motion within a step, divided by the spacing: the `speed` of walls and inflows
+    (1/T), the `acceleration` of the fluid (1/T^2), and its growth, the `jerk` (1/T^3), where heat is released.
     """
 
     speed: float = 0.0

@@ -105,7 +105,7 @@ class Sanity:
         i, j, k, value = extremes[block, n]
         location = self._shard.partition.fields[roles[n]].location
         where = self._spec.domain.place(location, (int(i), int(j), int(k)), int(block))
-        most = f" (the case explains {limits[n] / SANE:.3g})" if max(limits[n], abs(value)) < math.inf else ""
+        most = f" (the case explains {limits[n] / SANE:.3g})" if limits[n] < math.inf and math.isfinite(value) else ""
         return RunFailed(
             f"the run diverged: at step {tick.step}, time {tick.time:g}, {what}{roles[n]} is {value:.4g}{most}"
             f" {where}; {self._diagnosis(tick)}"
@@ -228,7 +228,7 @@ class WaveWatch:
 class Doubts:
     """Whoever looks at a run. `cautioned`: it has been said that its steps may be too long. Warnings are yielded."""
 
-    def __init__(self, spec: BlockSpec, shard: Shard, given: Sized, *, cautioned: bool) -> None:
+    def __init__(self, spec: BlockSpec, shard: Shard, given: Sized = (), *, cautioned: bool) -> None:
         self._model, self._shard, self._cautioned = spec.model, shard, cautioned
         self._diagnosis = Diagnosis(spec)
         self.sanity = Sanity(spec, shard, self._diagnosis, given)

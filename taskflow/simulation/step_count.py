@@ -33,7 +33,7 @@ class StepCount:
     @property
     def range(self) -> tuple[int, ...]:
         """The number, or the least and the largest one."""
-        return (self.count, self.most) if self.most > ALIKE * self.count else (self.count,)
+        return (self.count, self.most) if self.most > ALIKE * self.count else (max(self.count, self.most),)
 
 
 def count_steps(sim: SimulationSetup) -> StepCount:
@@ -48,8 +48,8 @@ def count_steps(sim: SimulationSetup) -> StepCount:
     if limit.fixed is not None:
         return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True, first=limit.fixed)
     times = np.linspace(0.0, end, MOMENTS)
-    motion = system.motion
-    rate, onset, least, fastest = motion.rate, motion.onset, motion.least(times), motion.speedup * motion.rate
+    outlook = system.outlook
+    rate, onset, least, fastest = outlook.rate, outlook.onset, outlook.least(times), outlook.speedup * outlook.rate
     bounds = limit.bounds(rate, system.spreads)
     others = min(length for name, length in bounds.items() if name != "cfl")
     by_flow = rate == 0 == limit.fall and others == math.inf
@@ -70,7 +70,7 @@ def count_steps(sim: SimulationSetup) -> StepCount:
         }.get(name, f"diffusion number {limit.diffusion:g}")
         basis += "; a fast flow takes more"
     first = min(shortest(bounds), onset.longest(limit.cfl, rate), end or math.inf)
-    forced = motion.forced(times)
+    forced = outlook.forced(times)
     slow, fast = np.maximum(least, SLOWEST * forced), fastest + forced
     fewest, most = (_steps(end, [1 / min(limit.bounds(r, system.spreads).values()) for r in rates])
                    for rates in (slow, fast))  # fmt: skip

@@ -18,7 +18,6 @@ from taskflow.output import foreign_store
 from taskflow.output.groups import checked
 from taskflow.output.saved import saved_state
 
-pytestmark = pytest.mark.timeout(60)  # a pipe that is waited for never ends
 C = (np.arange(4) + 0.5) / 4
 
 

@@ -71,9 +71,9 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "pressure.forcing = 3: this case has no [[obstacles]]; leave it out"),
     ({"pressure": {"forcing": 3}, "obstacles": [SPHERE]},
      'pressure.forcing = 3: of solver = "fft": others know where bodies are; leave it out'),
-    ({"obstacles": [{**SPHERE, "name": f"ball {n}"} for n in range(30)]},
-     'obstacles = "30 names": the forces on at most 24 bodies are followed; leave out names, or give several parts one'
-     " name"),
+    ({"obstacles": [{**SPHERE, "name": f"ball {n}"} for n in range(101)]},
+     'obstacles = "101 names": the forces on at most 100 bodies are followed; leave out names, or give several parts'
+     " one name"),
     # types and signs
     ({"grid": 5}, "grid = 5: give a table"),
     ({"grid": [{"cells": 1}]}, "grid = [{ cells = 1 }]: give a table"),

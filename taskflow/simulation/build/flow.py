@@ -175,7 +175,7 @@ class FlowSystem(System):
         return advective_rate(self.sim, self.model, self.inflows)
 
     @cached_property
-    def motion(self) -> Causes:
+    def outlook(self) -> Causes:
         return Causes(self.sim, self.model, self.inflows, self.clock.limit.fall)
 
     @property

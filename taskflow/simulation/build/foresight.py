@@ -1,4 +1,4 @@
-"""What a case gives as functions of time, looked at over the step that is planned: a wall, an inflow or a force that
+"""The functions of time of a case, looked at over the step that is planned: a wall, an inflow or a force that
 starts within the step may not be stepped over.
 """
 

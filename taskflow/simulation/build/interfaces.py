@@ -1,4 +1,4 @@
-"""What blocks know of a system of equations beyond its `Model`: its constants, what enters, and what is measured."""
+"""The interfaces by which blocks know a system of equations: its constants, inflows and measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sets the fluid of a case in motion: at the beginning, and by values of the case that change in time later."""
+"""The causes that set the fluid of a case in motion: at the beginning, and values that change in time later."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.build.domain import CaseOnBlocks
 from taskflow.simulation.build.expressions import InitialForce, initial_forces
 from taskflow.simulation.build.foresight import ForceSignal, Foresight, NumberSignal, ProfileSignal, Signal
-from taskflow.simulation.build.motion import Motion
+from taskflow.simulation.build.outlook import Outlook
 from taskflow.simulation.build.scales import advective_rate, carried_rate, drawn_rate, limiting_spacing
 from taskflow.simulation.build.timed import largest as largest_in_time
 from taskflow.simulation.build.timed import timed_numbers
@@ -29,8 +29,8 @@ MOST_BLOCKED = 0.75  # of a cross-section, by bodies
 OPEN = Inflow | ConvectiveOutflow | PressureOutflow
 
 
-class Causes(Motion):
-    """What can set the fluid of a flow in motion, divided by the spacing of the grid; `fall`: the weight of a phase."""
+class Causes(Outlook):
+    """The causes of motion in a flow, divided by the spacing of the grid; `fall`: the weight of a phase."""
 
     def __init__(self, sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, fall: float) -> None:
         super().__init__(advective_rate(sim, model, inflows))
@@ -81,7 +81,7 @@ class Causes(Motion):
 
     @property
     def foresight(self) -> Foresight | None:
-        """What changes in time and may set the fluid in motion; None if nothing does."""
+        """The values that change in time and may set the fluid in motion; None without any."""
         signals = (*self._numbers(), *self._profiles(), *self._expressions())
         return Foresight(signals, self._sim.case.end_time) if signals else None
 

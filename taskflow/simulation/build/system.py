@@ -22,7 +22,7 @@ from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
 from taskflow.simulation.build.domain import BoxDomain, CaseOnBlocks, Domain
 from taskflow.simulation.build.given import NOTHING, GivenRanges
 from taskflow.simulation.build.interfaces import Constants, Entering, Measures
-from taskflow.simulation.build.motion import Motion
+from taskflow.simulation.build.outlook import Outlook
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
@@ -177,9 +177,9 @@ class System(SystemType, ABC):
         return NO_EDDIES
 
     @cached_property
-    def motion(self) -> Motion:
+    def outlook(self) -> Outlook:
         """How the fluid is set in motion, and how fast it gets, as far as the case tells it."""
-        return Motion(self.advective_rate)
+        return Outlook(self.advective_rate)
 
     @property
     def scales(self) -> Scales:

@@ -20,7 +20,7 @@ RATIO = "ratio_at_first"  # the scalar: a step of Euler's
 
 
 class Accelerated(Protocol):
-    """What is asked of a flow."""
+    """A flow as the first pressure needs it."""
 
     @property
     def driving(self) -> Driving: ...

@@ -37,8 +37,8 @@ from taskflow.simulation.build.artificial_compressibility.rules import TABLES
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.given import GivenRanges
-from taskflow.simulation.build.motion import Motion
 from taskflow.simulation.build.onset import AROUND_BODIES
+from taskflow.simulation.build.outlook import Outlook
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.step_cost import StepCost
@@ -195,11 +195,11 @@ class CompressibilitySystem(System):
         return self.model.real.rest if self.model.real else 0.0
 
     @cached_property
-    def motion(self) -> Motion:
+    def outlook(self) -> Outlook:
         if not self.model.real:
-            return Motion()
+            return Outlook()
         rate = self.advective_rate
-        return Motion(rate, AROUND_BODIES, references.foresight(self.sim.case, self.domain, rate / self.speed))
+        return Outlook(rate, AROUND_BODIES, references.foresight(self.sim.case, self.domain, rate / self.speed))
 
     @property
     def settled(self) -> ResidualCriterion | InnerCriterion:

@@ -8,7 +8,7 @@ from taskflow.flow.stability import NO_ONSET, Onset
 from taskflow.simulation.build.foresight import Foresight
 
 
-class Motion:
+class Outlook:
     """A flow of an advective `rate`, in which nothing is known to set the fluid in motion but what changes in time
     (`foresight`).
     """
@@ -23,12 +23,12 @@ class Motion:
 
     @property
     def onset(self) -> Onset:
-        """What sets the fluid in motion from rest."""
+        """The causes that set the fluid in motion from rest."""
         return NO_ONSET
 
     @property
     def foresight(self) -> Foresight | None:
-        """What changes in time and may set the fluid in motion; None if nothing does."""
+        """The values that change in time and may set the fluid in motion; None without any."""
         return self._foresight
 
     @property
