@@ -254,7 +254,8 @@ def outcomes(tmp_path_factory):
         lines.append(json.dumps(words(folder, name)))
     environment = {**os.environ, "COLUMNS": "200", "PYTHONWARNINGS": "ignore"}
     command, text = [sys.executable, Path(__file__).with_name("memory.py")], "\n".join(lines) + "\n"
-    done = subprocess.run(command, input=text, capture_output=True, text=True, env=environment, check=True, cwd=folder)  # fmt: skip
+    kept = {"capture_output": True, "text": True, "check": True}
+    done = subprocess.run(command, input=text, env=environment, cwd=folder, **kept)
     results = [json.loads(line) for line in done.stdout.splitlines()][1:]
     sizes = [sum(f.stat().st_size for f in (folder / name, *(folder / name).rglob("*")) if f.is_file())
              for name in FILES]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The force that drives the fluid that is stored in a body, and its inertia where the body moves: it belongs to no fluid.
+"""The force on the fluid that is stored in a body, and its inertia where the body moves: it belongs to no fluid.
 
 What the scheme takes from the fluid on the faces of a body (`taskflow.flow.bodies.forces`) is the force on it less the
 change of the momentum that is stored inside, where the velocity is u_b, and plus what drives that: a force on all
