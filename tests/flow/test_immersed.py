@@ -140,11 +140,11 @@ def test_velocity(walls, real, device):
         pushes[PUSH[axis]] = hand.values(PUSH[axis]) + np.where(wall, 0, taken)
     constants = {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}
     was = {name: values.copy() for name, values in hand.fields.items()}
-    hand.run(hand.launch(variant(immersed.apply_wall_friction, "push part"), constants))
+    hand.run(hand.launch(variant(immersed.apply_wall_friction, "push stage"), constants))
     for name, values in expected.items():
         hand.assert_agrees(name, values)
     hand.fields |= was
-    hand.run(hand.launch(immersed.apply_wall_friction, {**constants, "part": StagePart(0.75, 0.25)}))
+    hand.run(hand.launch(immersed.apply_wall_friction, {**constants, "stage": StagePart(0.75, 0.25)}))
     for name, values in expected.items():
         hand.assert_agrees(name, values)
     for name, values in pushes.items():

@@ -98,7 +98,7 @@ OWNERS = ("owner_x", "owner_y", "owner_z")
 def push_on_faces(hand: ByHand, now: float, viscosity: float, before: float = 0.0, without: str = "nu_t T buoyancy"):
     """What a stage with these shares of it and of the one before takes on closed faces, in its first step."""
     hand.scalars["ratio"] = 0.0
-    known = {"grid": hand.staggered.constants, "fluid": Fluid(viscosity), "part": StagePart(now, before)}
+    known = {"grid": hand.staggered.constants, "fluid": Fluid(viscosity), "stage": StagePart(now, before)}
     hand.run(hand.launch(variant(forces.push_closed_faces, without), known))
 
 
@@ -317,7 +317,7 @@ def test_stages_add_up_on_closed_faces(walls, real, device):
     push_on_faces(hand, 0.75, FLUID.viscosity, before=0.25)
     hand.fill(VELOCITY, seed=4)
     brought = [hand.values(name).copy() for name in VELOCITY]
-    hand.run(hand.launch(obstacles.stop_and_push, {"part": StagePart(0.75, 0.25)}))
+    hand.run(hand.launch(obstacles.stop_and_push, {"stage": StagePart(0.75, 0.25)}))
     for axis, name in enumerate(PUSH):
         shut, wall = closed(numbers > 0, axis), on_wall(hand, axis)
         before, behind = near(numbers > 0, axis, -1), near(numbers > 0)

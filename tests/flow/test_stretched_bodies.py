@@ -284,7 +284,7 @@ def test_immersed_bodies(walls, real, device):
         result = np.where(near(made.faces[a]) > 0, 0, made.inside(result))
         expected.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), result))
     new = [made.inside(made[name]) for name in NEW]
-    made.run(immersed.apply_wall_friction, viscosity=FLUID.viscosity, part=StagePart(1.0, 0.0))
+    made.run(immersed.apply_wall_friction, viscosity=FLUID.viscosity, stage=StagePart(1.0, 0.0))
     for name, values in zip(NEW, expected, strict=True):
         made.assert_agrees(name, values)
     for number in (1, 2):

@@ -78,7 +78,7 @@ def stored_lift(
 def push_closed_faces(
     velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[BESIDE] | None, T: Read[BESIDE] | None, solid: ReadByte,
     tendency: TENDENCY, push: PUSHES,
-    *, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None, part: StagePart,
+    *, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None, stage: StagePart,
 ) -> None:  # fmt: skip
     """Before the momentum equation of a stage: h = H on the closed faces of stair steps, where that equation leaves
     both h and the velocity as they are, and push gains (1 + ratio/2) H - ratio/2 H_old.

@@ -52,7 +52,7 @@ def apply_wall_friction(
     velocity_new: Components(u_new=ReadWrite, v_new=ReadWrite, w_new=ReadWrite), p: Read[BESIDE], solid: ReadByte,
     friction: Components(friction_x=Read, friction_y=Read, friction_z=Read),
     blockage: Components(blockage_x=Read[1], blockage_y=Read[1], blockage_z=Read[1]), push: PUSHES | None,
-    *, dt: Scalar, grid: Grid, viscosity: float, part: StagePart | None,
+    *, dt: Scalar, grid: Grid, viscosity: float, stage: StagePart | None,
 ) -> None:  # fmt: skip
     """u_new = u + dt H becomes 0 on closed faces, and on others kept u_new + added + (1 - kept) dt grad(p), with
 
@@ -62,7 +62,7 @@ def apply_wall_friction(
     That is the end of the step dt of the equation above, with what a face takes from its own velocity at the end of the
     step, less what the projection with that p will take: so a steady flow does not depend on dt. What lies beyond walls
     is no neighbour. Faces on walls keep their velocity. push gains what that takes, per time, and the pressure of the
-    stage before on closed faces, by the shares of both stages in the step; it goes with `part`.
+    stage before on closed faces, by the shares of both stages in the step; it goes with `stage`.
     """
 
 
@@ -109,9 +109,9 @@ class ImmersedObstacles(Obstacles):
         *, driven: bool,
     ) -> Iterator[Launch]:  # fmt: skip
         """Friction at surfaces, and u = 0 on closed faces."""
-        push, constants = None, {"dt": dt, "grid": grid, "viscosity": fluid.viscosity, "part": None}
+        push, constants = None, {"dt": dt, "grid": grid, "viscosity": fluid.viscosity, "stage": None}
         if self.bodies:
-            push, constants["part"] = tuple(f[role] for role in PUSH), part
+            push, constants["stage"] = tuple(f[role] for role in PUSH), part
         fields = (f.u, f.v, f.w), velocity, f.p, *self.surfaces(f), push
         yield apply_wall_friction(*fields, over=self.near, **constants)
 

@@ -54,7 +54,7 @@ def stop(velocity: VELOCITY, solid: ReadByte) -> None:
 
 
 @task(kernel=KERNELS / "bodies" / "velocity.cu")
-def stop_and_push(velocity: VELOCITY, solid: ReadByte, push: PUSHES, *, dt: Scalar, part: StagePart) -> None:
+def stop_and_push(velocity: VELOCITY, solid: ReadByte, push: PUSHES, *, dt: Scalar, stage: StagePart) -> None:
     """push gains u / dt on closed faces, times the share of the stage, and u = 0."""
 
 
@@ -176,7 +176,7 @@ class Obstacles:
         if self.bodies:
             fields = f.p, f.nu_t if eddies else None, f.T if buoyancy else None, f.solid
             written = (f.h_u, f.h_v, f.h_w), tuple(f[role] for role in PUSH)
-            constants = {"ratio": ratio, "grid": grid, "fluid": fluid, "buoyancy": buoyancy, "part": part}
+            constants = {"ratio": ratio, "grid": grid, "fluid": fluid, "buoyancy": buoyancy, "stage": part}
             yield push_closed_faces((f.u, f.v, f.w), *fields, *written, over=self.around, **constants)
 
     @property
@@ -191,7 +191,7 @@ class Obstacles:
         """Act on a velocity before it is projected; `driven` if more than the momentum equation moved it."""
         if driven and self.bodies:
             push = tuple(f[role] for role in PUSH)
-            yield stop_and_push(velocity, f.solid, push, over=Box.of(grid.cells), dt=dt, part=part)
+            yield stop_and_push(velocity, f.solid, push, over=Box.of(grid.cells), dt=dt, stage=part)
         elif driven:
             yield stop(velocity, f.solid, over=Box.of(grid.cells))
 

@@ -16,8 +16,8 @@ FN real beside(real q, Index c, bool shut, const Surface& at, const Way& a, cons
 
 // What the body has taken, per time, by then, from the velocity before and after; nothing where nobody asks
 FN void note(None, Index, real, real, None) {}
-FN void note(InOut push, Index c, real taken, real pressure, const StagePart& part) {
-  push[c] = so_far(push[c], taken, pressure, part);
+FN void note(InOut push, Index c, real taken, real pressure, const StagePart& stage) {
+  push[c] = so_far(push[c], taken, pressure, stage);
 }
 
 // u_new = 0 on closed faces; friction, and what is brought to cut ones and from these to others. Those on walls stay. push =
@@ -25,7 +25,7 @@ FN void note(InOut push, Index c, real taken, real pressure, const StagePart& pa
 TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new, InOut w_new, In p, InByte solid,
                          In friction_x, In friction_y, In friction_z, In blockage_x, In blockage_y, In blockage_z
                          OPTIONAL(push_x) OPTIONAL(push_y) OPTIONAL(push_z), In64 dt, Grid grid,
-                         real viscosity OPTIONAL(part)) {
+                         real viscosity OPTIONAL(stage)) {
   STRIDES(range)
   const real step = real(*dt), drag = step * viscosity;
   const Surface at_x{u, friction_x, blockage_x}, at_y{v, friction_y, blockage_y}, at_z{w, friction_z, blockage_z};
@@ -39,7 +39,7 @@ TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new
         const real fall = a.axis.per_face() * (here - p[c - a.axis.step]), q = q_new[c];
         const real next = beside(q, c, shut, at, a, b, d, drag, step * fall);
         q_new[c] = next;
-        note(push, c, (q - next) / step, shut ? -fall : real(0), part);
+        note(push, c, (q - next) / step, shut ? -fall : real(0), stage);
       };
       adhere(u_new, push_x, at_x, x, y, z, closed(bits, 0));
       adhere(v_new, push_y, at_y, y, x, z, closed(bits, 2));

@@ -48,7 +48,7 @@ FN double tendency(const Component& u, const Component& v, const Component& w, c
 // On closed faces h = H, and push gains what a stage takes for H and, of the stage before, the pressure
 TASK push_closed_faces(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTIONAL(T), InByte solid, InOut h_u, InOut h_v,
                        InOut h_w, InOut push_x, InOut push_y, InOut push_z, In64 ratio, Grid grid,
-                       Fluid fluid OPTIONAL(buoyancy), StagePart part) {
+                       Fluid fluid OPTIONAL(buoyancy), StagePart stage) {
   STRIDES(range)
   const AdamsBashforth scheme(ratio);
   const Convection convection(grid);
@@ -61,7 +61,7 @@ TASK push_closed_faces(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTION
       const double H = tendency(a, b, d, c, here & before, fluid, convection, eddies) + lift(buoyancy, T, c, a);
       const double pressure = a.axis.per_face() * ((before ? 0.0 : double(p[c - a.axis.step])) - (here ? 0.0 : double(p[c])));
       const real now = real(H), taken = scheme.blend(now, h[c]);
-      h[c] = now, push[c] = so_far(push[c], taken, real(pressure), part);
+      h[c] = now, push[c] = so_far(push[c], taken, real(pressure), stage);
     };
     if (bits & (ITSELF | 1 | 4 | 16)) {  // few are: what all others would load stays where it is
       const Component U{u, 0, axis(grid, 0, c.i, X)}, V{v, 1, axis(grid, 1, c.j, Y)}, W{w, 2, axis(grid, 2, c.k, Z)};

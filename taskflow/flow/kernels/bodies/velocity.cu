@@ -9,8 +9,8 @@
 
 // u = 0 on closed faces, and push gains what a stage has brought there.
 TASK stop_and_push(Range range, InOut u, InOut v, InOut w, InByte solid, InOut push_x, InOut push_y, InOut push_z, In64 dt,
-                   StagePart part) {
-  const real share = part.now / real(*dt);
+                   StagePart stage) {
+  const real share = stage.now / real(*dt);
   for_cells(range, CELL(c) {
     const int bits = solid[c];
     if (closed(bits, 0)) push_x[c] += share * u[c], u[c] = 0;
