@@ -22,6 +22,7 @@ from taskflow.simulation.conditions.inflow import Inflows
 FINE = 1024  # samples of a step that nothing else bounds
 STEPS, SAMPLES = 64, 4  # steps that are sampled at once, and samples of each
 ROUNDING = 1e-9
+NEAR = 0.01  # of the distance of samples
 LARGE = 0.1  # CFL number by a change within a step that shows
 MOSTLY = 0.8  # share of all change in a step that a jump has, between two samples
 PLACES = 9  # at most, along each direction of a side
@@ -111,7 +112,9 @@ class Foresight:
         what they add to the rate in it. A step ends before a jump, or soon after one that it begins with.
         """
         self._sample(instead, time, dt)
-        now = max(0, int(np.searchsorted(self._times, time, side="right")) - 1)
+        apart = self._times[1] - self._times[0]  # of samples: one that is as good as now is no step away
+        passed = int(np.searchsorted(self._times, time + NEAR * apart, side="right")) - 1
+        now = min(max(0, passed), self._times.size - 2)
         end = min(self._times.size - 1, int(np.searchsorted(self._times, time + dt)))
         times = np.minimum(self._times[now + 1 : end + 1] - time, dt)
         more, jumps = np.zeros(times.size), np.zeros(times.size)
