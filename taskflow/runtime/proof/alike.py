@@ -15,7 +15,8 @@ from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Re
 def form(one: RecordedPass) -> Hashable:
     """Return all that an execution of a pass depends on: that of another pass with an equal form is the same."""
     numbers = {launch: n for n, launch in enumerate(one.launches)}
-    return tuple(map(_launch, one.launches)), tuple(_template(trace, numbers) for trace in one.traces), one.entry, one.scalars
+    templates = tuple(_template(trace, numbers) for trace in one.traces)
+    return tuple(map(_launch, one.launches)), templates, one.entry, one.scalars
 
 
 def _launch(launch: Launch) -> Hashable:
