@@ -23,7 +23,7 @@ from taskflow.cli.app import app
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
 from taskflow.simulation import estimate, job
-from tests.simulation.going_on import assert_same_run
+from tests.simulation.going_on import contents
 
 assert command  # and all that a run needs
 HOW = ("fail", "short", "kill")
@@ -83,6 +83,12 @@ def forked(act: Callable[[], int], said: Path) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+def _left(path: Path) -> tuple[dict[str, bytes], str]:
+    """All snapshots of a run, and its log without the time of day."""
+    fields, log = contents(path)
+    return {name: values.tobytes() for name, values in fields.items()}, json.dumps(log)
+
+
 def run(folder: Path, name: str, *words: str) -> int:
     os.chdir(folder)
     try:
@@ -125,13 +131,7 @@ class Failing:
 
     def _resumed(self, name: str) -> int:
         code = run(self.folder, name, "--resume")
-        if code == 0:
-            try:
-                assert_same_run(self.folder / name, self.folder / "whole")
-            except AssertionError:
-                traceback.print_exc()
-                return DIFFERS
-        return code
+        return DIFFERS if code == 0 and _left(self.folder / name) != _left(self.folder / "whole") else code
 
     def wrong(self, number: int, how: str) -> str:
         """Let a call fail, and resume the run; returns what is wrong."""

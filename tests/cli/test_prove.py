@@ -10,7 +10,7 @@ WALLS = {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"}
 POST = {"name": "post", "type": "box", "low": [0.2, 0.0, 0.0], "high": [0.4, 0.5, 0.3]}
 DYE = {"name": "dye", "box": [[0.5, 0.0, 0.5], [0.8, 0.5, 0.9]], "count": 20, "every": 1e-3}
 CAVITY = {
-    "grid": {"shape": "box", "cells": [16, 16, 1], "lengths": [1.0, 1.0, 1.0]}, "fluid": {"viscosity": 0.01},
+    "grid": {"shape": "box", "cells": [16, 8, 1], "lengths": [2.0, 1.0, 1.0]}, "fluid": {"viscosity": 0.01},
     "boundaries": {
         "x_min": "wall", "x_max": "wall", "y_min": "wall", "y_max": {"type": "wall", "velocity": [1.0, 0.0, 0.0]},
         "z_min": "symmetry", "z_max": "symmetry",
