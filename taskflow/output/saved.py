@@ -4,9 +4,8 @@ a run that goes on, whose values are fetched when they are asked for.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import xarray as xr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, quiet
 from taskflow.output.chart_layout import CELLS
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
@@ -230,15 +229,7 @@ def _at(
     return replace(state, fields=None, charts=records) if isinstance(records, xr.DataTree) else state
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """What libraries warn of in a foreign file, in words of their own, is not for users."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@_quiet()
+@quiet()
 def _opened(path: Path) -> xr.Dataset | xr.DataTree:
     """Return what a file or a folder has, a tree where it is of charts. Raises BadInput where that cannot be read."""
     if not path.exists():
