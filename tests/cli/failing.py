@@ -124,9 +124,9 @@ class Failing:
 
     def _disturbed(self, name: str, number: int, how: str, error: int) -> int:
         self._set(name, number, how, error)
-        code = run(self.folder, name)
+        code, failed = run(self.folder, name), os.fsdecode(self.library.failing_last())
         self._set("", 0)
-        print("failed:", os.fsdecode(self.library.failing_last() or b""))
+        print("failed:", failed)
         return code
 
     def _resumed(self, name: str) -> int:
