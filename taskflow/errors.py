@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -31,6 +33,22 @@ def named(where: str) -> Iterator[None]:
         yield
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the warnings and logs of libraries that read foreign files from users, who get an error in our words."""
+    loggers = {name: logging.getLogger(name) for name in ("rasterio", "trimesh")}
+    levels = {name: logger.level for name, logger in loggers.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for logger in loggers.values():
+            logger.setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            for name, logger in loggers.items():
+                logger.setLevel(levels[name])
 
 
 class BadArgument(BadInput):

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from taskflow.errors import BadInput, named
+from taskflow.errors import BadInput, named, quiet
 from taskflow.files import SHAPE, opened
 from taskflow.foreign import SHAPE as SURFACE
 from taskflow.foreign import foreign
@@ -33,7 +33,7 @@ def user_file(path: Path, formats: Collection[str]) -> Iterator[IO[bytes]]:
             raise BadInput(f"{path.name}: {words}")
         raise BadInput(f"{path.name} is none of {', '.join(formats)}; convert it to one of them")
     remedy, place = "give the file of a shape", "give a path that is absolute or begins where the case file is"
-    with ExitStack() as stack:
+    with ExitStack() as stack, quiet():
         with named(str(path)):
             file = stack.enter_context(opened(path, SHAPE, remedy, place))
         yield file

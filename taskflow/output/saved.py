@@ -16,7 +16,7 @@ import xarray as xr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, quiet
 from taskflow.files import bounded
 from taskflow.foreign import STATE, foreign
 from taskflow.hdf5 import engine
@@ -241,6 +241,7 @@ def _falling(ds: xr.Dataset) -> dict[Hashable, slice]:
     return {dim: slice(None, None, -1) for dim, at in lines.items() if at.size > 1 and (at[1:] < at[:-1]).all()}
 
 
+@quiet()
 def _opened(path: Path) -> xr.Dataset | xr.DataTree:
     """Return what a file or a folder has, a tree where it is of charts. Raises BadInput where that cannot be read."""
     if not path.exists():

@@ -116,7 +116,7 @@ def _node(path: Path, chance: random.Random) -> None:
 
 def _key(path: Path, chance: random.Random) -> None:
     """A value of the metadata of a Zarr store, however deep."""
-    with suppress(ValueError):
+    with suppress(ValueError, IndexError):  # no JSON, or nothing in it
         whole = json.loads(path.read_text())
         inner, key = chance.choice(list(_places(whole)))
         codecs: list[Any] = [

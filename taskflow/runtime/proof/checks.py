@@ -14,7 +14,6 @@ from taskflow.runtime.proof.execution import Execution
 from taskflow.runtime.proof.timeline import Place, TimedStep
 from taskflow.runtime.regions import Partition
 
-ROWS = 1024  # pairs are looked at in tables of so many rows
 NONE = np.empty(0, np.int64)
 
 
@@ -25,32 +24,45 @@ def races(execution: Execution) -> tuple[int, list[str]]:
         for place in step.reads.keys() | step.writes.keys():
             if place[0] != "wire":  # what is on its way is the channel's own
                 touching[place].append(step)
-    count, faults = 0, []
+    numbers = {step: n for n, step in enumerate(execution.steps)}
+    begins, ends = np.array([[step.begin, step.end] for step in execution.steps]).reshape(-1, 2).T
+    pairs, places = [np.empty((0, 2), np.int64)], list[Place]()
     for place, steps in touching.items():
-        writes, touched = _tables(steps, place)
-        writers = np.flatnonzero(writes.any(axis=1))
-        meet = _meetings(writes[writers], touched, writers)
-        if not meet.any():
-            continue
-        count += int(meet.sum())
-        begins, ends = np.array([step.begin for step in steps]), np.array([step.end for step in steps])
-        before = execution.order.before
-        ordered = before(ends[writers], begins) | before(ends, begins[writers]).T
-        for i, j in np.argwhere(meet & ~ordered):
-            (one, first), (other, second) = sorted((n, steps[n]) for n in (writers[i], j))
-            disputed = np.flatnonzero(writes[one] * touched[other] + touched[one] * writes[other])
-            where = execution.describe(place, disputed)
-            faults.append(f"{where}: {first.text} and {second.text} are not ordered")
-    return count, faults
+        if (meet := _meetings(steps, place)).size:
+            pairs.append(np.array([numbers[step] for step in steps])[meet])
+            places += [place] * len(meet)
+    one, other = np.concatenate(pairs).T
+    order = execution.order
+    ordered = order.before(ends[one], begins[other]) | order.before(ends[other], begins[one])
+    faults = []
+    for n in np.flatnonzero(~ordered):
+        first, second = (execution.steps[number] for number in sorted((one[n], other[n])))
+        where = execution.describe(places[n], _disputed(first, second, places[n]))
+        faults.append(f"{where}: {first.text} and {second.text} are not ordered")
+    return len(one), faults
 
 
-def _meetings(writes: np.ndarray, touched: np.ndarray, writers: np.ndarray) -> np.ndarray:
-    """Entry [i, j]: whether the step writers[i] writes a cell that step j touches. Two that write have one entry."""
-    parts = [writes[first : first + ROWS] @ touched.T > 0 for first in range(0, len(writers), ROWS)]
-    meet = np.concatenate(parts) if parts else np.zeros((0, len(touched)), bool)
+def _meetings(steps: list[TimedStep], place: Place) -> np.ndarray:
+    """Return pairs of numbers of steps: the first writes a cell that the second touches."""
+    if not any(place in step.writes for step in steps):
+        return np.empty((0, 2), np.int64)
+    writes, touched = _tables(steps, place)
+    writers = np.flatnonzero(writes.any(axis=1))
+    written, bits = np.packbits(writes[writers], axis=1), np.packbits(touched, axis=1)
+    meet = np.array([(row & bits).any(axis=1) for row in written], bool).reshape(len(writers), len(steps))
     both = meet[:, writers]
-    meet[:, writers] = np.triu(both | both.T, 1)
-    return meet
+    meet[:, writers] = np.triu(both | both.T, 1)  # two that write are one pair
+    i, j = np.nonzero(meet)
+    return np.stack([writers[i], j], axis=1)
+
+
+def _disputed(one: TimedStep, other: TimedStep, place: Place) -> np.ndarray:
+    """The cells of a place that one step writes and the other touches."""
+    (written, touched), (more, others) = (
+        (step.writes.get(place, NONE), np.union1d(step.writes.get(place, NONE), step.reads.get(place, NONE)))
+        for step in (one, other)
+    )
+    return np.union1d(np.intersect1d(written, others), np.intersect1d(touched, more))
 
 
 def collisions(execution: Execution) -> Iterator[str]:
@@ -75,12 +87,12 @@ def separation(execution: Execution) -> Iterator[str]:
     what is sent (whoever packs one waits for its last message, whatever pass that was of) and the shares of reductions,
     which have two places that take turns.
     """
-    before = execution.order.before
+    always = execution.order.always
     for step in execution.steps:
         places = [place for place in step.reads.keys() | step.writes.keys() if place[0] not in ("out", "wire", "board")]
         for begins, later in {_bounds(execution, step.turn, place) for place in places}:
-            begun = step.turn < 0 or before(np.array(begins), np.array([step.begin])).any()
-            if not begun or not before(np.array([step.end]), np.array(later)).all():
+            begun = step.turn < 0 or any(always(event, step.begin) for event in begins)
+            if not begun or not all(always(step.end, event) for event in later):
                 yield f"{step.text} is not within its pass"
                 break
 
@@ -106,10 +118,10 @@ def _bounds(execution: Execution, turn: int, place: Place) -> tuple[tuple[int, .
 
 
 def _tables(steps: list[TimedStep], place: Place) -> tuple[np.ndarray, np.ndarray]:
-    """Return which cells of a place each step writes, and which it touches at all: ones in matrices of zeros."""
+    """Return which cells of a place each step writes, and which it touches at all: in rows of cells."""
     parts = [(step.writes.get(place, NONE), step.reads.get(place, NONE)) for step in steps]
-    writes = np.zeros((len(steps), 1 + max(int(cells.max(initial=0)) for pair in parts for cells in pair)), np.float32)
+    writes = np.zeros((len(steps), 1 + max(int(cells.max(initial=0)) for pair in parts for cells in pair)), bool)
     touched = writes.copy()
     for row, (written, read) in enumerate(parts):
-        writes[row, written] = touched[row, written] = touched[row, read] = 1
+        writes[row, written] = touched[row, written] = touched[row, read] = True
     return writes, touched

@@ -77,12 +77,15 @@ class HappensBefore:
         self._clocks, self._chains, self._positions = clocks, np.array(self._chain), np.array(self._position)
 
     def before(self, ends: np.ndarray, begins: np.ndarray) -> np.ndarray:
-        """Entry [i, j]: whether the event ends[i] always happens before, or is, begins[j].
+        """Return for each pair whether an event of `ends` always happens before, or is, that of `begins`.
 
         A negative end never happens; ends are on chains.
         """
-        chains, positions = self._chains[ends], self._positions[ends]
-        return (ends >= 0)[:, None] & (self._clocks[begins].T[chains] >= positions[:, None])
+        return (ends >= 0) & (self._clocks[begins, self._chains[ends]] >= self._positions[ends])
+
+    def always(self, end: int, begin: int) -> bool:
+        """The same for one pair."""
+        return end >= 0 and bool(self._clocks[begin, self._chain[end]] >= self._position[end])
 
 
 class Broken(Exception):

@@ -64,7 +64,7 @@ class Node:
     @property
     def shape(self) -> tuple[int, ...] | None:
         """How its array is stored, with the last index of CGNS first; None without one."""
-        return self.group[DATA].shape if DATA in self.group else None
+        return getattr(self.group[DATA], "shape", None) if DATA in self.group else None  # none of a link to a group
 
     @property
     def array(self) -> np.ndarray:
