@@ -12,16 +12,18 @@ import stat
 from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from zarr.abc.store import ByteRequest
 from zarr.core.buffer import Buffer, BufferPrototype
 from zarr.storage import LocalStore, WrapperStore
 
 from taskflow.errors import BadInput
 from taskflow.files import bounded, content, fits
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 METADATA = (".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json")
 MOST = 1 << 28  # bytes of metadata
@@ -63,6 +65,8 @@ def within(root: Path, path: Path) -> None:
 
 def opened(path: Path) -> xr.Dataset:
     """Return the arrays of a store as lazy ones. Raises BadInput where one is not safe to read."""
+    import xarray as xr  # which a run does without
+
     for name, array in described(path):
         accept(name, array)
     with bounded(_size(path)):

@@ -125,7 +125,8 @@ def arguments(
     for name, function in functions.items():
         if function is not None and not callable(function):
             raise BadInput(f"{name} = {function!r}; give a function, which is called as the run advances")
-    if isinstance(client, str | PathLike) or isinstance(output, Slurm) or hasattr(output, "scheduler_info"):
+    swapped = output is None and isinstance(client, str | PathLike)
+    if swapped or isinstance(output, Slurm) or hasattr(output, "scheduler_info"):
         output, client = client, output
     if isinstance(case, str | PathLike):
         return Case.load(case), output, client

@@ -1,4 +1,4 @@
-"""What cases of everyday use share: one cluster for all runs, and the command."""
+"""What cases of everyday use share: one cluster for the runs of a file, and the command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from taskflow.runtime.cluster import embedded
 Told = tuple[int, str]  # exit code, and all that was printed
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     with embedded(1, gpu=False) as client:
         yield client

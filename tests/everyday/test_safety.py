@@ -88,8 +88,8 @@ def python(script, tmp_path, **environment):
     path = tmp_path / "script.py"
     path.write_text(EXCHANGE + script)
     done = subprocess.run(
-        [sys.executable, path], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, check=False,
+        [sys.executable, path], env={**os.environ, **environment}, cwd=tmp_path, text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
 

@@ -24,7 +24,7 @@ SMALL = {
 }  # fmt: skip
 
 
-def test_an_inflow_is_set(client):
+def test_an_inflow_is_set(client, tmp_path):
     case = tf.Case(
         grid={"cells": [16, 1, 8], "lengths": [2.0, 0.125, 1.0]}, fluid={"viscosity": 0.01},
         initial={"velocity": [1.0, 0.0, 0.0]}, time={"steps": 20}, machine={"device": "cpu", "threads": 1},
@@ -33,7 +33,7 @@ def test_an_inflow_is_set(client):
             "z_min": "slip", "z_max": "slip",
         },
     )  # fmt: skip
-    with tf.Simulation(case, client) as simulation:
+    with tf.Simulation(case, tmp_path / "run", client) as simulation:
         simulation.step(1)
         simulation.set("boundaries.x_min.velocity", [1.5, 0.0, 0.0])
         simulation.step(5)
@@ -92,8 +92,8 @@ def test_a_page_has_the_number_of_steps_of_its_run(command):
     assert tf.Run.open("run").log()[-1]["step"] == said
 
 
-def test_a_function_on_blocks_that_returns_an_array_is_said_what_to_return(client):
-    with tf.Simulation(tf.Case(**SMALL), client) as simulation:
+def test_a_function_on_blocks_that_returns_an_array_is_said_what_to_return(client, tmp_path):
+    with tf.Simulation(tf.Case(**SMALL), tmp_path / "run", client) as simulation:
         simulation.step(1)
         with pytest.raises(tf.TaskflowError, match=r"(?s)return.*number|number.*return"):
             simulation.on_blocks(lambda block: block["u"], ["u"])

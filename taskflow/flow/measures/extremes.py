@@ -36,9 +36,9 @@ class Extremes:
     def __call__(self, f: Roles) -> Iterator[Launch]:
         solid = f.solid if self.bodies else None
         for name in self.names:
-            yield lowest(f[name], solid, over=self.cells, low=f.scalar(f"lowest_{name}"))
-            yield highest(f[name], solid, over=self.cells, high=f.scalar(f"highest_{name}"))
+            yield lowest(f[name], solid, over=self.cells, low=f.scalar(f"minimum_{name}"))
+            yield highest(f[name], solid, over=self.cells, high=f.scalar(f"maximum_{name}"))
 
     def ranges(self, scalars: Mapping[str, float]) -> dict[str, Range]:
         """The least and the largest value of each field, from the scalars of the program."""
-        return {name: (scalars[f"lowest_{name}"], scalars[f"highest_{name}"]) for name in self.names}
+        return {name: (scalars[f"minimum_{name}"], scalars[f"maximum_{name}"]) for name in self.names}

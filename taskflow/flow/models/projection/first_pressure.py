@@ -39,7 +39,7 @@ def first_pressure(flow: Accelerated, f: Roles, obstacles: Obstacles) -> Iterato
     """
     setting = flow.setting
     yield Derive(_euler, (RATIO,))
-    names, new = {"dt": "dt", "ratio": RATIO}, f.copy()
+    names, new = {"dt": "dt", "ratio": f.scalar(RATIO)}, f.copy()
     for name in VELOCITY:
         new.swap(name, f"{name}_new")
     velocity = new.u, new.v, new.w
