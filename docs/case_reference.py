@@ -9,10 +9,10 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
+from taskflow.cases.schema import described, own_tables
 from taskflow.geometry.grids import SHAPES
-from taskflow.simulation.build.artificial_compressibility.system import CompressibilitySystem
-from taskflow.simulation.build.two_phase.system import TwoPhaseSystem
-from taskflow.simulation.case.schema import described, own_tables
+from taskflow.systems.artificial_compressibility.system import CompressibilitySystem
+from taskflow.systems.two_phase.system import TwoPhaseSystem
 
 PAGE = Path(__file__).parent / "reference" / "case.md"
 PLACE = re.compile(r"(<!-- (?:keys of (\w+)(?:: ([\w ]+))?|shapes) -->\n\n).*?<!-- end -->", re.S)

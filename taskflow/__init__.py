@@ -7,8 +7,8 @@ xarray get their `flow` when xarray is imported.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from taskflow import registration
-from taskflow.namesake import PROBLEM, mixed
+from taskflow.accessor import registration
+from taskflow.common.namesake import PROBLEM, mixed
 
 if mixed():
     raise ImportError(PROBLEM)
@@ -16,13 +16,13 @@ if mixed():
 registration.register()
 
 _ROOMS = {
-    "taskflow.simulation.case": ("Case",),
-    "taskflow.simulation.build.two_phase": ("TwoPhase",),
-    "taskflow.simulation.interactive": ("Simulation",),
-    "taskflow.simulation.run": ("Run", "run"),
-    "taskflow.simulation.sweep": ("Study", "sweep"),
-    "taskflow.release": ("__version__",),
-    "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
+    "taskflow.cases": ("Case",),
+    "taskflow.systems.two_phase": ("TwoPhase",),
+    "taskflow.runs.interactive": ("Simulation",),
+    "taskflow.runs.run": ("Run", "run"),
+    "taskflow.runs.sweep": ("Study", "sweep"),
+    "taskflow.common.release": ("__version__",),
+    "taskflow.common.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.runtime.regions": ("Atlas", "Box", "Field", "Partition", "Region", "Seam", "Turn", "charted", "region"),
     "taskflow.runtime.cluster.blocks": ("Blocks",),
     "taskflow.runtime.cluster.jobs": ("Ran",),
@@ -83,8 +83,12 @@ _HOME = dict.fromkeys(__all__, "taskflow.runtime.tasks")  # the words of tasks, 
 _HOME |= {name: room for room, names in _ROOMS.items() for name in names}
 
 if TYPE_CHECKING:
-    from taskflow.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError
-    from taskflow.release import __version__
+    from taskflow.cases import Case
+    from taskflow.common.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError
+    from taskflow.common.release import __version__
+    from taskflow.runs.interactive import Simulation
+    from taskflow.runs.run import Run, run
+    from taskflow.runs.sweep import Study, sweep
     from taskflow.runtime.cluster.blocks import Blocks
     from taskflow.runtime.cluster.jobs import Ran
     from taskflow.runtime.cluster.session import distribute
@@ -112,11 +116,7 @@ if TYPE_CHECKING:
         sweeps,
         task,
     )
-    from taskflow.simulation.build.two_phase import TwoPhase
-    from taskflow.simulation.case import Case
-    from taskflow.simulation.interactive import Simulation
-    from taskflow.simulation.run import Run, run
-    from taskflow.simulation.sweep import Study, sweep
+    from taskflow.systems.two_phase import TwoPhase
 
 
 def __getattr__(name: str) -> Any:

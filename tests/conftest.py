@@ -39,8 +39,8 @@ def small_copies() -> Iterator[None]:
     from taskflow.runtime.machine import copy_bandwidth
 
     with pytest.MonkeyPatch.context() as patch:
-        for user in ("job", "estimate") if find_spec("taskflow.simulation") else ():
-            patch.setattr(f"taskflow.simulation.{user}.copy_bandwidth", partial(copy_bandwidth, mebibytes=1))
+        for user in ("block.job", "estimate.estimate") if find_spec("taskflow.runs") else ():
+            patch.setattr(f"taskflow.runs.{user}.copy_bandwidth", partial(copy_bandwidth, mebibytes=1))
         yield
 
 

@@ -10,23 +10,23 @@ from pathlib import Path
 
 import numpy as np
 
+from taskflow.cases import Case
+from taskflow.cases.timing.schedule import Clock, Tick
+from taskflow.cases.timing.steady import SteadyWatch
 from taskflow.flow import Monitor
 from taskflow.flow.grid.metrics import Grid
 from taskflow.flow.measures.monitor import Conduction, heat_flux
 from taskflow.flow.model import VELOCITY
+from taskflow.runs.block.pace import Pace
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Box, Location, Triple
 from taskflow.runtime.tasks import Launch, Program
-from taskflow.simulation.bodies import Movement
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.initial import InitialFields
-from taskflow.simulation.timing.pace import Pace
-from taskflow.simulation.timing.schedule import Clock, Tick
-from taskflow.simulation.timing.steady import SteadyWatch
+from taskflow.systems.bodies import Movement
+from taskflow.systems.initial.fields import InitialFields
 
 DATA = Path(__file__).parent / "data"
 GHIA = Path(__file__).parents[1] / "examples" / "data"

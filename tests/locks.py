@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from taskflow.simulation.lock import Owner, _stat
+from taskflow.runs.directory.lock import Owner, _stat
 
 
 def owner(process: int, **changes: Any) -> Owner:

@@ -3,7 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 
 
 class Shared:

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from taskflow.errors import BadArgument
+from taskflow.common.errors import BadArgument
 
 REFUSED = [
     (("device", '"gpu"', ": no GPU", 'use {parameter} = "cpu"'), 'device = "gpu": no GPU; use device = "cpu"'),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.files import content, fits, text
+from taskflow.common.errors import BadInput
+from taskflow.common.files import content, fits, text
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "socket", "dangling"])

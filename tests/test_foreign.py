@@ -2,8 +2,8 @@
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.foreign import GRID, foreign
+from taskflow.common.errors import BadInput
+from taskflow.common.foreign import GRID, foreign
 from taskflow.geometry import read_surface
 from taskflow.geometry.grids import read_grid, shape, write_grid
 from taskflow.output import saved_state

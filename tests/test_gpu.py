@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
+from taskflow.cases import Case
 from taskflow.output import dataset
 from taskflow.runtime.host.accelerators import accelerators
 from taskflow.runtime.machine import copy_bandwidth, run_threads
@@ -14,7 +15,6 @@ from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, Reduce, Write, task
-from taskflow.simulation.case import Case
 from tests.flow.test_implicit_diffusion import warm
 from tests.flow.test_scalars import mixed
 from tests.flows import compute

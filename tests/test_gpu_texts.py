@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors
+from examples.papers.luo_2014.factors import Charts, Factors
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.machine.trace.gather import text_of
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.memory import Needs
 from tests.flow.test_field_force import SOURCE, windy
 from tests.flow.test_implicit_diffusion import warm
 from tests.nvrtc import compilers, messages

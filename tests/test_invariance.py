@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import taskflow as tf
+from taskflow.cases import Case
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.machine.channel import channel_problem
-from taskflow.simulation.case import Case
 from tests.flows import Flow, compute
 
 PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}
@@ -95,7 +95,7 @@ def assert_same_bits(flow: Flow, one: Flow) -> None:
 @pytest.mark.parametrize("name", BOUNDARIES)
 def test_two_sweeps_in_one_pass(name, overlap, blocks, monkeypatch):
     """As on a GPU with large blocks."""
-    monkeypatch.setattr("taskflow.simulation.build.pressure.blocking_pays", lambda _: True)
+    monkeypatch.setattr("taskflow.systems.base.pressure.blocking_pays", lambda _: True)
     flow = compute(stirred(BOUNDARIES[name]), blocks, overlap=overlap, planned="gpu")
     one = in_one_block(name, UNEVEN, "double")
     assert flow.setup.model.ghost == 2

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from taskflow import ownership
-from taskflow.errors import BadInput
-from taskflow.ownership import first_own, make_private, scratch, weakness
+from taskflow.common import ownership
+from taskflow.common.errors import BadInput
+from taskflow.common.ownership import first_own, make_private, scratch, weakness
 
 OTHER = 65534  # a user who is not this one
 
@@ -91,7 +91,7 @@ def test_a_scratch_folder_is_below_the_first_safe_folder(tmp_path, monkeypatch):
 
 def test_scripts_have_the_same_words(tmp_path):
     def ask(*words):
-        code = "import sys; from taskflow.ownership import main; sys.exit(main(*sys.argv[1:]))"
+        code = "import sys; from taskflow.common.ownership import main; sys.exit(main(*sys.argv[1:]))"
         command = [sys.executable, "-P", "-c", code, *map(str, words)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -15,7 +15,7 @@ ASKED = "xr.Dataset().flow.over_time, xr.DataTree().flow.side; print('here', 'ta
         "import taskflow; from xarray import core",
         "import importlib, taskflow; importlib.reload(taskflow)",
         "import importlib.util, taskflow; importlib.util.find_spec('xarray').loader.get_code('xarray')",
-        "import taskflow.accessor",
+        "import taskflow.accessor.flow",
     )),
 ])  # fmt: skip
 def test_datasets_and_trees_have_it(script):

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from taskflow.sharing import WhileNeeded
+from taskflow.common.sharing import WhileNeeded
 
 
 @pytest.fixture

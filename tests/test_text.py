@@ -13,12 +13,12 @@ import rich.console
 from typer.testing import CliRunner
 
 import taskflow as tf
+from taskflow.cases.timing.schedule import Clock
 from taskflow.cli.app import app
 from taskflow.cli.watch import Display, ProgressMeter
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.text import LONGEST, literal, parsed, visible
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.timing.schedule import Clock
-from taskflow.text import LONGEST, literal, parsed, visible
 
 CASE = Path(__file__).parent / "cases" / "small_cavity.toml"
 EVIL = "\x1b]0;owned\x07\x1b[2J \x9b31m \u202efdp.exe\u2069 $\\frac{ [link=x]"

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from taskflow.errors import BadInput
-from taskflow.output.conditions import SIDES, BoundarySide, Conditions
-from taskflow.output.reading import edges, extent, periodic, widths
+from taskflow.common.errors import BadInput
+from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
+from taskflow.output.store.reading import edges, extent, periodic, widths
 
 VELOCITY = ("u", "v", "w")
 OFF = 1e-6  # of the smallest cell: what a centre may be off the middle of its faces, as other tools round

@@ -16,10 +16,10 @@ import xarray as xr
 
 from taskflow.analysis.conditions import conditions, domain, goes_round, part_of, reaches
 from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, on_cells
-from taskflow.errors import BadInput
-from taskflow.output.conditions import BoundarySide
-from taskflow.output.metadata import SOLID
-from taskflow.output.reading import widths
+from taskflow.common.errors import BadInput
+from taskflow.output.store.conditions import BoundarySide
+from taskflow.output.store.metadata import SOLID
+from taskflow.output.store.reading import widths
 
 
 def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:

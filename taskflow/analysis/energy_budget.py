@@ -24,8 +24,8 @@ from taskflow.analysis.derived import bodies, derivative, outside
 from taskflow.analysis.faces import FaceValues
 from taskflow.analysis.planes import VELOCITY
 from taskflow.analysis.profiles import over_planes, profiles
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 
 TERMS = {
     "convection": "by the mean flow",

@@ -14,9 +14,9 @@ import xarray as xr
 
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies
-from taskflow.caching import cached_property
-from taskflow.output.conditions import BoundarySide
-from taskflow.output.reading import periodic, widths
+from taskflow.common.caching import cached_property
+from taskflow.output.store.conditions import BoundarySide
+from taskflow.output.store.reading import periodic, widths
 
 Ends = tuple[float | None, float | None]
 

@@ -17,10 +17,10 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.derived import velocity
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
-from taskflow.output.reading import edges, periodic
-from taskflow.output.vtk import collect, write_polydata
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
+from taskflow.output.export.vtk import collect, write_polydata
+from taskflow.output.store.reading import edges, periodic
 
 LAYERS = 16  # of cells that are in memory at once
 CORNERS = np.array([[n & 1, n >> 1 & 1, n >> 2] for n in range(8)])  # x, y, z of the corners of a box

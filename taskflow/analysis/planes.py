@@ -16,9 +16,9 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.conditions import boundary_value, known_conditions
-from taskflow.errors import BadInput
-from taskflow.output.metadata import SOLID
-from taskflow.output.reading import box_snapshots, extent, in_centres, periodic
+from taskflow.common.errors import BadInput
+from taskflow.output.store.metadata import SOLID
+from taskflow.output.store.reading import box_snapshots, extent, in_centres, periodic
 
 VELOCITY = {"x": "u", "y": "v", "z": "w"}  # as every system of equations of a flow calls its velocity
 SPEED = "speed"

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from taskflow import files
 from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, plane_of
-from taskflow.errors import BadInput
-from taskflow.output.reading import extent, snapshot, widths
+from taskflow.common import files
+from taskflow.common.errors import BadInput
+from taskflow.output.store.reading import extent, snapshot, widths
 
 LARGEST = 1e100  # of numbers in tables, whose differences are formed and drawn
 

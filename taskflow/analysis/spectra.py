@@ -8,9 +8,9 @@ import xarray as xr
 from taskflow.analysis.conditions import part_of
 from taskflow.analysis.derived import centred, field_of
 from taskflow.analysis.planes import VELOCITY
-from taskflow.errors import BadInput
-from taskflow.output.metadata import PARTS
-from taskflow.output.reading import extent, periodic, uniform
+from taskflow.common.errors import BadInput
+from taskflow.output.store.metadata import PARTS
+from taskflow.output.store.reading import extent, periodic, uniform
 
 
 def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:

@@ -10,10 +10,10 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.conditions import around, known_conditions, other_faces
-from taskflow.errors import BadInput
-from taskflow.output.layout import between_centres
-from taskflow.output.metadata import metric_name
-from taskflow.output.reading import edges, periodic
+from taskflow.common.errors import BadInput
+from taskflow.output.store.layout import between_centres
+from taskflow.output.store.metadata import metric_name
+from taskflow.output.store.reading import edges, periodic
 
 try:
     import xgcm

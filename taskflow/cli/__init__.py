@@ -9,7 +9,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from taskflow.namesake import PROBLEM, mixed
+from taskflow.common.namesake import PROBLEM, mixed
 
 CTRL_C = 130
 TRY_AGAIN = 75
@@ -46,7 +46,7 @@ def main() -> None:
     if command in AGAIN:
         _terminable(AGAIN[command])
     if command in CHECKING:
-        from taskflow.files import only_check
+        from taskflow.common.files import only_check
 
         only_check()
     try:

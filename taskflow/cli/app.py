@@ -24,12 +24,12 @@ app = typer.Typer(
 )
 app.add_typer(grid, name="grid")
 # Benchmarks are built on top of this command, which knows the group by its name alone.
-app.add_typer(import_module("taskflow.benchmarks.app").bench, name="bench")
+app.add_typer(import_module("taskflow.bench.app").bench, name="bench")
 
 
 def _version(asked: bool) -> None:
     if asked:
-        from taskflow.simulation.provenance import build
+        from taskflow.runs.directory.provenance import build
 
         typer.echo(f"taskflow {build()}")
         raise typer.Exit
@@ -80,7 +80,7 @@ def run(
 
     window = None
     if profile or nvtx:
-        from taskflow.simulation.profiling import Window
+        from taskflow.runs.block.profiling import Window
 
         after, steps = 10 if profile_after is None else profile_after, profile_steps or 20
         window = Window(after, steps, "nvtx" if nvtx else "timeline")

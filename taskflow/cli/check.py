@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 
+from taskflow.cases import Case
 from taskflow.cli.format import duration, say, several
+from taskflow.common.units import size
 from taskflow.flow.measures.spectra import Spectra
 from taskflow.flow.measures.statistics import Statistics
+from taskflow.runs.estimate.estimate import ROUNDS, Estimate, cautions, estimate
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.tasks import Roles, Traffic, record
-from taskflow.simulation.bodies import BodyPart, Survey
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.build.step_cost import table
-from taskflow.simulation.case import Case
-from taskflow.simulation.estimate import ROUNDS, Estimate, cautions, estimate
-from taskflow.simulation.records.statistics import TimeAverages
-from taskflow.units import size
+from taskflow.systems.base.step_cost import table
+from taskflow.systems.bodies import BodyPart, Survey
+from taskflow.systems.records.statistics import TimeAverages
 
 
 def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> None:

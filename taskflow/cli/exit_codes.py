@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from taskflow.cli.format import several, style, tell
-from taskflow.errors import BadInput, Interrupted, TaskflowError
+from taskflow.common.errors import BadInput, Interrupted, TaskflowError
 
 FAILED = TaskflowError.exit_code
 MOST = 100  # lines of what went wrong

@@ -67,7 +67,7 @@ def _write(path: Path, content: bytes, remedy: str) -> None:
 
 def write_schema(path: Path | None) -> None:
     """Write the JSON schema of case files, to a file or to standard output. Raises BadInput where that cannot be."""
-    from taskflow.simulation.case.schema import schema
+    from taskflow.cases.schema import schema
 
     text = json.dumps(schema(), indent=2)
     if path is None:
@@ -172,10 +172,10 @@ def writable(directory: Path, out: Path | None) -> Iterator[None]:
 
 def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everything: bool) -> None:
     """Draw the graph of a step: as DOT to standard output or a file, or as a picture."""
+    from taskflow.cases import Case
+    from taskflow.runs.estimate.estimate import step_graph
     from taskflow.runtime.profile.drawing import draw as drawn
     from taskflow.runtime.profile.drawing import to_dot
-    from taskflow.simulation.case import Case
-    from taskflow.simulation.estimate import step_graph
 
     case = Case.load(path, settings)
     graph = step_graph(case)

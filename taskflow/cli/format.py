@@ -11,8 +11,8 @@ from typing import Any
 
 import typer
 
-from taskflow.text import visible
-from taskflow.units import significant
+from taskflow.common.text import visible
+from taskflow.common.units import significant
 
 LABEL = 13  # columns, two of them for the indent
 NAME = 30  # columns of the first column of a table

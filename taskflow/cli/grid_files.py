@@ -7,7 +7,7 @@ from pathlib import Path
 
 from taskflow.cli.exit_codes import refuse, writing
 from taskflow.cli.format import say, several, tell, times
-from taskflow.errors import BadArgument
+from taskflow.common.errors import BadArgument
 from taskflow.geometry.grids import (
     CGNS,
     BadGrid,
@@ -26,7 +26,7 @@ CHARTS = 8  # that are listed; of more the first
 
 def write_shape(name: str, settings: Sequence[str], path: Path, *, text: bool) -> None:
     """Write the grid of a shape. Raises BadInput with all that is wrong with its keys."""
-    from taskflow.simulation.case.source import override  # slow to load
+    from taskflow.cases.source import override  # slow to load
 
     tables: dict[str, dict[str, object]] = {"grid": {}}
     override(tables, settings)

@@ -9,12 +9,12 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.caching import cached_property
 from taskflow.cli.exit_codes import refuse
 from taskflow.cli.format import duration, rate, say, several, tell, times
+from taskflow.common.caching import cached_property
+from taskflow.common.units import size
 from taskflow.output import CASE, LOCK, LOG, REPORT, STORE
-from taskflow.output.metadata import PSEUDO_TIME
-from taskflow.units import size
+from taskflow.output.store.metadata import PSEUDO_TIME
 
 if TYPE_CHECKING:
     from taskflow.runtime.host.accelerators import Accelerator
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def tell_machine() -> None:
     """Print what this machine has, and why it lacks the rest."""
     import taskflow
+    from taskflow.runs.directory.provenance import build, provenance
     from taskflow.runtime.host.inventory import inventory
-    from taskflow.simulation.provenance import build, provenance
 
     about, here = provenance(), inventory()
     say(
@@ -85,8 +85,8 @@ class Record:
     def cells(self) -> tuple[int, str]:
         """How many cells there are, as a number and in words. Raises KeyError, ValueError where the case has none."""
         from taskflow.output import STORE, has_charts, tree
-        from taskflow.output.chart_layout import CELLS
-        from taskflow.output.reading import charts
+        from taskflow.output.store.chart_layout import CELLS
+        from taskflow.output.store.reading import charts
 
         store = self.directory / STORE
         if has_charts(store):
@@ -146,7 +146,7 @@ def _lines(record: Record) -> Iterator[tuple[str, str]]:
         yield from speed(report)
     elif len(record.log) > 1:
         yield "speed", rate(_speed(record))
-    from taskflow.simulation.provenance import brief
+    from taskflow.runs.directory.provenance import brief
 
     commit = f" ({brief(report['git_commit'])})" if report.get("git_commit") else ""
     yield "started", f"{report['started']}, taskflow {report['taskflow']}{commit}"
@@ -180,8 +180,8 @@ def _computed_by(record: Record) -> tuple[str, bool | None]:
     """Which process computes a run, and whether that goes on, as it does only with a lock; None where that cannot be
     seen from here.
     """
-    from taskflow.errors import BadInput
-    from taskflow.simulation.lock import Lock
+    from taskflow.common.errors import BadInput
+    from taskflow.runs.directory.lock import Lock
 
     leader = record.report["leader"]
     known = f"process {leader['process']} on {leader['host']}"
@@ -224,7 +224,7 @@ def target(end: float | None, steps: int | None) -> str:
 
 
 def _snapshots(directory: Path, unit: str) -> str:
-    from taskflow.errors import BadInput
+    from taskflow.common.errors import BadInput
     from taskflow.output import dataset
 
     try:
@@ -257,7 +257,7 @@ def _speed(record: Record) -> float:
 
 def unlock_run(directory: Path) -> None:
     """Remove the lock, and say who had it. Raises BadInput where a run goes on, or there is no directory."""
-    from taskflow.simulation.lock import unlock
+    from taskflow.runs.directory.lock import unlock
 
     if not directory.is_dir():
         refuse(f"{directory}: no such directory; give one that `taskflow run` wrote")

@@ -11,7 +11,7 @@ from taskflow.cli.exit_codes import refuse
 
 
 def _settings(begun: str) -> list[str]:
-    from taskflow.simulation.case import Case
+    from taskflow.cases import Case
 
     keys = (".".join(path) + "=" for path in Case.paths() if len(path) > 1)
     return [key for key in keys if key.startswith(begun)]

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from taskflow.cases import Case
 from taskflow.cli.format import duration, say, several, style, table, tell
 from taskflow.cli.info import heading, speed, target
 from taskflow.cli.watch import ProgressMeter, View, view
+from taskflow.common.units import significant
 from taskflow.output import LOG, STORE, has_charts
+from taskflow.runs.state.remedies import as_keys
 from taskflow.runtime.cluster.slurm import Slurm
-from taskflow.simulation.build.projection import system_of
-from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.remedies import as_keys
-from taskflow.units import significant
+from taskflow.systems.projection import system_of
 
 if TYPE_CHECKING:
-    from taskflow.simulation.profiling import Window
+    from taskflow.runs.block.profiling import Window
 
 CATEGORIES = ("compute", "copy", "communication")  # of the time in a profile
 PHASES = 12  # most lines of its table
@@ -51,7 +51,7 @@ def run_case(
     case = Case.load(path, settings)
     shown: View = nullcontext(lambda status: None) if quiet else _view(case, output)
     with shown as watch, warnings.catch_warnings():
-        from taskflow.simulation.run import run
+        from taskflow.runs.run import run
 
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = warn

@@ -12,7 +12,7 @@ import typer
 from taskflow.cli.options import Jobs, Quiet, Scheduler, Settings, into, where
 
 if TYPE_CHECKING:
-    from taskflow.simulation.run import Run
+    from taskflow.runs.run import Run
 
 
 def sweep(
@@ -38,9 +38,9 @@ def sweep(
     from taskflow.cli.format import tell
     from taskflow.cli.info import heading
     from taskflow.cli.run import warn
+    from taskflow.runs import sweep as sweeps
+    from taskflow.runs.state.remedies import as_keys
     from taskflow.runtime.cluster.slurm import Slurm
-    from taskflow.simulation import sweep as sweeps
-    from taskflow.simulation.conditions.remedies import as_keys
 
     place, folder = where(slurm, scheduler_file), output or Path(file.stem)
     with as_keys():

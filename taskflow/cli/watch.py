@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.caching import cached_property
+from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.cli.exit_codes import deafen
 from taskflow.cli.format import clock, rate, tell
 from taskflow.cli.info import Record, over, state, target, tell_run
+from taskflow.common.caching import cached_property
+from taskflow.common.text import visible
 from taskflow.flow.stability import StepLimit
 from taskflow.output import LOG, Tail
 from taskflow.output.log import largest_residual, measured
-from taskflow.output.metadata import PSEUDO_TIME
-from taskflow.simulation.timing.schedule import Clock, Tick
-from taskflow.text import visible
+from taskflow.output.store.metadata import PSEUDO_TIME
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,7 +46,7 @@ FORMATS = {
 }
 ALWAYS = ("step", "time")
 
-Status = Mapping[str, Any]  # what a run reports: see `taskflow.simulation.run.run`
+Status = Mapping[str, Any]  # what a run reports: see `taskflow.runs.run.run`
 View = AbstractContextManager[Callable[[Status], None]]  # shows a run from before it begins until it has ended
 
 

@@ -19,7 +19,7 @@ from taskflow.cli.exit_codes import refuse
 from taskflow.cli.format import tell
 from taskflow.cli.info import over, state
 from taskflow.cli.watch import Followed
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output.log import largest_residual, measured
 
 HERE = "127.0.0.1"

@@ -13,6 +13,7 @@ from taskflow.flow.boundaries.boundary import (
     Slip,
     Wall,
 )
+from taskflow.flow.closures.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale
 from taskflow.flow.forcing.driving import Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.measures.monitor import Monitor
@@ -20,7 +21,6 @@ from taskflow.flow.models.projection.navier_stokes import NavierStokes
 from taskflow.flow.operators.momentum import CENTRAL, QUICK, Advection, Buoyancy, Fluid
 from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity, Source
 from taskflow.flow.scalars.transport import Transport
-from taskflow.flow.turbulence.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale
 
 __all__ = [
     "CENTRAL",

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Protocol
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.boundaries.boundary import Boundaries, Slip, open_sides
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting, buoyancy_frequency
 from taskflow.flow.forcing.field_force import FieldForce, moments
 from taskflow.flow.grid import Grid, StaggeredGrid
@@ -20,7 +21,6 @@ from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
 from taskflow.flow.scalars.quantity import Fixed, Quantity
 from taskflow.flow.stability import Stability, StepLimit, Transported
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates, TimeScheme
-from taskflow.flow.turbulence.eddy_viscosity import Turbulence
 from taskflow.runtime.regions import Field, Location, Partition
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 

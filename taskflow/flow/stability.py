@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.grid import Grid
 from taskflow.flow.scalars.transport import CROSSINGS, SPREADINGS
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates, TimeScheme

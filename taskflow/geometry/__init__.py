@@ -3,10 +3,10 @@
 It knows points and files; in `grids` charts, too. It does not know what flows around them.
 """
 
-from taskflow.geometry.distance import SurfaceDistance
-from taskflow.geometry.heights import read_heights
-from taskflow.geometry.placed import Placed, Pose, corners, placed
-from taskflow.geometry.shapes import (
+from taskflow.geometry.solids.distance import SurfaceDistance
+from taskflow.geometry.solids.heights import read_heights
+from taskflow.geometry.solids.placed import Placed, Pose, corners, placed
+from taskflow.geometry.solids.shapes import (
     Composition,
     Cuboid,
     Cylinder,
@@ -17,5 +17,5 @@ from taskflow.geometry.shapes import (
     Sphere,
     Vector,
 )
-from taskflow.geometry.surface import ClosedSurface, read_surface
-from taskflow.geometry.volume import volume_of
+from taskflow.geometry.solids.surface import ClosedSurface, read_surface
+from taskflow.geometry.solids.volume import volume_of

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.output.damage import RESTORE, Damaged, crc32c
-from taskflow.output.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
+from taskflow.output.disk.damage import RESTORE, Damaged, crc32c
+from taskflow.output.disk.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
 OF = "residual_"  # how columns of several residuals begin
 OF_A_STEP = ("dt", "cfl", "residual")  # which are 0 before the first one

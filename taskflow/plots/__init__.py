@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

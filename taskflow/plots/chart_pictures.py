@@ -11,12 +11,12 @@ import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.plane_meshes import corners_of, flat_mesh, means, numbered
-from taskflow.output.chart_layout import CELLS, VERTICES, ranges
-from taskflow.output.disk import CHARTS
-from taskflow.output.metadata import moment
-from taskflow.output.moving import places_now
-from taskflow.output.pictures import Boxes, Numbers, PictureOrder
-from taskflow.output.reading import charts, patches, tree
+from taskflow.output.disk.disk import CHARTS
+from taskflow.output.export.picture_files import Boxes, Numbers, PictureOrder
+from taskflow.output.store.chart_layout import CELLS, VERTICES, ranges
+from taskflow.output.store.metadata import moment
+from taskflow.output.store.reading import charts, patches, tree
+from taskflow.output.store.rigid_motion import places_now
 from taskflow.plots import DPI
 from taskflow.plots.contours import draw_charts, shown
 from taskflow.plots.look import Look

@@ -10,14 +10,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from taskflow.analysis.profiles import difference, plane_with_velocities, profile, read_reference
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.text import literal
 from taskflow.output import LOG
-from taskflow.output.damage import RESTORE, Damaged
+from taskflow.output.disk.damage import RESTORE, Damaged
 from taskflow.output.log import measured, read_log, residuals
-from taskflow.output.reading import extent, snapshot
+from taskflow.output.store.reading import extent, snapshot
 from taskflow.plots import save
 from taskflow.plots.snapshots import label, title
-from taskflow.text import literal
 
 # The columns of the log that are drawn first, and those of every system that are not; decades: on a logarithmic axis.
 CURVES = (

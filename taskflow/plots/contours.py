@@ -15,20 +15,20 @@ from matplotlib.tri import LinearTriInterpolator, Triangulation
 from taskflow.analysis.charts.derived import fields_of, second_invariant, speed
 from taskflow.analysis.charts.metrics import choose
 from taskflow.analysis.charts.plane_meshes import PlaneMesh, cut_mesh, cut_plane, flat_mesh, outlines
-from taskflow.analysis.charts.points import NEAR
 from taskflow.analysis.charts.sides import VELOCITY, side
 from taskflow.analysis.planes import SPEED
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.point_location import NEAR
+from taskflow.common.text import literal
 from taskflow.output import STORE, has_charts
-from taskflow.output.chart_layout import CELLS
-from taskflow.output.metadata import moment
-from taskflow.output.reading import charts, snapshot_of, tree
+from taskflow.output.store.chart_layout import CELLS
+from taskflow.output.store.metadata import moment
+from taskflow.output.store.reading import charts, snapshot_of, tree
 from taskflow.plots import DPI, save
 from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import label
 from taskflow.plots.streamlines import draw_streamlines
-from taskflow.text import literal
 
 SIDE = 6.4  # inches along the longer side
 ALONG = 120  # places for streamlines along the longer side

@@ -17,12 +17,12 @@ from matplotlib.figure import Figure
 
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.plane_meshes import cut_plane, flat_mesh
-from taskflow.analysis.charts.points import reach
 from taskflow.analysis.planes import SPEED, fluid_on_plane, plane_of, shown_fields
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.point_location import reach
 from taskflow.output import STORE
-from taskflow.output.moving import POSE
-from taskflow.output.reading import box_snapshots, charts, tree
+from taskflow.output.store.reading import box_snapshots, charts, tree
+from taskflow.output.store.rigid_motion import POSE
 from taskflow.plots import DPI
 from taskflow.plots import snapshots as pictures
 from taskflow.plots.contours import Window, default_field, draw_charts, shown

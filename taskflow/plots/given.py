@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from taskflow.output.metadata import GIVEN
-from taskflow.output.reading import charts
+from taskflow.output.store.metadata import GIVEN
+from taskflow.output.store.reading import charts
 
 
 def given_ranges(records: xr.Dataset | xr.DataTree) -> dict[str, tuple[float, float]]:

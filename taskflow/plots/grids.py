@@ -11,8 +11,8 @@ from matplotlib import colormaps
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from taskflow.common.text import literal
 from taskflow.plots import save
-from taskflow.text import literal
 
 SIZE, MARGIN = 6.4, 0.8  # inches
 COLOURS = 10

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taskflow.analysis.planes import CutPlane
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import STORE, has_charts
-from taskflow.output.metadata import SOLID
-from taskflow.output.pictures import PICTURES, Boxes, Drawable, Numbers, PictureOrder, drawable, listed
-from taskflow.output.reading import dataset
+from taskflow.output.export.picture_files import PICTURES, Boxes, Drawable, Numbers, PictureOrder, drawable, listed
+from taskflow.output.store.metadata import SOLID
+from taskflow.output.store.reading import dataset
 from taskflow.plots import DPI
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import colours_of, draw_image, panels_of, solid_on

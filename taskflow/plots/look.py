@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 
 ONE_SIDED = 1e-2  # of the largest value: what is below 0 by less does not make colours of two signs
 DECADES = 4  # of a logarithmic scale below the largest value

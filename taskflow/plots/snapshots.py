@@ -16,14 +16,14 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from taskflow.analysis.planes import SPEED, VELOCITY, CutPlane, fluid_on_plane, on_cells, on_plane, plane_of
-from taskflow.errors import BadInput
-from taskflow.output.metadata import SOLID, moment
-from taskflow.output.reading import box_snapshots, edges, extent, snapshot
+from taskflow.common.errors import BadInput
+from taskflow.common.text import literal
+from taskflow.output.store.metadata import SOLID, moment
+from taskflow.output.store.reading import box_snapshots, edges, extent, snapshot
 from taskflow.plots import DPI, save
 from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Colours, Look
 from taskflow.plots.streamlines import draw_streamlines
-from taskflow.text import literal
 
 SIDE, FLAT_SIDE = 5.2, 7.8  # inches along the longer side of a panel, of a flat one
 WIDE, FLAT = 1.5, 3.0  # width over height from which on panels are stacked, and from which on they are flat

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.output.metadata import SOLID, moment
-from taskflow.output.pictures import PictureOrder
-from taskflow.output.reading import edges
+from taskflow.output.export.picture_files import PictureOrder
+from taskflow.output.store.metadata import SOLID, moment
+from taskflow.output.store.reading import edges
 from taskflow.plots.look import Look
 
 SIZE = (1024, 768)

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import dataset
 
 
@@ -72,6 +72,6 @@ def test_streamlines_are_drawn(warm):
 
 def test_a_run_loads_neither_pictures_nor_the_analysis():
     heavy = "{'matplotlib', 'xarray', 'xgcm'}"
-    script = f"import sys, taskflow.simulation.job, taskflow.simulation.run; print(*{heavy} & {{*sys.modules}})"
+    script = f"import sys, taskflow.runs.block.job, taskflow.runs.run; print(*{heavy} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not done.stdout.split()

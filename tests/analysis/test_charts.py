@@ -11,11 +11,11 @@ from xarray import DataTree
 from taskflow.analysis.charts.carried import ChartsSource
 from taskflow.analysis.charts.derived import second_invariant
 from taskflow.analysis.charts.export import export_charts
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import cell_volumes, face_areas
 from taskflow.geometry.grids import shape
-from taskflow.hexahedra import cell_volumes, face_areas
 from taskflow.output import tree
-from taskflow.output.moving import PLACES, RATES, REST, moved, pose
+from taskflow.output.store.rigid_motion import PLACES, RATES, REST, moved, pose
 from tests.output.on_charts import GRIDS, filled, grid_of, middle
 
 WALL = {"viscosity": 0.1, "boundary_inner": "wall", "boundary_inner_velocity": np.zeros(3), "boundary_outer": "wall"}
@@ -195,7 +195,7 @@ def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):
     vtk = pytest.importorskip("vtk")
     from vtk.util.numpy_support import vtk_to_numpy
 
-    monkeypatch.setattr("taskflow.output.vtk.SLAB", 200)
+    monkeypatch.setattr("taskflow.output.export.vtk.SLAB", 200)
     collection = ElementTree.parse(export_charts(annulus, tmp_path / "vtk", "fields")).getroot()
     listed = collection.findall("Collection/DataSet")
     assert [float(item.attrib["timestep"]) for item in listed] == [0.0, 1.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import FieldMetadata, StoreLayout, dataset, export_vtk
 from tests.analysis.conftest import CELLS, LENGTHS, ORIGIN, PERIODIC, STRETCHED, WALLS, linear, stored
 

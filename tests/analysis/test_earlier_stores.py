@@ -4,7 +4,7 @@ import pytest
 import xarray as xr
 
 from taskflow.analysis.conditions import conditions, conditions_of_case, known_conditions
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import dataset
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 
 CASE = """
 [fluid]

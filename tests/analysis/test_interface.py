@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.analysis.interface import export_interfaces, interface
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from tests.analysis.conftest import LENGTHS, ORIGIN, PERIODIC, stored
 
 MIDDLE = [start + length / 2 for start, length in zip(ORIGIN, LENGTHS, strict=True)]

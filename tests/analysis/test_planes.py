@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.analysis.conditions import SIDES, BoundarySide, Conditions
 from taskflow.analysis.planes import _even, on_plane, plane_of, plane_values
-from taskflow.output.reading import snapshot
+from taskflow.output.store.reading import snapshot
 
 
 @pytest.mark.parametrize(("text", "normal", "position"), [

@@ -9,9 +9,9 @@ import pytest
 
 from taskflow.analysis.planes import plane_of
 from taskflow.analysis.profiles import compare_profiles, profile, read_reference
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import dataset
-from taskflow.output.reading import snapshot
+from taskflow.output.store.reading import snapshot
 
 
 def table(path: Path, text: str) -> Path:

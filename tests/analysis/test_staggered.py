@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import create, dataset
-from taskflow.output.groups import consolidate
+from taskflow.output.store.groups import consolidate
 from tests.analysis.conftest import LENGTHS, PERIODIC, STRETCHED, WALLS, linear, stored
 from tests.output.conftest import layout_of
 

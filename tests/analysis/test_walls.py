@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.analysis.conditions import conditions
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import dataset, read_log
 from tests.analysis.conftest import CELLS, linear, stored
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from taskflow.benchmarks import timing
+from taskflow.bench import timing
 from tests.cli.conftest import give, here, refused
 
 __all__ = ["give", "here", "refused"]

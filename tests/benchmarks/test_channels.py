@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from taskflow.benchmarks.machine import channels
+from taskflow.bench.machine import channels
 from taskflow.runtime.machine.channel import PREFERENCE, channel_problem
 
 HERE = [name for name in PREFERENCE if channel_problem(name) is None]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from taskflow.benchmarks.cost import operations
+from taskflow.bench.cost import operations
 from taskflow.runtime.machine.kernel import KernelError
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, region
 from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Roles, Scalar, Sweep, Swept, Write, record, sweeps, task

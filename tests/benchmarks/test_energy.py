@@ -5,7 +5,7 @@ import time
 import pynvml
 import pytest
 
-from taskflow.benchmarks import energy
+from taskflow.bench import energy
 from taskflow.runtime.machine.device import cpu
 
 

@@ -6,21 +6,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taskflow.benchmarks.cost import cost, operations
-from taskflow.benchmarks.projection import app, flows
-from taskflow.benchmarks.projection.convergence import METHODS, truncated
-from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
-from taskflow.benchmarks.projection.memory import Fitting
-from taskflow.benchmarks.steps import Pressure
+from examples.papers.jacobsen_senocak_2013.convergence import METHODS, truncated
+from examples.papers.jacobsen_senocak_2013.memory import Fitting
+from taskflow.bench.cost import cost, operations
+from taskflow.bench.projection import app, flows
+from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
+from taskflow.bench.steps import Pressure
 from taskflow.flow import StaggeredGrid
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import repeat
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.conditions import initial
-from taskflow.simulation.conditions.initial import InitialFields, initial_profiles
+from taskflow.systems.initial import fields as initial
+from taskflow.systems.initial.fields import InitialFields, initial_profiles
 
 FOUR = Pressure(iterations=4)
 

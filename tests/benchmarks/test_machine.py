@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from taskflow.benchmarks.machine import runtime
+from tests.performance import runtime
 
 ABOUT = {"taskflow", "git_commit", "packages", "python", "processor", "gpu", "threads", "command", "host"}
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from taskflow.benchmarks.artificial_compressibility.goals import of_outer
-from taskflow.benchmarks.artificial_compressibility.march import ImplicitFlow
-from taskflow.benchmarks.artificial_compressibility.shares import used
-from taskflow.benchmarks.artificial_compressibility.ssspnt import HeatedBox
+from examples.papers.luo_2014.goals import of_outer
+from examples.papers.luo_2014.march import ImplicitFlow
+from examples.papers.luo_2014.shares import used
+from examples.papers.xue_roy_2020.ssspnt import HeatedBox
 
 PARTS = (
     "matrix", "factors", "solves", "derivative", "sums", "vectors", "residual", "update", "ghosts", "messages", "rest",

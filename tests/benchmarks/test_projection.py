@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from taskflow.benchmarks.projection import memory, tables
-from taskflow.benchmarks.projection.app import METHODS
+from examples.papers.jacobsen_senocak_2013 import memory
+from taskflow.bench.projection import tables
+from taskflow.bench.projection.app import METHODS
 
 
 @pytest.fixture

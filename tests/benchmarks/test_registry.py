@@ -6,9 +6,9 @@ from importlib.metadata import EntryPoint
 import typer
 from typer.main import get_group
 
-from taskflow.benchmarks import app
+from taskflow.bench import app
 
-GROUP = "taskflow.benchmarks"
+GROUP = "taskflow.bench"
 
 foreign = typer.Typer(help="Measure Burgers' equation.")
 

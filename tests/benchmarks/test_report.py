@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from taskflow.benchmarks import report
-from taskflow.benchmarks.artificial_compressibility.report import TABLES as CHARTS
-from taskflow.benchmarks.projection.report import TABLES as PAPERS
-from taskflow.benchmarks.two_phase.report import TABLES as BUBBLE
+from docs.performance import report
+from examples.papers.jacobsen_senocak_2013.report import TABLES as PAPERS
+from examples.papers.luo_2014.report import TABLES as CHARTS
+from examples.papers.zaspel_griebel_2011.report import TABLES as BUBBLE
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RESULTS = sorted((DOCS / "performance" / "results").glob("*.json"))

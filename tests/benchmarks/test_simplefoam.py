@@ -8,10 +8,10 @@ import shutil
 import numpy as np
 import pytest
 
-from taskflow.benchmarks.artificial_compressibility import openfoam
-from taskflow.benchmarks.artificial_compressibility.openfoam import Marched, OuterIterate
-from taskflow.benchmarks.artificial_compressibility.polymesh import PolyMesh
-from taskflow.benchmarks.artificial_compressibility.simplefoam import (
+from examples.papers.luo_2014 import openfoam
+from examples.papers.luo_2014.openfoam import Marched, OuterIterate
+from examples.papers.luo_2014.polymesh import PolyMesh
+from examples.papers.luo_2014.simplefoam import (
     PROGRAMS,
     PeerCase,
     compared,
@@ -19,9 +19,9 @@ from taskflow.benchmarks.artificial_compressibility.simplefoam import (
     settled,
     summary,
 )
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import area, cell_volumes
 from taskflow.geometry.grids import shape
-from taskflow.hexahedra import area, cell_volumes
 
 DUCT = PeerCase("duct", (16, 4, 5))
 SECTION = PeerCase("section", (16, 4, 1))

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from taskflow.benchmarks.artificial_compressibility.ssspnt import Sharing
-from taskflow.benchmarks.artificial_compressibility.xue_roy import goals, paper
+from examples.papers.xue_roy_2020.ssspnt import Sharing
+from examples.papers.xue_roy_2020.xue_roy import goals, paper
 
 BRIEF = ("--device", "cpu", "--seconds", 0.05, "--overlap", "none")
 

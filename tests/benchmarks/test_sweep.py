@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from taskflow import BadInput
-from taskflow.benchmarks import team
-from taskflow.benchmarks.machine import jacobi
-from taskflow.benchmarks.machine.runtime import CountMessagesJob
-from taskflow.benchmarks.machine.sweep import compared
-from taskflow.benchmarks.scaling import Size
+from taskflow.bench import team
+from taskflow.bench.machine import jacobi
+from taskflow.bench.machine.sweep import compared
+from taskflow.bench.scaling import Size
 from taskflow.runtime.cluster import BlockGroup, cause, embedded
 from taskflow.runtime.host import dask_messages, survey
 from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import cpu, open_device
+from tests.performance.runtime import CountMessagesJob
 from tests.simulation.test_placement import pinned
 
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from taskflow.benchmarks.artificial_compressibility.cusparse import BlockFactors, block_rows
-from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors, KrylovSums
-from taskflow.benchmarks.artificial_compressibility.goals import of_sweeps, paper_seconds
+from examples.papers.luo_2014.cusparse import BlockFactors, block_rows
+from examples.papers.luo_2014.factors import Charts, Factors, KrylovSums
+from examples.papers.luo_2014.goals import of_sweeps, paper_seconds
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from tests.runtime.machine.devices import DEVICES, one_gpu, opened

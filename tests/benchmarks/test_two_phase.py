@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from taskflow.benchmarks.steps import Pressure
-from taskflow.benchmarks.two_phase import report, step
-from taskflow.benchmarks.two_phase.bubble import Bubble
-from taskflow.benchmarks.two_phase.goals import GOALS
-from taskflow.benchmarks.two_phase.step import halved
-from taskflow.errors import BadInput
+from examples.papers.zaspel_griebel_2011 import report, step
+from examples.papers.zaspel_griebel_2011.bubble import Bubble
+from examples.papers.zaspel_griebel_2011.goals import GOALS
+from examples.papers.zaspel_griebel_2011.step import halved
+from taskflow.bench.steps import Pressure
+from taskflow.common.errors import BadInput
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ import psutil
 
 from taskflow.cli import check  # with all that a check needs, so that it is loaded once
 from taskflow.cli.app import app
+from taskflow.runs.estimate import estimate
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
-from taskflow.simulation import estimate
 from tests.cases import FOLDER
 from tests.cli.damaged import place
 from tests.cli.mutants import mutants

@@ -20,9 +20,10 @@ from pathlib import Path
 import taskflow as tf
 from taskflow.cli import run as command
 from taskflow.cli.app import app
+from taskflow.runs.block import job
+from taskflow.runs.estimate import estimate
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
-from taskflow.simulation import estimate, job
 from tests.simulation.going_on import contents
 
 assert command  # and all that a run needs

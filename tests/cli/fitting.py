@@ -6,7 +6,7 @@ import random
 from functools import cache
 from typing import Any
 
-from taskflow.simulation.case.schema import described
+from taskflow.cases.schema import described
 
 NUMBERS = (0, 1, -1, 0.5, 2, 0.3, 1e-3, 100, 1e-300, 5e-324, 1e300, 1.7e308, 1e16, -1e30, 1e-9, 7, 3, 64)
 WHOLE = (1, 2, 3, 5, 8, 16, 0, 64, 1000, 100000, 2**31 - 1)

@@ -15,8 +15,8 @@ import rasterio  # noqa: F401
 import trimesh  # noqa: F401
 import xarray  # noqa: F401
 
-from taskflow import files
 from taskflow.cli.app import app
+from taskflow.common import files
 
 
 def give(words: list[str]) -> int:

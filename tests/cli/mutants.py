@@ -9,7 +9,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.cli.fitting import fitted
 
 VALUES: tuple[Any, ...] = (

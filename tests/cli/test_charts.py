@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from taskflow.output import create_charts
-from taskflow.output.moving import COLUMNS, RATES, pose
+from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
 from tests.output.on_charts import filled, grid_of, layout_of
 
 CASE = 'title = "A ring"\n[grid]\nfile = "ring.xyz"\n[time]\nsteady = 1e-8\nsteps = 100\n'

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from taskflow import BadInput, Case
+from taskflow.runs.estimate.estimate import count_steps, estimate
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.proof import Proof
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.estimate import count_steps, estimate
-from taskflow.simulation.memory import Needs
 from tests.speed import seconds
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -130,7 +130,7 @@ def test_steps(here, settings, count, basis):
 
 def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
     """Measured: 0.35 s, without a graph. The limit leaves room for a busy machine."""
-    from taskflow.simulation.build import step_cost as room
+    from taskflow.systems.base import step_cost as room
 
     monkeypatch.delattr(room, "analyse")
     case = Case.load("cavity.toml", ["grid.cells=[64,64,64]", "machine.blocks=[4,4,4]"])
@@ -165,7 +165,7 @@ def test_what_cannot_run_is_refused(give, refused, here, settings, words):
 
 @pytest.mark.parametrize("cells", [[2147483647, 2147483647, 2147483647], [8, 8, 10**9]], ids=str)
 def test_bodies_are_not_looked_for_on_cells_that_do_not_fit(give, refused, here, cells, monkeypatch):
-    monkeypatch.setattr("taskflow.simulation.build.domain.Bodies", None)
+    monkeypatch.setattr("taskflow.systems.base.domain.Bodies", None)
     body = "obstacles=[{type='sphere', centre=[0.5, 0.06, 0.5], radius=0.2}]"
     result = give("check", "cavity.toml", "--set", f"grid.cells={cells}", "--set", body)
     refused(result.exit_code, result.stderr, f"grid.cells = {cells}", "needs", "are free", "fewer cells")
@@ -173,7 +173,7 @@ def test_bodies_are_not_looked_for_on_cells_that_do_not_fit(give, refused, here,
 
 def test_on_gpus(here, give, monkeypatch):
     """A machine with two GPUs, as far as `check` can see."""
-    from taskflow.simulation import estimate as room
+    from taskflow.runs.estimate import estimate as room
 
     gpus = tuple(Accelerator(n, "A fine GPU", f"id {n}", 80 * 10**9, 80 * 10**9) for n in range(2))
     here_with = replace(look("this machine"), gpus=gpus, gpu_problem=None)
@@ -201,7 +201,7 @@ def test_a_case_is_proved(give, here):
 
 def test_a_proof_that_fails_ends_the_check(give, here, monkeypatch):
     broken = Proof(templates=1, faults=["block 0, field p, cells [0,1)x[0,1)x[0,1): this and that are not ordered"])
-    monkeypatch.setattr("taskflow.simulation.estimate.Estimate.prove", lambda costs: broken)
+    monkeypatch.setattr("taskflow.runs.estimate.estimate.Estimate.prove", lambda costs: broken)
     result = give("check", "cavity.toml", "--prove")
     assert result.exit_code == 1
     assert "the proof fails:" in result.stderr

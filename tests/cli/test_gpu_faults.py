@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import taskflow as tf
+from taskflow.runs import attempt
+from taskflow.runs.block.job import RunLoop
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.simulation import attempt
-from taskflow.simulation.job import RunLoop
 from tests.cli.test_resume import steps
 from tests.integration.test_direct import block_group, relaxed
 from tests.runtime.cluster.waiting import until_ended

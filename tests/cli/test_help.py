@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import taskflow
-from taskflow.simulation.provenance import build
+from taskflow.runs.directory.provenance import build
 
 COMMANDS = [
     "run", "sweep", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "grid", "bench",

@@ -155,7 +155,7 @@ def test_unlock(here, give, refused):
 
 
 def test_a_user_is_told_of_the_wait(here, give, refused, monkeypatch):
-    from taskflow.simulation import lock
+    from taskflow.runs.directory import lock
 
     monkeypatch.setattr(lock, "SILENCE", 0.2)
     monkeypatch.setattr(lock, "LOOK", 0.05)
@@ -200,7 +200,7 @@ def test_force_killed_before_its_first_state(here, give, refused):
 
 THIEF = """
 import sys
-from taskflow.simulation import lock
+from taskflow.runs import lock
 lock.SILENCE = 15.0
 from taskflow.cli import main
 main()

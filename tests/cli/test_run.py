@@ -91,7 +91,7 @@ def test_nobody_reads_the_lines(shell, here, report_of):
 
 
 def test_the_unforeseen_in_a_block_is_one_line_and_a_traceback_in_the_report(give, here, monkeypatch, report_of):
-    monkeypatch.setattr("taskflow.simulation.build.flow.FlowMeasures.line", lambda *_: {}["nothing"])
+    monkeypatch.setattr("taskflow.systems.base.flow.FlowMeasures.line", lambda *_: {}["nothing"])
     monkeypatch.setattr("tempfile.tempdir", str(here))
     result = give("run", "cavity.toml", "-q")
     assert result.exit_code == 1

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from taskflow.cases.timing.schedule import Clock
 from taskflow.cli import watch
 from taskflow.cli.web import Answer, Page, _run
 from taskflow.flow.stability import StepLimit
 from taskflow.output import Tail, dataset
-from taskflow.simulation.timing.schedule import Clock
 from tests.locks import ALIVE, write_lock
 
 

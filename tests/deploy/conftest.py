@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.cases import FOLDER
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,9 +7,9 @@ import h5py
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import cell_volumes
 from taskflow.geometry.grids import read_grid
-from taskflow.hexahedra import cell_volumes
 from tests.everyday.hdf5 import box, nodes, replaced
 
 

@@ -68,7 +68,7 @@ if __name__ == "__main__":
         assert not bad, bad
 """
 CACHE = """
-from taskflow.errors import TaskflowError
+from taskflow.common.errors import TaskflowError
 from taskflow.runtime.machine.kernel import compile_host
 
 parent = Path(os.environ["XDG_CACHE_HOME"])

@@ -10,11 +10,11 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.operators.momentum import momentum
-from taskflow.flow.reference import Shifted
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Launch, Privilege, Task, Variant
+from tests.reference import Shifted
 
 LENGTHS = (1.1, 0.7, 1.7)  # spacings differ
 DT, RATIO, MEAN = 0.05, 0.8, 0.3

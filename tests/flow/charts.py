@@ -8,12 +8,12 @@ from functools import partial
 
 import numpy as np
 
+from taskflow.common.hexahedra import Vertices
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, BoundaryPatch
-from taskflow.hexahedra import Vertices
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads

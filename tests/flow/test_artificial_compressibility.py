@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
+from taskflow.common.hexahedra import cell_volumes, face_areas
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
@@ -19,11 +20,10 @@ from taskflow.flow.models.artificial_compressibility.model import ArtificialComp
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
-from taskflow.flow.reference import artificial_compressibility as reference
-from taskflow.flow.reference.artificial_compressibility import Discretisation
-from taskflow.hexahedra import cell_volumes, face_areas
 from tests.flow.byhand import ByHand
 from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, skewed_metrics
+from tests.reference import artificial_compressibility as reference
+from tests.reference.artificial_compressibility import Discretisation
 
 STATE, BEGUN, NEW = ("p", "u", "v", "w"), ("p_0", "u_0", "v_0", "w_0"), ("p_new", "u_new", "v_new", "w_new")
 HEAT, KEPT, FORCE = ("T", "T_0", "T_new"), ("d_p", "d_u", "d_v", "d_w"), ("f_x", "f_y", "f_z")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.flows import Flow, compute
 
 FACES = [f"{axis}_{end}" for axis in "xyz" for end in ("min", "max")]

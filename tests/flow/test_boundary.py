@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow import Slip, Wall
 from taskflow.flow.boundaries.boundary import normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.runtime.regions import Box

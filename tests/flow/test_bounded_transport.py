@@ -7,12 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Fixed, Flux, Quantity, Transport, reference
+from taskflow.flow import Fixed, Flux, Quantity, Transport
 from taskflow.flow.bodies import flags
-from taskflow.flow.reference import turbulence as by_numpy
 from taskflow.flow.scalars import transport as bounded
 from taskflow.runtime.regions import Box
+from tests import reference
 from tests.flow.byhand import DT, ByHand, scalar_with
+from tests.reference import turbulence as by_numpy
 
 TRANSPORT = Transport(0.07, 0.6)
 EULER, HEUN = scalar_with(bounded.bounded_euler), scalar_with(bounded.bounded_heun)

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from taskflow.common.hexahedra import centres
 from taskflow.flow import Smagorinsky, StaggeredGrid, Turbulence, Vreman, Wale
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility import eddies, measures
@@ -27,18 +28,17 @@ from taskflow.flow.models.artificial_compressibility.model import ArtificialComp
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.reference import artificial_compressibility as reference
-from taskflow.flow.reference import charts_turbulence as by_numpy
-from taskflow.flow.reference import turbulence as on_boxes
-from taskflow.flow.reference.artificial_compressibility import Discretisation
-from taskflow.flow.reference.implicit_compressibility import first_order, scalar_first_order
-from taskflow.flow.reference.shifted import Shifted
-from taskflow.hexahedra import centres
 from taskflow.runtime.regions import Box
 from tests.flow.byhand import ByHand, coupled
 from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, norm, run
 from tests.flow.test_artificial_compressibility import BEGUN, HEAT, NEW, STATE, geometry, hand, numbers, paced, variants
 from tests.flow.test_implicit_derivative import DIRECTION, EPS, OUT
+from tests.reference import artificial_compressibility as reference
+from tests.reference import charts_turbulence as by_numpy
+from tests.reference import turbulence as on_boxes
+from tests.reference.artificial_compressibility import Discretisation
+from tests.reference.implicit_compressibility import first_order, scalar_first_order
+from tests.reference.shifted import Shifted
 from tests.runtime.machine.devices import one_gpu
 
 VELOCITY, PRANDTL = ("u", "v", "w"), 0.4  # for which one over it is more than 2

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases.formulas.field_expression import FieldExpression
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.measures.derived import derive, q_criterion
 from taskflow.flow.model import VELOCITY
-from taskflow.flow.reference import Shifted
-from taskflow.flow.reference.turbulence import gradient
-from taskflow.simulation.formulas.field_expression import FieldExpression
 from tests.flow.byhand import LENGTHS, ByHand
+from tests.reference import Shifted
+from tests.reference.turbulence import gradient
 
 
 def stretched(cells: tuple[int, int, int]) -> StaggeredGrid:

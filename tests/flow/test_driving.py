@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import taskflow as tf
+from taskflow.cases import Case
 from taskflow.flow.forcing.driving import coriolis, coriolis_force, shift_to_mean, stratify
 from taskflow.flow.operators.rates import exact_sum
-from taskflow.flow.reference import Shifted
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Roles, reduced
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, RATIO, ByHand, variant
 from tests.flows import compute, norms, orders
+from tests.reference import Shifted
 
 CELLS = [(7, 5, 6), (1, 4, 3), (3, 2, 1), (1, 1, 1), (37, 3, 4)]
 VELOCITY = ("u", "v", "w")

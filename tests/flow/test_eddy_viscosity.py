@@ -8,6 +8,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow import (
     Boundaries,
     Buoyancy,
@@ -20,16 +21,15 @@ from taskflow.flow import (
     Vreman,
     Wale,
     Wall,
-    reference,
 )
 from taskflow.flow.boundaries.rough_wall import KARMAN, heat_supplies, supply_ghosts
-from taskflow.flow.reference import turbulence as by_numpy
+from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
 from taskflow.flow.scalars.transport import transport
-from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.tasks import FACES, Roles
-from taskflow.simulation.case import Case
+from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with
 from tests.flows import Lengths, compute, orders
+from tests.reference import turbulence as by_numpy
 
 VELOCITY = ("u", "v", "w")
 FIELDS = (*VELOCITY, "nu_t")

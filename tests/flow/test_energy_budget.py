@@ -10,12 +10,12 @@ import pytest
 
 from taskflow.flow import Fluid
 from taskflow.flow.measures.energy_budget import dissipation, eddy_budget
-from taskflow.flow.reference.stretched import Metrics
-from taskflow.flow.reference.surfaces import brought, spread
 from tests.flow import test_immersed as immersed
 from tests.flow import test_obstacles as flagged
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, variant
 from tests.flow.test_obstacles import VELOCITY, WALLS, exchange
+from tests.reference.stretched import Metrics
+from tests.reference.surfaces import brought, spread
 
 NU, SHARE = 0.03, 0.25
 MEANS, FRICTION = ("mean_u", "mean_v", "mean_w"), ("friction_x", "friction_y", "friction_z")

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.poisson import ConjugateGradients, Multigrid, Operator, Tolerance
 from taskflow.flow.poisson.mesh import mesh
 from taskflow.flow.poisson.multigrid import Cycle
 from taskflow.flow.poisson.multigrid.cycle import inverse
-from taskflow.flow.reference.multigrid import laplacian
 from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, solve, tolerance
 from tests.flow.test_multigrid import MIXED, MIXES
 from tests.flow.test_stretched import laplacian as stretched_laplacian
 from tests.flow.test_stretched import staggered, volumes
+from tests.reference.multigrid import laplacian
 
 
 def matrix(on):

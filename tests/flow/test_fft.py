@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow import Fluid, Grid, Monitor, NavierStokes, StaggeredGrid, Wall
 from taskflow.flow.poisson import FFT, spectrum
 from taskflow.runtime.machine import Mapper, run_threads

@@ -7,15 +7,15 @@ import math
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
+from taskflow.cases.formulas.field_expression import FieldExpression
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, forced
-from taskflow.flow.reference import Shifted
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.tasks import Roles, record
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.formulas.field_expression import FieldExpression
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand, variant
 from tests.flows import Flow, compute, orders
+from tests.reference import Shifted
 
 TAU = 2 * math.pi
 PERIODIC = dict.fromkeys("xyz", "periodic")

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from taskflow.flow.reference.particles import fallen
 from taskflow.runtime.machine.device import cpu
 from tests.flow.test_particles import COUNT, HEAVY, by_kernel, directions, grid, random_places, steady, velocities
+from tests.reference.particles import fallen
 from tests.runtime.machine.devices import one_gpu
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow import Fluid, Transport, reference
+from taskflow.flow import Fluid, Transport
 from taskflow.flow.bodies import bulk_velocity, cuts, forces, immersed
-from taskflow.flow.reference.stretched import Metrics
-from taskflow.flow.reference.surfaces import adhered
 from taskflow.flow.time.schemes import StagePart
 from taskflow.runtime.tasks import reduced
+from tests import reference
 from tests.flow.byhand import DT, ByHand, surrounded, variant
 from tests.flow.test_obstacles import exchange
+from tests.reference.stretched import Metrics
+from tests.reference.surfaces import adhered
 
 CELLS = (7, 5, 6)
 FLUID, HEAT = Fluid(0.03), Transport(0.07, 0.0)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
-from taskflow.flow.reference import artificial_compressibility as reference
 from tests.flow.test_artificial_compressibility import (
     SCHEMES,
     STATE,
@@ -18,6 +17,7 @@ from tests.flow.test_artificial_compressibility import (
     paced,
     variants,
 )
+from tests.reference import artificial_compressibility as reference
 
 DIRECTION, OUT = ("p_d", "u_d", "v_d", "w_d"), ("p_out", "u_out", "v_out", "w_out")
 EPS = 1e-5

@@ -10,18 +10,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.models.projection.implicit import ImplicitDiffusion
 from taskflow.flow.poisson.lines import begin_lines, end_lines
 from taskflow.flow.stability import amplification
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
+from taskflow.runs.state.restart import changes
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.restart import changes
 from tests.flow.test_stretched import uneven
 from tests.flows import Flow, compute, orders
 from tests.simulation.going_on import assert_same_run, go

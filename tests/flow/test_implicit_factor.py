@@ -7,12 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, place
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE
-from taskflow.flow.reference.implicit_compressibility import Blocks, cells_of, factorised, solved
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, Partition, region
@@ -20,6 +19,7 @@ from taskflow.runtime.tasks import owned
 from tests.flow.byhand import coupled
 from tests.flow.charts import march
 from tests.flow.test_implicit_march import REST, box, model, skewed
+from tests.reference.implicit_compressibility import Blocks, cells_of, factorised, solved
 
 CELLS, TILE = (5, 4, 3), (2, 2, 2)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import march as outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
@@ -27,9 +27,9 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFT
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.reference.implicit_compressibility import gmres
 from taskflow.runtime.tasks import owned
 from tests.flow.charts import Chart, distorted, march
+from tests.reference.implicit_compressibility import gmres
 
 TILES = (8, 8, 8)
 SLOW = [pytest.mark.slow, pytest.mark.timeout(3600)]

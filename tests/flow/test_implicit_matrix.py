@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix, place
-from taskflow.flow.reference import artificial_compressibility as reference
-from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
-from taskflow.flow.reference.implicit_compressibility import first_order, mirrored
 from tests.flow.byhand import ByHand, coupled
 from tests.flow.test_artificial_compressibility import STATE, faces_that_move, geometry, hand, numbers, paced
+from tests.reference import artificial_compressibility as reference
+from tests.reference.artificial_compressibility import LAYERS, Discretisation
+from tests.reference.implicit_compressibility import first_order, mirrored
 
 CELLS, EPS = (7, 5, 6), 1e-6
 

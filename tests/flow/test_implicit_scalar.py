@@ -16,14 +16,14 @@ from taskflow.flow.models.artificial_compressibility.implicit.scalar import CARR
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
-from taskflow.flow.reference import artificial_compressibility as reference
-from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
-from taskflow.flow.reference.implicit_compressibility import Blocks, cells_of, factorised, scalar_first_order, solved
 from taskflow.runtime.tasks import owned
 from tests.flow.charts import Chart, march
 from tests.flow.test_artificial_compressibility import faces_that_move, geometry, hand, numbers, paced
 from tests.flow.test_implicit_factor import CELLS, TILE, order_of
 from tests.flow.test_implicit_march import REST, TILES, bits, box, model, skewed
+from tests.reference import artificial_compressibility as reference
+from tests.reference.artificial_compressibility import LAYERS, Discretisation
+from tests.reference.implicit_compressibility import Blocks, cells_of, factorised, scalar_first_order, solved
 
 SLOW = [pytest.mark.slow, pytest.mark.timeout(3600)]
 

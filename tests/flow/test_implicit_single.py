@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from taskflow.benchmarks.artificial_compressibility.march import ImplicitFlow
+from examples.papers.luo_2014.march import ImplicitFlow
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.tasks import owned
-from taskflow.simulation.build.simulation import SimulationSetup
 from tests.flow.charts import march
 from tests.flow.test_implicit_march import REST, SLOW, TILES, bits, box, model, open_box, skewed
 from tests.flow.test_implicit_scalar import BEGUN, warm

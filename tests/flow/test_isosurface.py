@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.runs.state.setup import SimulationSetup
 from tests.flows import compute
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.benchmarks.cost import operations
+from taskflow.bench.cost import operations
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies.flags import solid_bits
 from taskflow.flow.poisson import (
@@ -18,11 +18,11 @@ from taskflow.flow.poisson import (
     relative_residual,
 )
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice
-from taskflow.flow.reference import Shifted, laplacian_with_walls
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import OwnedScalars, owned
+from tests.reference import Shifted, laplacian_with_walls
 from tests.runtime.machine.devices import DEVICES, opened
 
 CELLS, LENGTHS = (12, 7, 10), (1.1, 0.8, 1.3)

@@ -7,24 +7,19 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import (
-    Buoyancy,
-    Fluid,
-    StaggeredGrid,
-    Transport,
-    reference,
-)
+from taskflow.flow import Buoyancy, Fluid, StaggeredGrid, Transport
 from taskflow.flow.boundaries import boundary
+from taskflow.flow.closures import eddy_viscosity as turbulence
 from taskflow.flow.grid import on_face
 from taskflow.flow.measures import monitor
 from taskflow.flow.operators import projection, rates
 from taskflow.flow.poisson import operator, relaxation
 from taskflow.flow.scalars.transport import transport
-from taskflow.flow.turbulence import eddy_viscosity as turbulence
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task
+from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flows import plane_heat_flux
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.poisson import ConjugateGradients, Multigrid, NotConverged, Tolerance
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
-from taskflow.flow.reference.multigrid import laplacian
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.proof import Hardware, prove
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
 from tests.flow.test_multigrid import MIXED, MIXES
+from tests.reference.multigrid import laplacian
 from tests.runtime.machine.devices import one_gpu
 
 MOST = 7  # iterations to 1e-6

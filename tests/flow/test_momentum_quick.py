@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow import QUICK, Buoyancy, Fluid, reference
+from taskflow.cases import Case
+from taskflow.flow import QUICK, Buoyancy, Fluid
 from taskflow.flow.operators.momentum import Quick
-from taskflow.flow.reference import quick
-from taskflow.flow.reference import turbulence as by_numpy
-from taskflow.simulation.case import Case
+from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
 from tests.flow.test_eddy_viscosity import Box2Pi, Waves
 from tests.flows import compute, orders
+from tests.reference import quick
+from tests.reference import turbulence as by_numpy
 
 VELOCITY = ("u", "v", "w")
 FLUID, BUOYANCY = Fluid(0.03, (0.3, -0.2, 0.1), QUICK), Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))

@@ -7,8 +7,6 @@ import pytest
 
 from taskflow.flow.bodies import cuts, forces, moving
 from taskflow.flow.bodies.flags import ITSELF
-from taskflow.flow.reference.stretched import Metrics
-from taskflow.flow.reference.surfaces import moved
 from tests.flow.byhand import DT, FORCES, ByHand
 from tests.flow.test_immersed import (
     BLOCKAGE,
@@ -27,6 +25,8 @@ from tests.flow.test_immersed import (
     solid_bits,
 )
 from tests.flow.test_obstacles import exchange
+from tests.reference.stretched import Metrics
+from tests.reference.surfaces import moved
 
 TENDENCY, BODY, PUSH = ("h_u", "h_v", "h_w"), ("body_x", "body_y", "body_z"), ("push_x", "push_y", "push_z")
 BEFORE = [f"{name}_before" for name in (*BLOCKAGE, *BODY)]

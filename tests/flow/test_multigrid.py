@@ -7,11 +7,11 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.poisson import NotConverged, Operator
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid, RedBlack, WeightedJacobi
-from taskflow.flow.reference.multigrid import MultigridReference, laplacian
 from tests.flow.poisson import PERIODIC, WALLS, Domain, factor, on_blocks, one_cycle, solve, tolerance
+from tests.reference.multigrid import MultigridReference, laplacian
 from tests.runtime.machine.devices import one_gpu
 
 MIXED = (("wall", "open"), ("periodic", "periodic"), ("open", "wall"))

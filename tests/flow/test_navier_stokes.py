@@ -9,7 +9,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.flows import VELOCITY, Lengths, compute, orders
 
 PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}

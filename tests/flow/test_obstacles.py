@@ -7,16 +7,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Transport, reference
+from taskflow.flow import Buoyancy, Fluid, Transport
 from taskflow.flow.bodies import flags, forces, obstacles
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson import relaxation
 from taskflow.flow.poisson.operator import residual_square
-from taskflow.flow.reference import Shifted
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.time.schemes import StagePart
 from taskflow.runtime.regions import Box
+from tests import reference
 from tests.flow.byhand import DT, FORCES, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
+from tests.reference import Shifted
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))

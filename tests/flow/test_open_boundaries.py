@@ -9,13 +9,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.boundaries.boundary import Wall, temperature_ghosts
 from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
 from taskflow.flow.grid import on_face
 from taskflow.flow.operators.rates import exact_sum
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.tasks import Roles
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 from tests.flow.byhand import ByHand
 from tests.flows import Flow, compute, norms, orders
 

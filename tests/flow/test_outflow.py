@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.boundaries.boundary import AdvectedOutflow, beyond
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.outflow import outlet
 from taskflow.flow.grid import on_face
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.tasks import FACES, Roles, frame
-from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, ByHand
 from tests.flow.test_open_boundaries import BY_PRESSURE
 from tests.flow.test_stretched import Uneven

@@ -4,10 +4,10 @@ import tomllib
 
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow import Monitor
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.tasks import Roles, owned, record
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 from tests import cases
 
 KEPT = {"bulk_velocity": {"x": 1.0}}

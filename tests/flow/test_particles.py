@@ -21,13 +21,13 @@ from taskflow.flow.measures.particles import (
     sample,
 )
 from taskflow.flow.model import VELOCITY
-from taskflow.flow.reference.particles import Direction, carried, linear
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel.kernel import cuda_text
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from tests.nvrtc import messages
+from tests.reference.particles import Direction, carried, linear
 from tests.runtime.machine.devices import one_gpu
 
 CELLS = (7, 4, 6)

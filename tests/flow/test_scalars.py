@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
+from taskflow.runs.state.setup import SimulationSetup
 from tests.flows import Flow, compute, orders
 
 TAU = 2 * math.pi

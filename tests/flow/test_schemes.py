@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, TimeScheme
-from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, Lengths, compute, orders
 
 PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}

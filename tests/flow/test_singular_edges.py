@@ -8,7 +8,7 @@ import pytest
 from taskflow.flow.models.artificial_compressibility.sides import Edge, edge_ghosts, scalar_edge_ghosts
 from taskflow.geometry.grids import atlas, shape
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges
+from taskflow.systems.artificial_compressibility.boundaries import more_edges
 from tests.flow.byhand import ByHand
 
 CELLS = (5, 4, 3)

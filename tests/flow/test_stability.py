@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.errors import RunFailed
+from taskflow.cases import Case
+from taskflow.common.errors import RunFailed
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import Waves, amplification
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
-from taskflow.simulation.case import Case
 from tests.flow.test_schemes import integrate
 from tests.flows import compute
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.measures import steadiness
 from taskflow.flow.measures.steadiness import Steadiness
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.runs.state.setup import SimulationSetup
 from tests.flow.byhand import ByHand
 from tests.flow.test_kernels import CELLS, ROWS, VELOCITY
 

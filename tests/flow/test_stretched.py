@@ -11,12 +11,12 @@ from taskflow.flow import CENTRAL, QUICK, Fluid, StaggeredGrid, Transport
 from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson import FFT, ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh, mesh
-from taskflow.flow.reference.stretched import Metrics
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
+from tests.reference.stretched import Metrics
 from tests.validation import sphere_grid
 
 PLAIN, CORE = Mapper("none"), cpu(1)

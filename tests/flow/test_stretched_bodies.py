@@ -9,14 +9,12 @@ import pytest
 
 from taskflow.flow import Fluid, Transport
 from taskflow.flow.bodies import cuts, forces, immersed, obstacles
+from taskflow.flow.closures.eddy_viscosity import Turbulence, Wale, eddy_viscosity
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.poisson.relaxation import jacobi
-from taskflow.flow.reference.stretched import Metrics, shift
-from taskflow.flow.reference.surfaces import adhered
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.time.schemes import StagePart
-from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
 from taskflow.runtime.tasks import Roles
 from tests.flow import test_immersed, test_obstacles
 from tests.flow.byhand import DT, FORCES, MEAN, RATIO, momentum_with, scalar_with, variant
@@ -34,6 +32,8 @@ from tests.flow.test_obstacles import (
     solid_face,
 )
 from tests.flow.test_stretched import Uneven
+from tests.reference.stretched import Metrics, shift
+from tests.reference.surfaces import adhered
 
 FLUID, HEAT = Fluid(0.03, (0.3, -0.2, 0.1)), Transport(0.07, 0.6)
 OLD, NEW = ("h_u", "h_v", "h_w"), ("u_new", "v_new", "w_new")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow import CENTRAL, QUICK, Fluid
 from taskflow.flow.measures.surface_flux import (
     BoundedDiffusion,
@@ -17,10 +18,9 @@ from taskflow.flow.measures.surface_flux import (
     scalar_flux_bound,
 )
 from taskflow.flow.scalars.transport import Transport, bounded_euler, transport
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, reduced
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute

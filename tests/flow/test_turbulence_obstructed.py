@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, Vreman, Wale, reference
+from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, Vreman, Wale
 from taskflow.flow.bodies import forces
-from taskflow.flow.reference import turbulence as by_numpy
+from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
 from taskflow.flow.scalars.transport import transport
-from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.tasks import Roles
+from tests import reference
 from tests.flow.byhand import DT, FORCES, RATIO, ByHand, momentum_with, scalar_with
 from tests.flow.test_obstacles import (
     PUSH,
@@ -26,6 +26,7 @@ from tests.flow.test_obstacles import (
     solid_face,
     touched,
 )
+from tests.reference import turbulence as by_numpy
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))

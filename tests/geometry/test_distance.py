@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry import (
     ClosedSurface,
     Composition,
@@ -16,8 +16,8 @@ from taskflow.geometry import (
     Sphere,
     SurfaceDistance,
 )  # fmt: skip
-from taskflow.geometry.distance import square_distance
-from taskflow.geometry.heights import HeightMap
+from taskflow.geometry.solids.distance import square_distance
+from taskflow.geometry.solids.heights import HeightMap
 
 POINTS = np.random.default_rng(1).uniform(-2, 2, (3, 400))
 BOX = Cuboid((-1.0, -0.5, -0.25), (1.0, 0.5, 1.5))

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry import ClosedSurface, Cuboid, Sphere, read_heights, read_surface
 
 trimesh = pytest.importorskip("trimesh")

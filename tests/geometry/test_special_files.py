@@ -11,12 +11,12 @@ import pytest
 import scipy.io
 
 from taskflow.analysis.profiles import read_reference
-from taskflow.errors import BadInput
-from taskflow.geometry.heights import read_heights
-from taskflow.geometry.surface import read_surface
-from taskflow.simulation.case.grid import Spacing
-from taskflow.simulation.case.source import read
-from taskflow.simulation.formulas.profile_table import ProfileTable
+from taskflow.cases.formulas.profile_table import ProfileTable
+from taskflow.cases.source import read
+from taskflow.cases.tables.grid import Spacing
+from taskflow.common.errors import BadInput
+from taskflow.geometry.solids.heights import read_heights
+from taskflow.geometry.solids.surface import read_surface
 
 READERS = {
     "faces": lambda path: Spacing(faces=str(path)),

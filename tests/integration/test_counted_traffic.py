@@ -2,11 +2,11 @@
 
 import pytest
 
+from taskflow.cases import Case
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.tasks import Traffic
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 
 WALLS = {f"{axis}_{side}": "wall" for axis in "xyz" for side in ("min", "max")}
 PERIODIC_Y = {name: kind for name, kind in WALLS.items() if name[0] != "y"} | {"y": "periodic"}

@@ -12,15 +12,15 @@ import uuid
 import numpy as np
 import pytest
 
-from taskflow.errors import Aborted, ChannelError, ChannelTimeout, RunFailed
+from taskflow.common.errors import Aborted, ChannelError, ChannelTimeout, RunFailed
 from taskflow.flow import Monitor
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.cluster import BlockGroup, cause
 from taskflow.runtime.host import survey
 from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, Reduce, Write, repeat, task
-from taskflow.simulation.build.simulation import SimulationSetup
 from tests.runtime.cluster.waiting import until_ended
 from tests.runtime.machine.programs import NAMES, Everything, noise, region
 from tests.runtime.machine.test_shard import oracle

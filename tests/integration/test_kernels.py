@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from taskflow.benchmarks.cost import operations
+from taskflow.bench.cost import operations
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.monitor import divergence_max
 from taskflow.flow.poisson import elimination

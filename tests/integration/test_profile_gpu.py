@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.profile import chrome, profiled, summarise
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 
 pytestmark = pytest.mark.gpu
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.proof import prove
-from taskflow.simulation.build.simulation import SimulationSetup
 from tests.runtime.proof.test_proof import POLICIES, means
 from tests.test_invariance import BOUNDARIES, stirred
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.trace import wavefront
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 
 WALLS = {
     "x_min": "wall",

@@ -13,16 +13,16 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import taskflow as tf
+from taskflow.cases.language.table import Positive, Table, entry, reads
+from taskflow.cases.tables.initial import Profile, profile
+from taskflow.cases.timing.schedule import Tick
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.model import Model
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles
-from taskflow.simulation.build.interfaces import Measures
-from taskflow.simulation.build.system import System, moment
-from taskflow.simulation.case.initial import Profile, profile
-from taskflow.simulation.case.table import Positive, Table, entry, reads
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.systems.base.interfaces import Measures
+from taskflow.systems.base.system import System, moment
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from taskflow import BadInput, Case
+from taskflow.cases.schema import schema
+from taskflow.cases.tables import method
 from taskflow.output import dataset
-from taskflow.simulation.case import method
-from taskflow.simulation.case.schema import schema
 from tests.docs.fences import fences
 from tests.models import burgers
 from tests.models.burgers import BurgersSystem

@@ -6,13 +6,13 @@ from typing import ClassVar
 import pytest
 
 from taskflow import Case, run
+from taskflow.cases.language.table import Table, Whole, entry
+from taskflow.cases.tables import method
 from taskflow.flow import NavierStokes
 from taskflow.flow.poisson import FFT
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.simulation.build.flow import FlowSystem
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import method
-from taskflow.simulation.case.table import Table, Whole, entry
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.base.flow import FlowSystem
 
 CASE = {
     "grid": {"cells": [12, 6, 8], "lengths": [1.2, 0.6, 0.8]},

@@ -9,7 +9,7 @@ import pytest
 
 import taskflow as tf
 from taskflow.geometry.grids import write_grid
-from taskflow.geometry.grids.assembled import Part, assembled
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 from taskflow.runtime.regions import ROTATIONS, Turn
 
 FIELDS = ("p", "u", "v", "w")

@@ -12,7 +12,7 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import (
     ChartsBlockStore,
     ChartsLayout,
@@ -27,7 +27,7 @@ from taskflow.output import (
     sum_of_times,
     tree,
 )
-from taskflow.output.reading import at_time, patches
+from taskflow.output.store.reading import at_time, patches
 from taskflow.runtime.regions import Box
 from tests.output.on_charts import grid_of, layout_of, middle, value, write, written
 
@@ -198,7 +198,7 @@ def test_a_checkpoint_sees_what_is_damaged_in_charts(tmp_path, contents):
 
 
 def test_vertices_are_stored_in_pieces_that_a_reader_can_afford(tmp_path, monkeypatch):
-    monkeypatch.setattr("taskflow.output.chart_store.CHUNK_BYTES", 2000)
+    monkeypatch.setattr("taskflow.output.store.chart_store.CHUNK_BYTES", 2000)
     path = written(tmp_path / "fields.zarr", layout_of(grid_of("pipe")), (0.0,))
     assert len([file for file in (path / "charts" / "0" / "x" / "c").rglob("*") if file.is_file()]) == 2
     np.testing.assert_array_equal(tree(path)["charts/0/x"], grid_of("pipe").charts[0].vertices[0])

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from taskflow.output import create, dataset, export_netcdf, reshard
-from taskflow.output.conditions import SIDES, BoundarySide, Conditions
+from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, write_snapshot
 
 HOT = BoundarySide(type="wall", velocity=(0.5, 0.0, 0.0), temperature=1.5)

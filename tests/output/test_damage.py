@@ -9,7 +9,7 @@ import xarray as xr
 import zarr
 from numcodecs import Blosc
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import (
     TimeSeries,
     create_time_series,
@@ -19,10 +19,10 @@ from taskflow.output import (
     read_report,
     write_time_series,
 )
-from taskflow.output.damage import Damaged, check_file
-from taskflow.output.disk import replacing
-from taskflow.output.packing import Buffers, pack, taken
-from taskflow.output.store import Store
+from taskflow.output.disk.damage import Damaged, check_file
+from taskflow.output.disk.disk import replacing
+from taskflow.output.store.packing import Buffers, pack, taken
+from taskflow.output.store.store import Store
 from taskflow.plots.charts import plot_series
 from taskflow.plots.snapshots import plot_run
 from tests.output.conftest import WRITTEN, described, layout_of
@@ -31,7 +31,7 @@ from tests.output.conftest import WRITTEN, described, layout_of
 @pytest.fixture
 def stored(written, monkeypatch):
     """A store with three snapshots of two blocks, in many chunks; and a probe."""
-    monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 200)
+    monkeypatch.setattr("taskflow.output.store.layout.CHUNK_BYTES", 200)
     path = written(layout_of(blocks=(1, 1, 2)))
     create_time_series(path, TimeSeries.at_points("wake", np.zeros((2, 3)), described("u"), "double"), WRITTEN)
     write_time_series(path, "wake", 0, {"u": np.ones((3, 2))})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import dataset, export_netcdf, export_vtk
 from tests.output.conftest import layout_of
 from tests.simulation.going_on import go
@@ -40,7 +40,7 @@ def test_vtk_reads_what_was_written(written, periodic, tmp_path, monkeypatch):
     """Velocities in centres as a vector; slabs of one layer are no different."""
     ds = dataset(written(layout_of(periodic=periodic, fields=("u", "v", "w", "p", "T"))))
     export_vtk(ds, tmp_path / "whole", "fields")
-    monkeypatch.setattr("taskflow.output.vtk.SLAB", 500)
+    monkeypatch.setattr("taskflow.output.export.vtk.SLAB", 500)
     collection = ElementTree.parse(export_vtk(ds, tmp_path / "vtk", "fields")).getroot()
     listed = collection.findall("Collection/DataSet")
     assert [float(item.attrib["timestep"]) for item in listed] == ds.time.values.tolist()
@@ -110,7 +110,7 @@ def test_netcdf_has_all_of_the_store(written, tmp_path):
 
 def test_a_failed_export_leaves_no_file(written, tmp_path, monkeypatch):
     ds = dataset(written(layout_of()))
-    monkeypatch.setattr("taskflow.output.export._layers", lambda *_: 1 / 0)
+    monkeypatch.setattr("taskflow.output.export.export._layers", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         export_vtk(ds, tmp_path / "vtk", "fields")
     assert not list((tmp_path / "vtk").iterdir())

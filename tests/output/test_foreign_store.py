@@ -10,13 +10,13 @@ import pytest
 import xarray as xr
 import zarr
 
-from taskflow import hdf5
-from taskflow.errors import BadInput
+from taskflow.common import hdf5
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import BoxGrid, read_grid, write_grid
-from taskflow.geometry.heights import read_heights
-from taskflow.output import foreign_store
-from taskflow.output.groups import checked
-from taskflow.output.saved import saved_state
+from taskflow.geometry.solids.heights import read_heights
+from taskflow.output.checkpoint.saved import saved_state
+from taskflow.output.store import foreign_store
+from taskflow.output.store.groups import checked
 
 C = (np.arange(4) + 0.5) / 4
 

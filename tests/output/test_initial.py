@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import load_initial, save_initial
 from taskflow.runtime.regions import Box
 from tests.output.conftest import blocks_of, layout_of
@@ -16,7 +16,7 @@ def wave(x, y, z):
 @pytest.mark.parametrize("piece", [2**21, 50, 7])
 @pytest.mark.parametrize("periodic", [(False, False, False), (True, False, True)])
 def test_every_field_is_evaluated_at_its_own_points(tmp_path, monkeypatch, piece, periodic):
-    monkeypatch.setattr("taskflow.output.initial.EVALUATED", piece)
+    monkeypatch.setattr("taskflow.output.checkpoint.initial.EVALUATED", piece)
     layout = layout_of(periodic=periodic, fields=("u", "v", "w", "T"), blocks=(2, 1, 3))
     save_initial(tmp_path / "initial.zarr", layout, {"u": wave, "v": wave, "w": wave, "T": wave})
     for field in ("u", "v", "w", "T"):

@@ -20,7 +20,7 @@ from taskflow.output import (
     dataset,
     statistics_metadata,
 )
-from taskflow.output.groups import consolidate
+from taskflow.output.store.groups import consolidate
 from tests.output import on_charts
 from tests.output.conftest import WRITTEN, layout_of
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskflow.output.remapped import averaging, nodal
+from taskflow.output.checkpoint.remapping import averaging, nodal
 
 PERIODS = [None, 1.0]
 CELLS = st.integers(1, 12)

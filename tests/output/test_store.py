@@ -16,9 +16,9 @@ import xarray as xr
 import zarr
 from numcodecs import Blosc
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, TimeSeries, create, create_time_series, dataset, write_time_series
-from taskflow.output.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack, taken
+from taskflow.output.store.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack, taken
 from taskflow.runtime.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
 
@@ -123,7 +123,7 @@ def _sizes(path) -> dict:
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 2, 1)])
 def test_shards_are_those_that_zarr_writes(written, monkeypatch, blocks, compression):
     """Chunks beyond a wall are left out, or filled up. The order of chunks within a shard is left to the writer."""
-    monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 200)
+    monkeypatch.setattr("taskflow.output.store.layout.CHUNK_BYTES", 200)
     layout = layout_of(blocks=blocks, compression=compression)
     path = written(layout, times=(0.0,))
     group = zarr.open_group(path, mode="r+")
@@ -153,7 +153,7 @@ def test_blosc_packs_what_numcodecs_packs(monkeypatch, codec, hidden):
     """Values that pack and values that do not, whether its library can be called or not."""
     monkeypatch.setattr("numcodecs.blosc.use_threads", False)
     if hidden:
-        monkeypatch.setattr("taskflow.output.packing._compressor", lambda: None)
+        monkeypatch.setattr("taskflow.output.store.packing._compressor", lambda: None)
     noise = np.random.default_rng(0).integers(0, 2**32, 50_000, "u4")
     for values in (np.zeros((30, 40), "f4"), noise, np.linspace(0, 1, 20_000)):
         packed = pack(codec, values, taken(Buffers(), values.nbytes))
@@ -309,7 +309,7 @@ def test_blocks_that_do_not_cut_the_grid_are_refused(starts):
 FULL = """
 import resource, signal, sys
 import numpy as np
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.output import BlockStore, Store, Writer
 from taskflow.runtime.regions import Box
 

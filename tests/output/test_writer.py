@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from taskflow.errors import Lost, RunFailed
+from taskflow.common.errors import Lost, RunFailed
 from taskflow.output import Writer
 from tests.speed import SOON
 

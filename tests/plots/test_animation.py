@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.plots.films import animate_run
 
 

@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.figure import Figure
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.plots.benchmarks import plot_campaign, plot_convergence, plot_scaling, plot_sizes, plot_solvers
 
 SWEEP = [

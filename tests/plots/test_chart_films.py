@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import shape
 from taskflow.output import ChartsBlockStore, create_charts, tree
-from taskflow.output.moving import COLUMNS, RATES, pose
+from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
 from taskflow.plots import DPI
 from taskflow.plots.contours import draw_charts
 from taskflow.plots.films import animate_charts

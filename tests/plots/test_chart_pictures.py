@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.output.chart_layout import VERTICES
+from taskflow.output.store.chart_layout import VERTICES
 from taskflow.plots.chart_pictures import _faces
 from taskflow.runtime.regions import SIDES, Box, Patch
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from PIL import Image
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.plots import charts
 from taskflow.plots.charts import plot_profiles, plot_series
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.tri import Triangulation
 
 from taskflow.analysis.charts.plane_meshes import cut_mesh, cut_plane, flat_mesh, outlines
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import shape
 from taskflow.output import tree
 from taskflow.plots.charts import plot_series

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import LogNorm
 from PIL import Image
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.plots.films import animate_run
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import plot_run

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from taskflow.errors import BadInput
-from taskflow.output.reading import snapshot
+from taskflow.common.errors import BadInput
+from taskflow.output.store.reading import snapshot
 from taskflow.plots.snapshots import plot_run
 
 PNG = b"\x89PNG"

@@ -14,20 +14,20 @@ from unittest.mock import patch
 import numpy as np
 import xarray as xr
 
-from taskflow.errors import RunFailed
+from taskflow.cases import Case
+from taskflow.common.errors import RunFailed
 from taskflow.output import Checkpoints, Writer, dataset, read_log
+from taskflow.runs.block.checkpoints import CheckpointPolicy
+from taskflow.runs.block.commands import FlowJob
+from taskflow.runs.directory.directory import RunDirectory
+from taskflow.runs.state.origin import check_restart
+from taskflow.runs.state.restart import newest_restart
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Triple
-from taskflow.simulation.build.origin import check_restart
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.checkpoints import CheckpointPolicy
-from taskflow.simulation.conditions.restart import newest_restart
-from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.drive import FlowJob
 
 PATIENCE = 600.0  # seconds: where others keep the cores busy, a block compiles for minutes while another one waits
 

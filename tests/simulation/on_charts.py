@@ -1,6 +1,6 @@
 """Small cases on charts, for tests."""
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 
 CYLINDER = {
     "method": {"type": "artificial-compressibility"},

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.run import run
+from taskflow.common.errors import BadInput
+from taskflow.runs.run import run
 from tests.simulation.going_on import assert_same_run, go
 from tests.simulation.test_restart import stirred
 

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.regions import Box
-from taskflow.simulation.bodies import Survey, survey
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.systems.bodies import Survey, survey
 from tests.flows import VELOCITY, Flow, compute, flags, orders
 
 H = 0.125
@@ -217,7 +217,7 @@ def test_two_sweeps_in_one_pass_do_not_change_a_bit(treatment, monkeypatch):
     """As on a GPU with large blocks."""
     case = obstructed({"iterations": 5}, time={"steps": 2}, bodies={"treatment": treatment})
     single = compute(case)
-    monkeypatch.setattr("taskflow.simulation.build.pressure.blocking_pays", lambda _: True)
+    monkeypatch.setattr("taskflow.systems.base.pressure.blocking_pays", lambda _: True)
     blocked = compute(case, (2, 1, 1), overlap="full", planned="gpu")
     launches = [launch for launch in blocked.setup.step_cost.launches if launch.task.name == "jacobi_twice_half"]
     assert launches
@@ -462,7 +462,7 @@ def test_a_body_that_a_later_one_hides_is_no_mistake():
 
 def test_auto_is_multigrid_around_bodies():
     """And says why."""
-    from taskflow.simulation.build.pressure import described
+    from taskflow.systems.base.pressure import described
 
     assert "multigrid, to 1e-06" in described(obstructed({}))
     assert "(auto: there are obstacles, of which its equation knows the faces)" in described(obstructed({}))

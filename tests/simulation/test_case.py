@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import taskflow
-from taskflow.errors import BadInput
+from taskflow.cases import FACES, Boundaries, Boundary, Case, FluidTable, GridTable, Time
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.timing.schedule import Clock, Every
+from taskflow.common.errors import BadInput
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import FACES, Boundaries, Boundary, Case, FluidTable, GridTable, Time
-from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.timing.schedule import Clock, Every
+from taskflow.runs.state.setup import SimulationSetup
 
 
 def flow(x, y, z):
@@ -144,7 +144,7 @@ def test_a_function_that_fits_nowhere_is_told_by_name(cavity):
 
 def test_importing_touches_no_heavy_library():
     program = (
-        "import sys, taskflow.simulation.case;"
+        "import sys, taskflow.cases;"
         "print({'dask', 'distributed', 'xarray', 'zarr', 'matplotlib', 'cupy', 'ucxx'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

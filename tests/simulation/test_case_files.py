@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.case import Case
-from taskflow.simulation.timing.schedule import Every
+from taskflow.cases import Case
+from taskflow.cases.timing.schedule import Every
+from taskflow.common.errors import BadInput
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.cases.formulas.expression import Expression
+from taskflow.common.errors import BadInput
 from taskflow.flow.grid import on_face
-from taskflow.simulation.build.pressure import described
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.formulas.expression import Expression
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.base.pressure import described
 
 STREAM = {"type": "inflow", "velocity": [1, 0, 0]}
 LAW = {"roughness": 0.1, "friction_velocity": 0.41}

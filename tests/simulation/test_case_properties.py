@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from taskflow.errors import BadInput
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import FACES, Case
+from taskflow.cases import FACES, Case
+from taskflow.common.errors import BadInput
+from taskflow.runs.state.setup import SimulationSetup
 
 HALF = settings.default.max_examples // 2  # each example takes long
 

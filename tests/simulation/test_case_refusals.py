@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.case import Case, FluidTable, GridTable, Heat, Output
+from taskflow.cases import Case, FluidTable, GridTable, Heat, Output
+from taskflow.common.errors import BadInput
 
 
 def problems(tables):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from taskflow.simulation.case import Case
-from taskflow.simulation.case.schema import schema
+from taskflow.cases import Case
+from taskflow.cases.schema import schema
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, changed
 
 ROOT = Path(__file__).resolve().parents[2]

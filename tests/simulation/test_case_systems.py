@@ -4,10 +4,11 @@ from typing import ClassVar
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.case import Case, method
-from taskflow.simulation.case.problems import wrong
-from taskflow.simulation.case.table import Positive, Table, entry
+from taskflow.cases import Case
+from taskflow.cases.language.problems import wrong
+from taskflow.cases.language.table import Positive, Table, entry
+from taskflow.cases.tables import method
+from taskflow.common.errors import BadInput
 
 
 class TwoPhase(Table):

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.initial import InitialFields
+from taskflow.systems.initial.fields import InitialFields
 from tests.simulation.on_charts import CYLINDER, case
 
 ENTERS = {"type": "inflow", "velocity": ["24*y*(0.5 - y)", 0.0, 0.0]}

@@ -7,9 +7,9 @@ import tomllib
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case
 
 LATER = "not available on charts in this version; leave it out"
@@ -229,7 +229,7 @@ def test_two_dimensions_are_a_plane_across_z():
 
 def test_blocks_find_pieces():
     """Item 19: no piece is thinner than the layers of ghost cells."""
-    from taskflow.simulation.conditions.remedies import as_keys
+    from taskflow.runs.state.remedies import as_keys
 
     setup = SimulationSetup(case(machine__blocks=100), (1, 1, 100))
     with pytest.raises(BadInput, match=r"machine.blocks = 100: 2 charts make pieces for \d+ blocks at most; use 1 to"):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
+from taskflow.cases.language.table import document
 from taskflow.geometry.grids import SIDES, read_grid, shape, write_grid
-from taskflow.geometry.grids.c_grid import on, section
 from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.case.table import document
+from taskflow.geometry.grids.generators.c_grid import on, section
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.on_charts import CYLINDER, case, changed
 from tests.simulation.test_charts_case import problems
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.geometry.grids import write_grid
-from taskflow.geometry.grids.assembled import Part, assembled
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 from taskflow.output import read_log, tree
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import taskflow.accessor  # noqa: F401  trees have their `flow`
-from taskflow.errors import BadInput
+import taskflow.accessor.flow  # noqa: F401  trees have their `flow`
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.output import STORE, Damaged, Writer, tree
+from taskflow.runs.directory.directory import RunDirectory
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.restart import newest_restart
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.restart import newest_restart
-from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.memory import Needs
-from taskflow.simulation.records.fields import ChartRecording, GroupPlace
+from taskflow.systems.records.fields import ChartRecording, GroupPlace
 from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_needs import Counting
 from tests.simulation.going_on import go

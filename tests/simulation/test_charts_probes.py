@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import taskflow.accessor  # noqa: F401  trees have their `flow`
-from taskflow.analysis.charts.points import cells_around
-from taskflow.errors import BadInput
+import taskflow.accessor.flow  # noqa: F401  trees have their `flow`
+from taskflow.common.errors import BadInput
+from taskflow.common.point_location import cells_around
 from taskflow.output import tree
-from taskflow.simulation.conditions.restart import newest_restart
+from taskflow.runs.state.restart import newest_restart
 from tests.flow.charts import distorted, lattice
 from tests.simulation.going_on import found, go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed

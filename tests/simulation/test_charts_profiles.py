@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import faces, shape
-from taskflow.geometry.grids.assembled import Part, assembled
-from taskflow.simulation.build.artificial_compressibility.given import reference_speed
-from taskflow.simulation.build.artificial_compressibility.profiles import parabolic
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled
+from taskflow.systems.artificial_compressibility.given import reference_speed
+from taskflow.systems.artificial_compressibility.profiles import parabolic
 from tests.simulation.on_charts import case
 
 NAMES = {"k_min": "inlet", "k_max": "outlet", "i_min": "west", "i_max": "east", "j_min": "south", "j_max": "north"}

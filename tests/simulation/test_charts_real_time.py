@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from taskflow.analysis.charts.export import export_charts
-from taskflow.errors import BadInput, RunFailed
-from taskflow.hexahedra import cell_volumes, centres, swept_volumes
+from taskflow.cases import Case
+from taskflow.cases.tables.motion import GridMotion
+from taskflow.common.errors import BadInput, RunFailed
+from taskflow.common.hexahedra import cell_volumes, centres, swept_volumes
 from taskflow.output import read_log, tree
-from taskflow.output.moving import RATES
-from taskflow.simulation.build.artificial_compressibility.moment import Moment
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.conditions.restart import newest_restart
+from taskflow.output.store.rigid_motion import RATES
+from taskflow.runs.state.restart import newest_restart
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.artificial_compressibility.moment import Moment
 from tests.flow.charts import distorted, lattice
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
@@ -105,7 +105,7 @@ def test_the_log_of_real_time(tmp_path):
 
 @pytest.mark.slow
 def test_steps_of_real_time_are_proved():
-    from taskflow.simulation.estimate import estimate
+    from taskflow.runs.estimate.estimate import estimate
 
     proof = estimate(case(PITCHING, machine__blocks=2)).prove()
     proof.hold()

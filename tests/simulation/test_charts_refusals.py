@@ -2,8 +2,8 @@
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.common.errors import BadInput
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.on_charts import CYLINDER, LID, case
 from tests.simulation.test_charts_case import problems
 

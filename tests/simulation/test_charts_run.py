@@ -7,14 +7,14 @@ import pytest
 
 import taskflow as tf
 from taskflow.cli.info import Record, describe
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree
-from taskflow.output.metadata import moment
+from taskflow.output.store.metadata import moment
+from taskflow.runs.state.restart import newest_restart
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.conditions.restart import newest_restart
 from tests.geometry.grids.test_shapes import SMALL
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, WING, case
@@ -182,7 +182,7 @@ def test_the_log_has_forces_and_the_store_sides(tmp_path):
 @pytest.mark.parametrize(("tables", "blocks"), [(LID, 2), (TURNED, 2), (WING, 1), (WING, 2)])
 def test_steps_are_proved(tables, blocks):
     """On 2 blocks, where there are three charts, one of these owns pieces of two."""
-    from taskflow.simulation.estimate import estimate
+    from taskflow.runs.estimate.estimate import estimate
 
     proof = estimate(case(tables, machine__blocks=blocks)).prove()
     proof.hold()
@@ -235,8 +235,8 @@ def test_constants_are_the_same_in_slabs(monkeypatch):
         return [shard.read(field.name, box) for field in setup.system.constants.fields for box in boxes]
 
     whole = run_threads(setup.partition, constants, cpu(1), Mapper("none"))
-    monkeypatch.setattr("taskflow.simulation.build.artificial_compressibility.constants.SLAB", 150)
-    monkeypatch.setattr("taskflow.hexahedra.PART", 20)
+    monkeypatch.setattr("taskflow.systems.artificial_compressibility.constants.SLAB", 150)
+    monkeypatch.setattr("taskflow.common.hexahedra.PART", 20)
     for values, expected in zip(run_threads(setup.partition, constants, cpu(1), Mapper("none")), whole, strict=True):
         assert len(values) > 10
         for value, other in zip(values, expected, strict=True):

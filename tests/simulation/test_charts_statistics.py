@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import taskflow.accessor  # noqa: F401  trees have their `flow`
+import taskflow.accessor.flow  # noqa: F401  trees have their `flow`
 from taskflow.output import tree
-from taskflow.output.reading import charts
+from taskflow.output.store.reading import charts
 from taskflow.plots.contours import plot_charts
-from taskflow.simulation.conditions.restart import newest_restart
+from taskflow.runs.state.restart import newest_restart
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case, changed
 from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM

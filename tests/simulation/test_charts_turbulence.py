@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from taskflow.flow.grid.curvilinear import metrics
-from taskflow.flow.reference import charts_turbulence as by_numpy
-from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
 from taskflow.output import read_log, tree
-from taskflow.output.reading import charts
-from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.output.store.reading import charts
+from taskflow.runs.state.setup import SimulationSetup
+from tests.reference import charts_turbulence as by_numpy
+from tests.reference.artificial_compressibility import LAYERS, Discretisation
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case, changed
 from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM, assert_blocks_and_a_break

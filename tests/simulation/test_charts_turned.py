@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.geometry.grids import shape
 from taskflow.output import tree
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.regions import ROTATIONS
-from taskflow.simulation.build.artificial_compressibility.references import reference_length, steepest
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.systems.artificial_compressibility.references import reference_length, steepest
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, case
 

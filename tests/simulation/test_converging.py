@@ -5,7 +5,7 @@ import json
 import pytest
 
 import taskflow as tf
-from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.runs.state.setup import SimulationSetup
 
 
 @pytest.fixture

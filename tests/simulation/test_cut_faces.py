@@ -16,7 +16,7 @@ from scipy.sparse.linalg import spsolve
 from scipy.special import j0
 
 from taskflow.flow.bodies.flags import ITSELF
-from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.runs.state.setup import SimulationSetup
 from tests.flows import flags, orders
 from tests.simulation.test_immersed import RADIUS, WAVE, X0, Z0, pot, swirl
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from taskflow.simulation.build.expressions import unlike_terms
+from taskflow.systems.base.expressions import unlike_terms
 
 FIELDS = ("u", "v", "w", "p", "T", "nu_t", "dye", "smoke")
 

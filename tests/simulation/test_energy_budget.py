@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import dataset, read_log
 from tests.simulation.going_on import go
 from tests.simulation.test_restart import BOX, stirred

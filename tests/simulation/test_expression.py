@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskflow.errors import BadInput
-from taskflow.simulation.formulas.expression import DEEPEST, LONGEST, Expression, field_values
+from taskflow.cases.formulas.expression import DEEPEST, LONGEST, Expression, field_values
+from taskflow.common.errors import BadInput
 
 X = np.linspace(0.1, 0.9, 5).reshape(1, 1, 5)
 Y = np.linspace(-1.0, 1.0, 3).reshape(1, 3, 1)

@@ -10,13 +10,13 @@ import pytest
 import xarray as xr
 
 from taskflow.analysis.derived import q_criterion
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.output import read_log
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.restart import _groups, changes
-from taskflow.simulation.estimate import estimate
-from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
+from taskflow.runs.estimate.estimate import estimate
+from taskflow.runs.state.restart import _groups, changes
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.records.fields import SNAPSHOTS, STATISTICS
 from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.test_restart import stirred
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import taskflow as tf
-from taskflow.errors import Avoidable, RunFailed
+from taskflow.common.errors import Avoidable, RunFailed
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march
-from taskflow.output.checkpoint import MANIFEST, manifest, sealed
+from taskflow.output.checkpoint.checkpoint import MANIFEST, manifest, sealed
+from taskflow.runs.state.restart import changes
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.conditions.restart import changes
 
 DOUBLE = {"method.linear.precision": "double"}
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.case.scalars import scalar_name
+from taskflow.cases import Case
+from taskflow.cases.tables.scalars import scalar_name
+from taskflow.common.errors import BadInput
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.on_charts import CYLINDER, LID
 from tests.simulation.on_charts import case as on_charts
 from tests.simulation.test_restart import MODELS, stirred

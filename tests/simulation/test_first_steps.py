@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import taskflow as tf
+from taskflow.cases.tables.timed import TimeTable, at_times, value
 from taskflow.output import read_log
-from taskflow.simulation.build.foresight import FINE, Foresight, NumberSignal
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case.timed import TimeTable, at_times, value
-from taskflow.simulation.step_count import count_steps
-from taskflow.simulation.stepping import Stepping
-from taskflow.simulation.timing.pace import LARGEST, Pace
+from taskflow.runs.block.pace import LARGEST, Pace
+from taskflow.runs.block.stepping import Stepping
+from taskflow.runs.estimate.step_count import count_steps
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.base.foresight import FINE, Foresight, NumberSignal
 from tests.simulation.going_on import assert_same_run, found, go
 
 CFL = 0.5

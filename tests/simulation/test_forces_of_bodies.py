@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from taskflow.simulation.bodies import Bodies
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
+from taskflow.systems.bodies import Bodies
 from tests.flows import Flow, compute
 
 PERIODIC = dict.fromkeys("xyz", "periodic")

@@ -10,10 +10,10 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
-from taskflow.errors import BadInput
-from taskflow.simulation.build.expressions import initial_forces
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.estimate import estimate
+from taskflow.common.errors import BadInput
+from taskflow.runs.estimate.estimate import estimate
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.base.expressions import initial_forces
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

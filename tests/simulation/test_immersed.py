@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.special import j0, j1
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.flow.bodies import cuts
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import (
     DIRECT,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.conditions.restart import newest_restart
+from taskflow.common.errors import BadInput
+from taskflow.runs.state.restart import newest_restart
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_case import problems
@@ -112,7 +112,7 @@ def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path
 @pytest.mark.parametrize("tables", [CYLINDER, changed(LID, method__steps="local")])
 def test_an_outer_iteration_is_proved(tables):
     """With heat and scalars, too."""
-    from taskflow.simulation.estimate import estimate
+    from taskflow.runs.estimate.estimate import estimate
 
     proof = estimate(case(tables, **IMPLICIT, machine__blocks=2, machine__overlap="none")).prove()
     proof.hold()

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.output import Checkpoint
-from taskflow.simulation.conditions.restart import RestartPoint
+from taskflow.runs.state.restart import RestartPoint
 from tests.simulation.going_on import found, go
 from tests.simulation.test_restart import stirred
 

@@ -9,10 +9,10 @@ import psutil
 import pytest
 
 import taskflow as tf
-from taskflow.errors import BadInput, Interrupted, RunFailed
+from taskflow.cases.timing.schedule import Pause, Tick
+from taskflow.common.errors import BadInput, Interrupted, RunFailed
+from taskflow.runs.interactive.session import Callback, Callbacks
 from taskflow.runtime.cluster import embedded
-from taskflow.simulation.interactive.driven import Callback, Callbacks
-from taskflow.simulation.timing.schedule import Pause, Tick
 from tests.runtime.cluster.waiting import press_ctrl_c
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, steps

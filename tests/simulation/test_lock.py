@@ -13,10 +13,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from taskflow.errors import BadInput, RunFailed
-from taskflow.simulation import lock as module
-from taskflow.simulation.lock import Lock, Owner, locked, unlock
-from taskflow.simulation.run import run
+from taskflow.common.errors import BadInput, RunFailed
+from taskflow.runs.directory import lock as module
+from taskflow.runs.directory.lock import Lock, Owner, locked, unlock
+from taskflow.runs.run import run
 from tests.locks import ALIVE, ANOTHER, ELSEWHERE, GONE, owner, write_lock
 from tests.simulation.test_restart import stirred
 from tests.speed import SOON
@@ -165,9 +165,9 @@ RACE = """
 import os, random, sys, time
 from contextlib import suppress
 from pathlib import Path
-from taskflow.errors import BadInput
-from taskflow.simulation import lock
-from taskflow.simulation.lock_file import make
+from taskflow.common.errors import BadInput
+from taskflow.runs import lock
+from taskflow.runs.directory.lock_file import make
 from dataclasses import asdict
 from tests.locks import GONE
 import json

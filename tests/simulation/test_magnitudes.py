@@ -2,8 +2,8 @@
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 
 LID = {"type": "wall", "velocity": [1e308, 0, 0]}
 

@@ -11,6 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from taskflow.cases import Case, PressureTable
+from taskflow.cases.tables.control import Time
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, run_threads
@@ -18,11 +22,7 @@ from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.direct import Board
 from taskflow.runtime.machine.kernel import copying
 from taskflow.runtime.machine.trace.deadlock import DEPTH
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case, PressureTable
-from taskflow.simulation.case.control import Time
-from taskflow.simulation.conditions.initial import InitialFields, initial_profiles
-from taskflow.simulation.memory import Needs
+from taskflow.systems.initial.fields import InitialFields, initial_profiles
 from tests.runtime.machine.test_needs import Counting
 from tests.test_invariance import BOUNDARIES, OPEN, stirred
 

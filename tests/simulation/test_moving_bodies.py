@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput, Lost, RunFailed
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput, Lost, RunFailed
 from taskflow.flow.bodies.moving import BODY
 from taskflow.output import dataset
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.regions import Box
-from taskflow.simulation.bodies.paths import Surroundings
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.systems.bodies.paths import Surroundings
 from tests.flows import VELOCITY, Flow, Lengths, compute
 from tests.simulation.going_on import assert_same_run, go
 

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.bodies.flags import HOLDS, STORED
-from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute
 from tests.simulation.going_on import assert_same_run, go
 from tests.simulation.test_moving_bodies import BALL, BAR, DIRECT, DROP, PERIODIC, STILL, stirred

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
+from taskflow.cases.formulas.noise import SPECTRA, RandomVelocity
 from taskflow.flow import StaggeredGrid
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.initial import InitialFields, initial_profiles
-from taskflow.simulation.formulas.noise import SPECTRA, RandomVelocity
+from taskflow.systems.initial.fields import InitialFields, initial_profiles
 from tests.flows import VELOCITY, Lengths, compute
 
 TAU = 2 * np.pi
@@ -137,7 +137,7 @@ def test_a_noise_is_added_to_the_initial_velocity():
 @pytest.mark.parametrize("blocks", [(1, 1, 3), (2, 2, 2)])
 def test_any_blocks_have_the_same_bits(blocks, monkeypatch):
     """In as many pieces as it takes."""
-    monkeypatch.setattr("taskflow.simulation.conditions.initial.WAVES", 100)
+    monkeypatch.setattr("taskflow.systems.initial.fields.WAVES", 100)
     setup = SimulationSetup(case(), blocks)
     fields = InitialFields(setup.grid.points, initial_profiles(setup.case), Path(), setup.system.noise)
 

@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
+from taskflow.runs.notebook import CellProgress, as_html, shown_progress
 from taskflow.runtime.cluster import unwatched
-from taskflow.simulation.notebook import CellProgress, as_html, shown_progress
 from tests.cases import FOLDER
 from tests.simulation.on_charts import LID, case
 from tests.simulation.test_restart import stirred
@@ -73,7 +73,7 @@ def test_progress_is_beneath_the_cell_that_goes_on(monkeypatch):
         return lines[-1]
 
     shell = SimpleNamespace(execution_count=1)
-    monkeypatch.setattr("taskflow.simulation.notebook.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("taskflow.runs.notebook.time.perf_counter", lambda: now[0])
     told = CellProgress(stirred(title="<b>", time={"steps": 8}), shell, show)
     for seconds, step in ((0.0, 0), (0.9, 1), (1.1, 2), (1.2, 3), (1.4, 4)):
         now[0] = seconds

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.output import SavedState, export_netcdf, read_log, saved_state, tree
-from taskflow.simulation.build.origin import Origin
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.runs.state.origin import Origin
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation import two_phases
 from tests.simulation.going_on import contents, found, go
 from tests.simulation.on_charts import LID

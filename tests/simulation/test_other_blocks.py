@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.output import read_log, tree
-from taskflow.output.disk import has_charts
+from taskflow.output.disk.disk import has_charts
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.tasks import overwritten
-from taskflow.simulation.build import solved
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.systems import solved
 from tests.simulation import on_charts, two_phases
 from tests.simulation.going_on import found, go
 from tests.simulation.on_charts import changed

@@ -14,20 +14,20 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
-from taskflow.errors import BadInput
+from taskflow.cases.tables.particles import ParticlesTable
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.errors import BadInput
 from taskflow.flow.measures.particles import Extent
+from taskflow.runs.block.sanity import Doubts
+from taskflow.runs.estimate.estimate import cautions, estimate
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.restart import changes
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.threads import run_threads
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case.particles import ParticlesTable
-from taskflow.simulation.conditions.restart import changes
-from taskflow.simulation.estimate import cautions, estimate
-from taskflow.simulation.memory import Needs
-from taskflow.simulation.records.particles import Clouds
-from taskflow.simulation.sanity import Doubts
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.systems.records.particles import Clouds
 from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_needs import Counting
 from tests.simulation.going_on import found, go
@@ -237,8 +237,8 @@ def test_a_run_does_not_go_on_with_other_particles():
 @pytest.mark.slow
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
 def test_the_order_in_memory_changes_no_bit(blocks, whole, tmp_path, monkeypatch):
-    monkeypatch.setattr("taskflow.simulation.records.particles.MANY", 1)
-    monkeypatch.setattr("taskflow.simulation.records.particles.OFTEN", 2)
+    monkeypatch.setattr("taskflow.systems.records.particles.MANY", 1)
+    monkeypatch.setattr("taskflow.systems.records.particles.OFTEN", 2)
     go(case(DYE, PLUME, SAND), tmp_path / "run", blocks)
     assert_same(tmp_path / "run", whole)
 
@@ -348,8 +348,8 @@ def test_what_is_recorded_for_them_is_proved():
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_trajectories_on_a_gpu_have_the_bits_of_a_cpu(blocks, precision, tmp_path, monkeypatch):
-    monkeypatch.setattr("taskflow.simulation.records.particles.MANY", 1)
-    monkeypatch.setattr("taskflow.simulation.records.particles.OFTEN", 3)
+    monkeypatch.setattr("taskflow.systems.records.particles.MANY", 1)
+    monkeypatch.setattr("taskflow.systems.records.particles.OFTEN", 3)
     tables = {"machine": {"precision": precision}}
     go(case(DYE, PLUME, SAND, **tables), tmp_path / "host")
     go(case(DYE, PLUME, SAND, **tables), tmp_path / "device", blocks, device=one_gpu())

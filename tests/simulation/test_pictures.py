@@ -9,17 +9,17 @@ import pytest
 from PIL import Image
 
 import taskflow as tf
-from taskflow.errors import BadInput
+from taskflow.cases.tables.pictures import check_libraries
+from taskflow.common.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.pictures import PICTURES, drawable, listed, undrawn, write_part
-from taskflow.output.reading import charts, tree
+from taskflow.output.export.picture_files import PICTURES, drawable, listed, undrawn, write_part
+from taskflow.output.store.reading import charts, tree
 from taskflow.plots.in_situ import Pictures
+from taskflow.runs.block.recording import PictureRecording
+from taskflow.runs.directory.directory import RunDirectory
+from taskflow.runs.directory.pictures import DrawingProcess
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine.device import gpu
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case.pictures import check_libraries
-from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.pictures import DrawingProcess
-from taskflow.simulation.recording import PictureRecording
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.on_charts import LID
@@ -81,7 +81,7 @@ def test_names_differ():
 
 def test_a_library_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyvista", None)
-    monkeypatch.setattr("taskflow.simulation.case.pictures.find_spec", lambda name: None)
+    monkeypatch.setattr("taskflow.cases.tables.pictures.find_spec", lambda name: None)
     check_libraries(box(SLICE).pictures)
     with pytest.raises(BadInput, match=r'pictures\[1\].isosurface = Q: it needs pyvista.*taskflow-cfd\[pictures\]'):
         check_libraries(box(SURFACE).pictures)

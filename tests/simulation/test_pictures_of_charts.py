@@ -5,12 +5,12 @@ import pytest
 from PIL import Image
 
 import taskflow as tf
-from taskflow.errors import BadInput
-from taskflow.output.moving import pose
-from taskflow.output.pictures import PICTURES, write_part
+from taskflow.common.errors import BadInput
+from taskflow.output.export.picture_files import PICTURES, write_part
+from taskflow.output.store.rigid_motion import pose
 from taskflow.plots.in_situ import Pictures
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.directory import RunDirectory
+from taskflow.runs.directory.directory import RunDirectory
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_pictures import SLICE, SURFACE
 

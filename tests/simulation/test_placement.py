@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from taskflow import BadInput, Case
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.remedies import as_keys
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.cluster import BlockGroup, cut, embedded, placed, processes, slabs, spread
 from taskflow.runtime.host import look, survey
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, Plan, actor
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.conditions.remedies import as_keys
-from taskflow.simulation.memory import Needs
 
 GPUS = tuple(Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 70 << 30) for n in range(4))
 

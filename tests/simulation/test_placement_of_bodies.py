@@ -9,19 +9,19 @@ from functools import cache
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.bodies import cuts
 from taskflow.flow.bodies.flags import ITSELF
 from taskflow.flow.bodies.moving import BODY
 from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, SHAPE, TEXT
+from taskflow.runs.estimate.estimate import estimate
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
-from taskflow.simulation.bodies import Movement, Moving
-from taskflow.simulation.bodies.movement import poses
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.estimate import estimate
+from taskflow.systems.bodies import Movement, Moving
+from taskflow.systems.bodies.movement import poses
 from tests.flows import VELOCITY, Flow, compute
 from tests.runtime.machine.devices import DEVICES, opened
 from tests.simulation.going_on import assert_same_run, go

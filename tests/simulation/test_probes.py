@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.simulation.case import Case
-from taskflow.simulation.records.series import corners
+from taskflow.systems.records.series import corners
 from tests.simulation.going_on import found, go
 from tests.simulation.test_restart import stirred
 
@@ -156,7 +156,7 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped
 
 def test_many_records_are_written_at_once(tmp_path, monkeypatch):
     """So many as a file holds, the rest before a checkpoint and at the end."""
-    monkeypatch.setattr("taskflow.output.time_series.LONGEST", 2)
+    monkeypatch.setattr("taskflow.output.store.time_series.LONGEST", 2)
     probe = {"name": "here", "points": POINTS, "every": {"steps": 1}, "fields": ["p"]}
     go(stirred(probes=[probe]), tmp_path / "run", (1, 1, 2))
     ds = found(tmp_path / "run", "here")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.runs.block.profiling import Window
 from taskflow.runtime.profile import Ranges
-from taskflow.simulation.profiling import Window
 
 CASE = {
     "grid": {"cells": [24, 12, 24], "lengths": [1.0, 0.5, 1.0]},

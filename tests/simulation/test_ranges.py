@@ -10,8 +10,8 @@ from taskflow.output import dataset
 from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import plot_run
-from taskflow.simulation.build.given import ANY, NOTHING
-from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.base.given import ANY, NOTHING
 from tests.simulation.going_on import found, go
 from tests.simulation.on_charts import LID
 from tests.simulation.on_charts import case as on_charts

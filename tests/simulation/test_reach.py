@@ -2,8 +2,8 @@
 
 import pytest
 
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.two_phases import case as two_phases
 
 

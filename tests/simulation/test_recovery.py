@@ -5,12 +5,12 @@ import time
 import psutil
 import pytest
 
-from taskflow.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
+from taskflow.common.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
+from taskflow.runs.attempt import Recovery
+from taskflow.runs.block.job import RunLoop
+from taskflow.runs.run import run
 from taskflow.runtime.cluster import cause, embedded
 from taskflow.runtime.machine import Status
-from taskflow.simulation.attempt import Recovery
-from taskflow.simulation.job import RunLoop
-from taskflow.simulation.run import run
 from tests.simulation.going_on import assert_same_run
 from tests.simulation.test_restart import stirred
 

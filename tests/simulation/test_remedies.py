@@ -2,8 +2,8 @@
 
 import pytest
 
-from taskflow.errors import BadArgument, BadInput, RunFailed, SchedulerGone
-from taskflow.simulation.conditions.remedies import as_keys
+from taskflow.common.errors import BadArgument, BadInput, RunFailed, SchedulerGone
+from taskflow.runs.state.remedies import as_keys
 
 REFUSED = [
     (("blocks", "[1, 1, 7]", ": 7 blocks along z", "use 6"), "machine.blocks = [1, 1, 7]: 7 blocks along z; use 6"),

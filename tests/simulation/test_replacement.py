@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import dataset, unguarded
-from taskflow.simulation import replacement
-from taskflow.simulation.replacement import STAGES, entries, follow, placed, settle
-from taskflow.simulation.run import run
+from taskflow.runs.directory import replacement
+from taskflow.runs.directory.replacement import STAGES, entries, follow, placed, settle
+from taskflow.runs.run import run
 from tests.simulation.test_restart import stirred
 from tests.speed import SOON
 

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.errors import BadInput, RunFailed
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import Checkpoint, Checkpoints, newest
-from taskflow.output.checkpoint import Damaged
+from taskflow.output.checkpoint.checkpoint import Damaged
+from taskflow.runs.block.checkpoints import CheckpointPolicy, CheckpointWriter
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter
 from tests.simulation.going_on import Killed, assert_same_run, contents, go, steps
 
 BOX = {
@@ -192,7 +192,7 @@ def test_of_other_faces_of_immersed_bodies_it_is_told(tmp_path, monkeypatch):
     """Velocities and what the pressure knows of bodies did not fit. A new run takes its fields, not all to the bit."""
     body = {"type": "box", "low": [0.25, 0.2, 0.3], "high": [0.5, 0.4, 0.7]}
     case, run = stirred(obstacles=[body], bodies={"treatment": "immersed"}, time={"steps": 4}), tmp_path / "run"
-    monkeypatch.setattr("taskflow.simulation.job.CLOSING", 0)
+    monkeypatch.setattr("taskflow.runs.block.job.CLOSING", 0)
     tf.run(case, run)
     monkeypatch.undo()
     later = case.replace(**{"time.steps": 6})
@@ -390,7 +390,7 @@ def test_whoever_commits_may_die_at_any_moment(name, tmp_path, monkeypatch):
 @pytest.mark.parametrize("when", ["data", "manifest", "data of block 1"])
 def test_a_full_disk(when, tmp_path, whole, monkeypatch):
     """A named error; what was committed before can be read, and gone on from."""
-    from taskflow.output import checkpoint
+    from taskflow.output.checkpoint import checkpoint
 
     write = checkpoint.write_synced
 
@@ -499,7 +499,7 @@ def test_of_bodies_that_ended_at_periodic_sides_it_is_told(tmp_path, monkeypatch
         case = stirred(obstacles=[body], time={"steps": 2}, boundaries=sides)
         run = tmp_path / f"run{len(words)}"
         with monkeypatch.context() as patch:
-            patch.setattr("taskflow.simulation.job.CLOSING", 1)
+            patch.setattr("taskflow.runs.block.job.CLOSING", 1)
             tf.run(case, run)
         later = case.replace(**{"time.steps": 3})
         if words:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.tasks import Traffic
-from taskflow.simulation.build import step_cost
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.build.step_cost import Sample
-from taskflow.simulation.case import Case
-from taskflow.simulation.memory import Needs
+from taskflow.systems.base import step_cost
+from taskflow.systems.base.step_cost import Sample
 from tests.cases import FOLDER
 from tests.speed import seconds
 

@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from taskflow.errors import RunFailed
+from taskflow.cases import Case
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.errors import RunFailed
 from taskflow.output import Checkpoints, newest
+from taskflow.runs.block.sanity import SANE, SHORT_STEPS, Diagnosis, Sanity, WaveWatch
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu, gpu
-from taskflow.simulation.build.scales import Scale
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.sanity import SANE, SHORT_STEPS, Diagnosis, Sanity, WaveWatch
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.systems.base.scales import Scale
 from tests.simulation import on_charts
 from tests.simulation.going_on import go
 

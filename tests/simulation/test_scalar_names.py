@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 import taskflow as tf
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.tasks import Derive, Program, Repeat, Roles
-from taskflow.simulation.build.simulation import SimulationSetup
 from tests.simulation.two_phases import case
 
 EVERY = {"steps": 1}

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, DiffusiveRates
-from taskflow.simulation.case import Case
 
 SMOKE = {"name": "smoke", "diffusivity": 0.1}
 

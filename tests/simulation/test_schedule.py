@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.cases.timing.schedule import Clock, Every, Tick
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import RUNGE_KUTTA, DiffusiveRates
-from taskflow.simulation.timing.schedule import Clock, Every, Tick
 
 
 def walk(clock, advection=lambda tick: 1.0, most=20_000):

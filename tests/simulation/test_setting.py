@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.cluster import embedded
 from tests.simulation.on_charts import CYLINDER
 from tests.simulation.on_charts import case as on_charts

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.formulas.motion import RigidMotion, dual, of_time
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.formulas.motion import RigidMotion, dual, of_time
+from taskflow.common.errors import BadInput
 
 TIMES = np.linspace(0.3, 1.7, 15)
 STILL = Expression(0.0, timed=True)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import taskflow as tf
+from taskflow.cases import Case
 from taskflow.flow.poisson import FFT, ConjugateGradients, ConvergedJacobi, Jacobi, Multigrid, relative_residual
-from taskflow.simulation.build.pressure import choice, described
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.base.pressure import choice, described
 from tests.flows import VELOCITY, compute
 from tests.test_invariance import BOUNDARIES, stirred
 

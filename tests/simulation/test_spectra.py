@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.proof import Hardware, prove
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.memory import Needs
 from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.test_restart import BOX, stirred
 from tests.simulation.test_statistics import trapezoids

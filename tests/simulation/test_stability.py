@@ -6,11 +6,11 @@ import pickle
 
 import pytest
 
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
-from taskflow.simulation.estimate import cautions
-from taskflow.simulation.sanity import StepWatch
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.cases import Case
+from taskflow.cases.timing.schedule import Tick
+from taskflow.runs.block.sanity import StepWatch
+from taskflow.runs.estimate.estimate import cautions
+from taskflow.runs.state.setup import SimulationSetup
 
 
 def case(time=(), **changes) -> Case:

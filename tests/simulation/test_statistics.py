@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.output import dataset
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.proof import Hardware, prove
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 from tests.simulation.going_on import assert_same_run, go
 from tests.simulation.test_restart import stirred
 

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.cases.timing.steady import SteadyCriterion, SteadyWatch
+from taskflow.common.errors import BadInput
 from taskflow.flow.measures.steadiness import Motion
 from taskflow.output import dataset, read_log
+from taskflow.runs.estimate.estimate import estimate
 from taskflow.runtime.machine.device import gpu
-from taskflow.simulation.case import Case
-from taskflow.simulation.estimate import estimate
-from taskflow.simulation.timing.schedule import Every, Tick
-from taskflow.simulation.timing.steady import SteadyCriterion, SteadyWatch
 from tests.flows import compute
 from tests.simulation.going_on import assert_same_run, go
 

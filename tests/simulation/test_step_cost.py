@@ -2,11 +2,11 @@
 
 import pytest
 
-from taskflow.benchmarks.artificial_compressibility.march import ImplicitFlow
+from examples.papers.luo_2014.march import ImplicitFlow
+from taskflow.cases import Case
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.tasks import Loop, Stretch, repeat, settled
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.build.step_cost import LAYERS, often, table
-from taskflow.simulation.case import Case
+from taskflow.systems.base.step_cost import LAYERS, often, table
 
 
 def rows(setup, rounds):

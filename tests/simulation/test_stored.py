@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 import zarr
 
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
 from taskflow.output import Checkpoint, Checkpoints, RunComparison
-from taskflow.output.checkpoint import MANIFEST, manifest, sealed
-from taskflow.output.damage import Damaged
-from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.restart import check_state, newest_restart, usable
+from taskflow.output.checkpoint.checkpoint import MANIFEST, manifest, sealed
+from taskflow.output.disk.damage import Damaged
+from taskflow.runs.state.restart import check_state, newest_restart, usable
 from tests.simulation.going_on import assert_same_run, go, steps
 
 RECORDED = {
@@ -123,7 +123,7 @@ def test_every_kind_of_damage_is_seen(damage, broken):
 @pytest.mark.slow
 def test_without_contents_only_sizes_and_indices_are_looked_at(broken, monkeypatch, tmp_path):
     """As by a run that goes on by itself."""
-    monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 200)
+    monkeypatch.setattr("taskflow.output.store.layout.CHUNK_BYTES", 200)
     go(recorded(), tmp_path / "run")
     file = tmp_path / "run" / "fields.zarr" / "v" / "c" / "3" / "0" / "0" / "0"
     flip(file, 0.1)

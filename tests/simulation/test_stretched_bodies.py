@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.simulation.bodies import survey
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.bodies import survey
 from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import (
     DIRECT,

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.cli.check import describe
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.poisson import relative_residual
 from taskflow.output import StoreLayout
-from taskflow.simulation.build.pressure import choice
-from taskflow.simulation.case import Case
-from taskflow.simulation.estimate import estimate
+from taskflow.runs.estimate.estimate import estimate
+from taskflow.systems.base.pressure import choice
 from tests.flows import compute
 
 CHANNEL = {

@@ -8,9 +8,9 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.analysis.sweeps import combined
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
+from taskflow.runs.sweep import load
 from taskflow.runtime.cluster import embedded
-from taskflow.simulation.sweep import load
 from tests.simulation.test_restart import stirred
 
 PARAMETERS = {"fluid.viscosity": [0.01, 0.02], "heat.expansion": [0.0, 1.0]}

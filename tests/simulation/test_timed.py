@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.errors import BadInput
+from taskflow.cases import Case
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.tables.timed import TimeFunction, TimeTable, at_time
+from taskflow.common.errors import BadInput
 from taskflow.flow.grid import StaggeredGrid
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.build.system import System
-from taskflow.simulation.build.timed import largest, times
-from taskflow.simulation.case import Case
-from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
-from taskflow.simulation.conditions.inflow import largest_on_wall
-from taskflow.simulation.estimate import estimate
-from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.interactive.setting import settings
+from taskflow.runs.estimate.estimate import estimate
+from taskflow.runs.interactive.setting import settings
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.base.system import System
+from taskflow.systems.base.timed import largest, times
+from taskflow.systems.initial.inflow import largest_on_wall
 from tests.flows import compute
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, go

@@ -8,7 +8,7 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.simulation.estimate import estimate
+from taskflow.runs.estimate.estimate import estimate
 
 GRAVITY = 9.81
 TANK = {

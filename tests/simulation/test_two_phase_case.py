@@ -8,8 +8,8 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.simulation.build.simulation import blocks_of
-from taskflow.simulation.estimate import estimate
+from taskflow.runs.estimate.estimate import estimate
+from taskflow.runs.state.setup import blocks_of
 from tests.simulation.two_phases import DROP, case
 
 WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}

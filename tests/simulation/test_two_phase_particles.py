@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from tests.simulation.going_on import found, go
 from tests.simulation.two_phases import case
 

@@ -8,7 +8,7 @@ import pytest
 import taskflow as tf
 from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Multigrid, UniformCoefficient
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.two_phases import case
 
 EQUAL = {"density": [2.0, 2.0]}

@@ -7,12 +7,12 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
+from taskflow.cases.tables.scalars import TAKEN
 from taskflow.flow.scalars.quantity import Quantity, Transport
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.build.two_phase.tables import OWN
-from taskflow.simulation.case.scalars import TAKEN
-from taskflow.simulation.estimate import estimate
+from taskflow.runs.estimate.estimate import estimate
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.systems.two_phase.tables import OWN
 from tests.simulation.two_phases import case
 
 DYE = {"name": "dye", "diffusivity": 0.0, "initial": "1.0 * (z < 0.3)"}

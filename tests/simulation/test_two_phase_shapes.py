@@ -8,7 +8,7 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.output import INITIAL, STORE, dataset
-from taskflow.simulation.estimate import estimate
+from taskflow.runs.estimate.estimate import estimate
 from tests.simulation.two_phases import case
 
 SPHERE = {"type": "sphere", "centre": [0.3, 0.2, 0.35], "radius": 0.15, "phase": 1}

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 import taskflow as tf
+from taskflow.cases.formulas.expression import Expression
 from taskflow.cli.check import describe
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.operators.phases import Phases
 from taskflow.output import LOG, read_log
+from taskflow.runs.estimate.estimate import estimate
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.build.two_phase.start import friction, initial_phases
-from taskflow.simulation.conditions.initial import InitialFields
-from taskflow.simulation.estimate import estimate
-from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.memory import Needs
+from taskflow.systems.initial.fields import InitialFields
+from taskflow.systems.two_phase.start import friction, initial_phases
 from tests.runtime.machine.test_needs import Counting
 from tests.simulation.two_phases import case
 

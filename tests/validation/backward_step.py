@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 
 UPSTREAM = 4
 

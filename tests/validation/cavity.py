@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.flows import DATA, GHIA, Flow, extremum, interpolate
 
 # O. Botella, R. Peyret (1998), Benchmark spectral results on the lid-driven cavity flow, Computers & Fluids 27,

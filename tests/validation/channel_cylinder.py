@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 import taskflow as tf
-from taskflow.geometry.grids import MultiBlockGrid, spacing, write_grid
-from taskflow.geometry.grids.assembled import Part, assembled
-from taskflow.simulation.run import Run
+from taskflow.geometry.grids import MultiBlockGrid, write_grid
+from taskflow.geometry.grids.generators import spacing
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled
+from taskflow.runs.run import Run
 from tests.validation.body_fitted import solved
 from tests.validation.cylinder import DIAMETER, HEIGHT, LENGTH, reference
 

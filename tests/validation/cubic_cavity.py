@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.flows import DATA, Flow
 from tests.validation.cavity import Profiles, table
 

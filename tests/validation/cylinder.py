@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taskflow.cases import Case
 from taskflow.runtime.machine.device import Device
-from taskflow.simulation.case import Case
 from tests.flows import DATA, Flow, compute
 
 LENGTH, HEIGHT, DIAMETER = 2.2, 0.41, 0.1

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taskflow.cases import Case
+from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine.device import Device
 from taskflow.runtime.tasks import Launch, Roles
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.case import Case
 from tests.flows import DATA, Flow, compute, extremum, plane_heat_flux
 from tests.validation.cavity import table
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.flow.poisson import FFT, ConjugateGradients, ConvergedJacobi, Multigrid, Solver
-from taskflow.flow.reference.multigrid import laplacian
 from taskflow.runtime.machine.device import Device
 from tests.flow.poisson import Domain, solve, tolerance
+from tests.reference.multigrid import laplacian
 
 Blocks = tuple[int, int, int]
 Faces = tuple[tuple[str, str], ...]

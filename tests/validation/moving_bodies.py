@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.flows import DATA, Flow, compute
 
 IMMERSED = {"treatment": "immersed"}

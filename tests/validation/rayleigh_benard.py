@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.flows import compute
 
 # Between two walls rest is unstable from Ra = 1707.762 on, to waves of wavenumber 3.117 (A. Pellew, R. V. Southwell

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from taskflow.cases import Case
 from taskflow.runtime.machine.device import Device, gpu
-from taskflow.simulation.case import Case
 from tests.flows import DATA, compute
 from tests.validation import armaly
 from tests.validation.backward_step import reattachment, step

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.accessor import opened
+from taskflow.accessor.flow import opened
 from taskflow.output import read_log
 from tests.simulation.going_on import go
 from tests.validation.moving_bodies import against_duetsch

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.flows import compute
 
 OMEGA = 2 * np.pi

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.runs.state.setup import SimulationSetup
 from tests.flows import compute
 from tests.validation.test_changing_in_time import FLOWS, orders
 

@@ -12,11 +12,11 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from taskflow.flow.reference.multigrid import laplacian
 from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS
 from tests.flow.test_multigrid import MIXED, MIXES
 from tests.flows import norms, orders
+from tests.reference.multigrid import laplacian
 from tests.validation.manufactured import (
     SOLVERS,
     Manufactured,

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 from tests.flows import VELOCITY, Flow, compute, norms, orders
 from tests.validation.vortices import TAU, Beltrami, Exact, Numerics, TaylorGreen, periodic_case
 

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from taskflow.simulation.case import Case
+from taskflow.cases import Case
 
 TAU = 2 * np.pi
 

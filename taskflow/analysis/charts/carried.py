@@ -20,11 +20,11 @@ import xarray as xr
 
 from taskflow.analysis.charts.derived import CENTRES, KJI, differences, fields_of
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.points import around_cells, reach, thin_along
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
-from taskflow.hexahedra import cell_volumes
-from taskflow.output.reading import charts
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import cell_volumes
+from taskflow.common.point_location import around_cells, reach, thin_along
+from taskflow.output.store.reading import charts
 
 POINTS = 1 << 20  # that are looked for in one go
 SLACK = 1e-9  # of an extent: the rounding of places

@@ -9,9 +9,9 @@ import xarray as xr
 
 from taskflow.analysis.charts.metrics import across, cells_at, vertices_of
 from taskflow.analysis.charts.sides import VELOCITY
-from taskflow.errors import BadInput
-from taskflow.output.chart_layout import CELLS
-from taskflow.output.reading import charts, place_of
+from taskflow.common.errors import BadInput
+from taskflow.output.store.chart_layout import CELLS
+from taskflow.output.store.reading import charts, place_of
 
 CENTRES = ("x_c", "y_c", "z_c")
 KJI = (-3, -2, -1)  # axes of arrays

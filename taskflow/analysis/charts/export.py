@@ -11,10 +11,10 @@ import xarray as xr
 from taskflow.analysis.charts.derived import fields_of
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.sides import VELOCITY, WHICH, on_patch
-from taskflow.output.chart_layout import VERTICES, ranges
-from taskflow.output.disk import on_disk
-from taskflow.output.reading import charts, patches
-from taskflow.output.vtk import collect, write_blocks, write_structured
+from taskflow.output.disk.disk import on_disk
+from taskflow.output.export.vtk import collect, write_blocks, write_structured
+from taskflow.output.store.chart_layout import VERTICES, ranges
+from taskflow.output.store.reading import charts, patches
 
 Values = np.ndarray | xr.DataArray
 VECTORS = {"velocity": VELOCITY, **{name: tuple(f"{name}_{axis}" for axis in "xyz") for name in WHICH}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.points import Cell, cells_around, reach
-from taskflow.errors import BadInput
-from taskflow.hexahedra import cell_volumes
-from taskflow.output.metadata import UNITS
-from taskflow.output.reading import charts
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import cell_volumes
+from taskflow.common.point_location import Cell, cells_around, reach
+from taskflow.output.store.metadata import UNITS
+from taskflow.output.store.reading import charts
 
 
 def vertices_of(chart: xr.Dataset, kind: str = "") -> np.ndarray:

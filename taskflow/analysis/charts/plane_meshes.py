@@ -15,11 +15,11 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.points import reach, thin_along, thin_direction
 from taskflow.analysis.interface import CUTS, ENDS, TETRAHEDRA, crossed
 from taskflow.analysis.planes import CutPlane, plane_between
-from taskflow.output.chart_layout import VERTICES, ranges
-from taskflow.output.reading import charts, patches
+from taskflow.common.point_location import reach, thin_along, thin_direction
+from taskflow.output.store.chart_layout import VERTICES, ranges
+from taskflow.output.store.reading import charts, patches
 
 
 def numbered(parts: Sequence[np.ndarray], marked: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:

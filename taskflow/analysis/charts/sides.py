@@ -8,14 +8,14 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.metrics import choose, vertices_of
-from taskflow.errors import BadInput
-from taskflow.hexahedra import area, cell_volumes, centres, face_corners, feet
-from taskflow.output.chart_layout import CELLS, VERTICES, ranges
-from taskflow.output.chart_store import CHART
-from taskflow.output.conditions import BOUNDARY, TURBULENCE
-from taskflow.output.metadata import UNITS
-from taskflow.output.moving import POSE, RATES, REST, transformed
-from taskflow.output.reading import charts, patches, place_of
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import area, cell_volumes, centres, face_corners, feet
+from taskflow.output.store.chart_layout import CELLS, VERTICES, ranges
+from taskflow.output.store.chart_store import CHART
+from taskflow.output.store.conditions import BOUNDARY, TURBULENCE
+from taskflow.output.store.metadata import UNITS
+from taskflow.output.store.reading import charts, patches, place_of
+from taskflow.output.store.rigid_motion import POSE, RATES, REST, transformed
 
 if TYPE_CHECKING:
     from taskflow.runtime.regions import Patch

@@ -3,7 +3,7 @@
 The momentum equation is that of all faces, closed ones included, which then get the velocity of the body, as cut ones
 get what the surface makes of them. `push` is what a step takes from the fluid so, per time; with the pressure on closed
 faces it is the force on the body and on what is stored in it, whose share of what drives the fluid is taken off (see
-`taskflow.simulation.bodies.inertia`). So what bodies, walls and the fluid gain in a step is what drives the fluid, to
+`taskflow.systems.bodies.inertia`). So what bodies, walls and the fluid gain in a step is what drives the fluid, to
 rounding, and bodies at rest and moving ones have one formula. Everything is per density of the fluid; moments are those
 of the forces where they act.
 """

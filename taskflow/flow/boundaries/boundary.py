@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import UnionType
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.grid import AXES, Grid, Vector, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
-from taskflow.hexahedra import Part, Vertices, cell_volumes, in_parts, low_faces
+from taskflow.common.hexahedra import Part, Vertices, cell_volumes, in_parts, low_faces
 
 VALUES = 10
 

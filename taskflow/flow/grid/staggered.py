@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, beyond_ends, stretched
 from taskflow.runtime.regions import Box, Location, triple
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Wall
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z

@@ -27,7 +27,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Boundaries, open_sides
 from taskflow.flow.grid import Counts, Flags, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isnan
 
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.flow.grid.metrics import Counts, Flags, Grid, Stretched
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.elimination import ENDS, elimination, filtering, prepare_elimination

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.poisson.operator import Operator
 from taskflow.flow.poisson.solver import Solver, Tolerance
 from taskflow.runtime.regions import Location, Triple

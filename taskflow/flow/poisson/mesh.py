@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.grid.metrics import AXES, BEYOND, NOWHERE, Counts, Flags, Grid, Stretched, Vector, beyond_ends
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables

@@ -15,8 +15,8 @@ face, do not count.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import COEFFICIENTS, ON_FACES, ON_FACES_ELSEWHERE, Faces

@@ -6,7 +6,7 @@ from functools import partial
 from math import sqrt
 from typing import Protocol
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Program, Repeat, Roles, repeat
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.boundary import AROUND, Mirror, beyond, mirror, mirror_timed, timed
 from taskflow.flow.grid import Counts, Grid, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS

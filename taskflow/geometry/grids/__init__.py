@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from taskflow.errors import BadArgument
+from taskflow.common.errors import BadArgument
 from taskflow.geometry.grids.atlas import Border, atlas, borders, places
-from taskflow.geometry.grids.box import BoxGrid, SkewedBox
-from taskflow.geometry.grids.c_grid import CGrid
-from taskflow.geometry.grids.channels import Bifurcation, Step, WavyChannel
 from taskflow.geometry.grids.files import CGNS, map_beside, read_grid, write_grid
-from taskflow.geometry.grids.gaps import Gap, gaps
-from taskflow.geometry.grids.ghosts import ghosted
-from taskflow.geometry.grids.grid import BadGrid, Chart, MultiBlockGrid, closure, faces
-from taskflow.geometry.grids.keys import GridShape
-from taskflow.geometry.grids.pipes import DuctBend, Pipe
+from taskflow.geometry.grids.generators.box import BoxGrid, SkewedBox
+from taskflow.geometry.grids.generators.c_grid import CGrid
+from taskflow.geometry.grids.generators.channels import Bifurcation, Step, WavyChannel
+from taskflow.geometry.grids.generators.options import GridShape
+from taskflow.geometry.grids.generators.pipes import DuctBend, Pipe
+from taskflow.geometry.grids.generators.round import Annulus, OGrid, Sector
+from taskflow.geometry.grids.multiblock.gaps import Gap, gaps
+from taskflow.geometry.grids.multiblock.ghost_vertices import ghosted
+from taskflow.geometry.grids.multiblock.grid import BadGrid, Chart, MultiBlockGrid, closure, faces
 from taskflow.geometry.grids.quality import quality
-from taskflow.geometry.grids.round import Annulus, OGrid, Sector
 from taskflow.runtime.regions import SIDES, Patch
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskflow.geometry.grids.grid import GridSeam, MultiBlockGrid
+from taskflow.geometry.grids.multiblock.grid import GridSeam, MultiBlockGrid
 from taskflow.runtime.regions import Atlas, Box, Patch, Seam, Triple, Turn, triple
 
 GHOST = 2

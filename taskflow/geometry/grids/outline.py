@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from taskflow.geometry.grids.grid import Chart, MultiBlockGrid
+from taskflow.geometry.grids.multiblock.grid import Chart, MultiBlockGrid
 from taskflow.runtime.regions import Patch
 
 Outline = tuple[str, str, np.ndarray]  # "seam", "side" or "chart"; its name; points [n, xyz], for a chart its middle

@@ -8,10 +8,10 @@ from itertools import chain
 
 import numpy as np
 
-from taskflow.geometry.grids.ghosts import ghosted
-from taskflow.geometry.grids.grid import MultiBlockGrid, closure
-from taskflow.geometry.grids.weld import Lattice, together
-from taskflow.hexahedra import cell_volumes
+from taskflow.common.hexahedra import cell_volumes
+from taskflow.geometry.grids.multiblock.ghost_vertices import ghosted
+from taskflow.geometry.grids.multiblock.grid import MultiBlockGrid, closure
+from taskflow.geometry.grids.multiblock.merging import Lattice, together
 from taskflow.runtime.regions import Triple, triple
 
 ENDS = (slice(None, -1), slice(1, None))  # of edges along a direction

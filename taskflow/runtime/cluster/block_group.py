@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
-from taskflow.errors import ChannelError, Lost, TaskflowError
+from taskflow.common.errors import ChannelError, Lost, TaskflowError
 from taskflow.runtime.host.heartbeat import Heartbeats
 from taskflow.runtime.host.signals import noted
 from taskflow.runtime.host.workers import known_workers

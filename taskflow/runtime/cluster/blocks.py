@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
+from taskflow.common.errors import BadInput, Interrupted, RunFailed, TaskflowError
 from taskflow.runtime.cluster.block_group import BlockGroup, cause, watch
 from taskflow.runtime.cluster.jobs import Pickled, Ran, call_job, fill_job, indices, profile_job, read_job, run_job
 from taskflow.runtime.machine import Job

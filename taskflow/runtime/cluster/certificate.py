@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from taskflow.ownership import make_private, weakness
+from taskflow.common.ownership import make_private, weakness
 
 if TYPE_CHECKING:
     from distributed import Security

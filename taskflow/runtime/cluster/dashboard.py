@@ -11,7 +11,7 @@ import os
 from typing import Any
 from urllib.parse import urlsplit
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 
 PRELOAD = __name__
 ASKED = "TASKFLOW_DASHBOARD"

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import cloudpickle
 import numpy as np
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline, profiled
 from taskflow.runtime.regions import Box, Field

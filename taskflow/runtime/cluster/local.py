@@ -20,12 +20,12 @@ from multiprocessing import process, resource_tracker, spawn, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import BadArgument, Lost, RunFailed
-from taskflow.ownership import scratch
+from taskflow.common.errors import BadArgument, Lost, RunFailed
+from taskflow.common.ownership import scratch
+from taskflow.common.sharing import WhileNeeded
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
 from taskflow.runtime.host import SYSTEM, known_workers
-from taskflow.sharing import WhileNeeded
 
 if TYPE_CHECKING:
     from distributed import Client

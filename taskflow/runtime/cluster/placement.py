@@ -17,14 +17,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from taskflow.errors import BadArgument, BadInput
-from taskflow.ownership import weakness
+from taskflow.common.errors import BadArgument, BadInput
+from taskflow.common.ownership import weakness
+from taskflow.common.units import size
 from taskflow.runtime.cluster.certificate import security
 from taskflow.runtime.cluster.local import CLIENT, embedded, gpus
 from taskflow.runtime.cluster.slurm import Slurm, submitted
 from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.regions import Atlas, Pieces, Triple, divided, triple
-from taskflow.units import size
 
 if TYPE_CHECKING:
     from distributed import Client

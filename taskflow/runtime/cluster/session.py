@@ -10,7 +10,7 @@ from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, cast
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.cluster.block_group import BlockGroup
 from taskflow.runtime.cluster.blocks import Blocks
 from taskflow.runtime.cluster.placement import (

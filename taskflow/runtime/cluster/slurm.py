@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import BadArgument, RunFailed
-from taskflow.ownership import first_own, weakness
+from taskflow.common.errors import BadArgument, RunFailed
+from taskflow.common.ownership import first_own, weakness
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
 from taskflow.runtime.cluster.local import CLIENT, configured, importable_scratch
@@ -54,7 +54,7 @@ POLL = 1.0  # seconds between two looks at the queue
 SUBMITTED = 60.0  # seconds that SLURM may take to accept the jobs
 # A worker imports from its scratch folder, too, which Dask would look for where other users could have made it.
 SCRATCH = [
-    "scratch=$({begin}{python} -P -c 'from taskflow.ownership import main; exit(main(\"scratch\"))') || exit 1",
+    "scratch=$({begin}{python} -P -c 'from taskflow.common.ownership import main; exit(main(\"scratch\"))') || exit 1",
     "trap 'rm -rf \"$scratch\"' EXIT",
     "export DASK_TEMPORARY_DIRECTORY=$scratch",
 ]

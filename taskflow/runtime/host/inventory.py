@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import psutil
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.host.accelerators import Accelerator, accelerators
 from taskflow.runtime.machine.channel import PREFERENCE, channel_problem
 from taskflow.runtime.machine.channel.ucx import ways_between_hosts

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-from taskflow.errors import Terminated
+from taskflow.common.errors import Terminated
 
 SYSTEM = (signal.SIGTERM, signal.SIGHUP)  # how a system ends a command: the second one comes from a closed terminal
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from taskflow.errors import BadArgument, BadInput
+from taskflow.common.errors import BadArgument, BadInput
 from taskflow.runtime.host.accelerators import Accelerator, accelerators
 from taskflow.runtime.host.workers import known_workers, run_on_workers
 from taskflow.runtime.machine.device import gpu_problem, processor_name

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import Lost, RunFailed, SchedulerGone, TaskflowError
+from taskflow.common.errors import Lost, RunFailed, SchedulerGone, TaskflowError
 from taskflow.runtime.host.heartbeat import Heartbeats, begin_heartbeat
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from taskflow.errors import ChannelError, Lost, RunFailed, TaskflowError
+from taskflow.common.errors import ChannelError, Lost, RunFailed, TaskflowError
+from taskflow.common.sharing import WhileNeeded
 from taskflow.runtime.machine.channel import SPIN, Address, Deadline, Home, Router, Stop
 from taskflow.runtime.machine.device import Device, gpu_lost, hush, open_device
 from taskflow.runtime.machine.kernel import never_spin
 from taskflow.runtime.machine.shard import PATIENCE, Shard
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Partition
-from taskflow.sharing import WhileNeeded
 
 State = Literal["new", "ready", "running", "finished", "failed"]
 SWITCH = 1e-4  # seconds: a busy Python thread gives way to the event loop this often, for status() to come in time

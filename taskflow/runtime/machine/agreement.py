@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.tasks import Launch
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from itertools import chain
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.runtime.machine.direct import Board, Inboxes
 from taskflow.runtime.machine.kernel import partial_bytes
 from taskflow.runtime.machine.trace.deadlock import DEPTH

@@ -18,9 +18,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.text import literal
 from taskflow.runtime.profile.drawing import LOOKS, MESSAGE, Drawing
-from taskflow.text import literal
 
 ORDER = {True: ("left", "middle", "edge", "right"), False: ("left", "edge", "middle")}  # with or without a right one
 DPI = 160

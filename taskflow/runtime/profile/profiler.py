@@ -20,7 +20,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
-from taskflow.errors import BadArgument
+from taskflow.common.errors import BadArgument
 from taskflow.runtime.machine.device import Call
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.trace.operation import Operation

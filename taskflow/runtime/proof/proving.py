@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError
 from itertools import product
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.proof.alike import form
 from taskflow.runtime.proof.cells import Cells, boxes, number_cells

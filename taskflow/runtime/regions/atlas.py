@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations, product
 from typing import Any
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, triple
 
 STRAIGHT: Triple = (1, 2, 3)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 
 T = TypeVar("T")
 Triple = tuple[int, int, int]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from numbers import Integral
 
-from taskflow.caching import cached_property
-from taskflow.errors import BadArgument
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadArgument
 from taskflow.runtime.regions.atlas import STRAIGHT, Turn
 from taskflow.runtime.regions.box import Box, Triple, hull, triple
 from taskflow.runtime.regions.pieces import complete, cuts, cuts_into

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise, product
 
-from taskflow.errors import BadArgument
+from taskflow.common.errors import BadArgument
 from taskflow.runtime.regions.atlas import Atlas
 from taskflow.runtime.regions.box import Box, Triple, triple
 

@@ -11,8 +11,8 @@ from typing import Literal, SupportsIndex
 
 import numpy as np
 
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions.atlas import Atlas, Image, Turn
 from taskflow.runtime.regions.box import Box, Triple, periodic_images, triple
 

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Field, Partition, Triple, difference, overlapping, triple
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import common, place, reading, shares

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints, overload
 
+from taskflow.common.text import parsed
 from taskflow.runtime.tasks.numbers import Operator, ScalarArray
 from taskflow.runtime.tasks.privilege import Components, Privilege, Scalar
 from taskflow.runtime.tasks.stencil import Axis, Face
 from taskflow.runtime.tasks.sweep import Sweep
 from taskflow.runtime.tasks.task import Task
-from taskflow.text import parsed
 
 # Numbers of a task, three for each exact sum: blocks fold them in one all-reduce, which has so many places on every
 # device.

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box, Copy, Partition
 from taskflow.runtime.tasks.ghosts import Geometries, GhostGap, Valid
 from taskflow.runtime.tasks.graph import Message

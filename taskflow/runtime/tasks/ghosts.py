@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.runtime.regions import Box, Copy, Partition, difference, joined
 from taskflow.runtime.tasks.check import check
 from taskflow.runtime.tasks.reading import Way, common, place, readings

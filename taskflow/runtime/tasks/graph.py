@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeVar
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.runtime.regions import Box, Copy, Partition
 from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Privilege, Read, Write

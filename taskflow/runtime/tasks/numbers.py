@@ -15,7 +15,7 @@ from functools import cache
 from itertools import count
 from typing import Any, Literal
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 
 Operator = Literal["sum", "min", "max"]
 OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.tasks.numbers import ScalarMapping, together
 from taskflow.runtime.tasks.program import Derive, Program, Repeat, Roles, called
 from taskflow.runtime.tasks.task import Launch

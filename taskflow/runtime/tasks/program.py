@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.runtime.tasks.task import Launch
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box, hull
 from taskflow.runtime.tasks.numbers import LookupTable, Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege

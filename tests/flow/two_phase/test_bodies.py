@@ -17,8 +17,6 @@ from taskflow.flow.models.two_phase import momentum as mo
 from taskflow.flow.models.two_phase.momentum import force_of_phases
 from taskflow.flow.models.two_phase.openings import enter_level_set, pass_volume
 from taskflow.flow.operators.rates import exact_total
-from taskflow.flow.reference import two_phase as reference
-from taskflow.flow.reference.isosurface import area
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, frame, reduced
 from tests.flow.byhand import DT, FORCES, RATIO, ByHand, variant
@@ -26,6 +24,8 @@ from tests.flow.byhand import surrounded as in_one_layer
 from tests.flow.phases import momentum_along
 from tests.flow.test_obstacles import FLAGS, WALLS, closed, near, on_wall, solid_face
 from tests.flow.two_phase.test_two_phase import MASS, OLD, PHASES, VELOCITY, blind, spacing
+from tests.reference import two_phase as reference
+from tests.reference.isosurface import area
 
 CELLS = (7, 5, 6)
 BAND = ls.Band(0.4, 0.6, 1.0, 1.0, 10.0, 0.02, 0.9)

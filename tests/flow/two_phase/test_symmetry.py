@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow.operators.phases import Phases
-from taskflow.simulation.case import Case
 from tests import flows
 from tests.flow.phases import WALL, Phased, compute, two_phase
 

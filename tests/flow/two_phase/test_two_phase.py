@@ -13,10 +13,10 @@ from taskflow.flow.models.two_phase import momentum as mo
 from taskflow.flow.models.two_phase.convection import MassFluxes
 from taskflow.flow.models.two_phase.level_set import STAGES, Band
 from taskflow.flow.operators.phases import Phases
-from taskflow.flow.reference import two_phase as reference
 from taskflow.runtime.tasks import reduced
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand
 from tests.flow.phases import CUTS, assert_the_same_bits, box_of_a_droplet, compute, momentum_along, two_phase
+from tests.reference import two_phase as reference
 
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (19, 3, 4)]
 PHASES = Phases(3.0, 0.7, 0.05, 0.002, 0.3, (0.3, -9.8, 0.2))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases import Case
 from taskflow.flow import Fluid
 from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.momentum import momentum_in_velocity_form
 from taskflow.flow.operators.phases import Phases
-from taskflow.flow.reference import momentum_tendency, quick, velocity_form
-from taskflow.simulation.case import Case
 from tests import flows
 from tests.flow.byhand import DT, RATIO
 from tests.flow.phases import CUTS, assert_the_same_bits, box_of_a_droplet, compute, two_phase
 from tests.flow.two_phase.test_two_phase import RANDOM, VELOCITY, by_hand, spacing
+from tests.reference import momentum_tendency, quick, velocity_form
 
 VISCOSITY, TURN = 0.01, 2 * np.pi
 REFERENCE = {

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from taskflow.common.hexahedra import cell_volumes
 from taskflow.geometry.grids import SHAPES, atlas, borders, ghosted, places, shape
-from taskflow.geometry.grids.grid import oriented
-from taskflow.hexahedra import cell_volumes
+from taskflow.geometry.grids.multiblock.grid import oriented
 from tests.geometry.grids.test_shapes import ROUND, SMALL
 
 GRIDS = {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from taskflow.geometry.grids import BadGrid, Chart, MultiBlockGrid, Patch, gaps, read_grid, shape, write_grid
-from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 
 KEYS = {"cells": (8, 6, 5), "lengths": (1, 2, 3), "charts": (2, 1, 1)}
 BAFFLE = [("left", 0, "i_max"), ("right", 1, "i_min")]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import cell_volumes
 from taskflow.geometry.grids import BadGrid, quality, shape
-from taskflow.geometry.grids.c_grid import on, section
-from taskflow.hexahedra import cell_volumes
+from taskflow.geometry.grids.generators.c_grid import on, section
 
 KEYS = {"cells": (64, 16, 1), "far": 5.0, "wake": 4.0}
 SHARES = np.linspace(0, 1, 33)

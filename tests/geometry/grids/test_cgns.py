@@ -8,10 +8,10 @@ import h5py
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import BadGrid, read_grid, shape, write_grid
-from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.files.cgns.nodes import added
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import SMALL
 

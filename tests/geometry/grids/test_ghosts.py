@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from taskflow.common.hexahedra import cell_volumes
 from taskflow.geometry.grids import ghosted, shape
-from taskflow.geometry.grids.coincide import close
+from taskflow.geometry.grids.multiblock.matching import close
 from taskflow.geometry.grids.outline import planar
-from taskflow.hexahedra import cell_volumes
 
 BOX = {"cells": (12, 10, 8), "lengths": (1.0, 2.0, 0.5), "distortion": 0.1, "periodic": ["x"]}
 

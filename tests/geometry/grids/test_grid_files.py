@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import read_grid, shape, write_grid
-from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.files.plot3d import read_plot3d
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import ROUND, SMALL
 

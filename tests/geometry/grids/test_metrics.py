@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from taskflow.common.hexahedra import area, cell_volumes, centres, face_areas
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.geometry.grids import closure, shape
-from taskflow.geometry.grids.assembled import Part, assembled, turned
-from taskflow.geometry.grids.grid import cell_sizes, oriented
-from taskflow.hexahedra import area, cell_volumes, centres, face_areas
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled, turned
+from taskflow.geometry.grids.multiblock.grid import cell_sizes, oriented
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import ROUND, SMALL
 
@@ -127,7 +127,7 @@ def test_cells_in_several_goes_have_the_same_measures(monkeypatch, cells):
     vertices = shape("box", {"cells": (4, 3, 7), "lengths": (1, 2, 3), "distortion": 0.1}).grid().charts[0].vertices
     measures = cell_volumes, centres, metrics
     whole, sizes = [measure(vertices) for measure in measures], cell_sizes(vertices)
-    monkeypatch.setattr("taskflow.hexahedra.PART", cells)
+    monkeypatch.setattr("taskflow.common.hexahedra.PART", cells)
     for measure, values in zip(measures, whole, strict=True):
         np.testing.assert_array_equal(measure(vertices), values)
     assert cell_sizes(vertices) == sizes

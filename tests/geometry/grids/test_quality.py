@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from taskflow.geometry.grids import quality, shape
-from taskflow.geometry.grids.assembled import Part, assembled
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 
 
 def test_of_a_box_of_equal_cells():

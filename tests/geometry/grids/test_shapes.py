@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taskflow.errors import BadArgument, BadInput
+from taskflow.common.errors import BadArgument, BadInput
+from taskflow.common.hexahedra import cell_volumes
 from taskflow.geometry.grids import SHAPES, BadGrid, faces, quality, shape
-from taskflow.geometry.grids.keys import written
-from taskflow.geometry.grids.spacing import both_ends, geometric, one_end, with_first
-from taskflow.hexahedra import cell_volumes
+from taskflow.geometry.grids.generators.options import written
+from taskflow.geometry.grids.generators.spacing import both_ends, geometric, one_end, with_first
 
 SMALL = {
     "box": {"cells": (8, 6, 4), "lengths": (1, 2, 3)},

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskflow.geometry.grids.grid import oriented, vertices
+from taskflow.geometry.grids.multiblock.grid import oriented, vertices
 from taskflow.runtime.regions import ROTATIONS, Box, Turn
 
 TURNS = st.builds(Turn, st.sampled_from([turn.axes for turn in ROTATIONS]), st.tuples(*[st.integers(-9, 9)] * 3))

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from distributed import Client
 
-from taskflow.errors import Aborted, BadInput, Lost, RunFailed
+from taskflow.common.errors import Aborted, BadInput, Lost, RunFailed
 from taskflow.runtime.cluster import BlockGroup, cause, embedded
 from taskflow.runtime.host import run_on_workers, survey
 from taskflow.runtime.machine import Mapper, Plan

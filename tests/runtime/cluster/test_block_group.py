@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from taskflow.errors import BadInput, ChannelError, Lost
+from taskflow.common.errors import BadInput, ChannelError, Lost
 from taskflow.runtime.cluster import BlockGroup
 from taskflow.runtime.cluster.block_group import CALL, PATIENCE, SLICE, watch
 from taskflow.runtime.host.heartbeat import SILENCE

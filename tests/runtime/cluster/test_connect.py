@@ -7,7 +7,7 @@ import dask
 import pytest
 from distributed import LocalCluster, Security
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.cluster import by_scheduler_file
 from taskflow.runtime.cluster.certificate import main
 from tests.runtime.cluster.waiting import computes

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from taskflow.errors import BadInput
-from taskflow.ownership import weakness
+from taskflow.common.errors import BadInput
+from taskflow.common.ownership import weakness
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.cluster.local import importable_scratch
 from taskflow.runtime.cluster.placement import by_scheduler_file

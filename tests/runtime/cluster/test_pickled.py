@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.runtime.cluster.jobs import Pickled
 
 

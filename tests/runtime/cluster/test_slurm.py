@@ -5,7 +5,7 @@ import os
 import dask
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.cluster import Slurm
 from taskflow.runtime.cluster.slurm import _cluster, submitted
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.host import remaining_workers, workers
 
 

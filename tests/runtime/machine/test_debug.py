@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.agreement import _parting
 from taskflow.runtime.machine.device import cpu, gpu

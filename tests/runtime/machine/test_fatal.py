@@ -5,7 +5,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from taskflow.errors import Lost
+from taskflow.common.errors import Lost
 from taskflow.runtime.machine.device import driver, gpu_lost, hush
 from taskflow.runtime.machine.direct.link import Links
 from tests.runtime.machine.driver import built

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.machine.device import cpu, gpu, gpu_problem, open_device
 from taskflow.runtime.machine.kernel import (
     Layout,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.machine.device import driver, gpu, lane, lanes
 
 LANE = SimpleNamespace(stream=SimpleNamespace(ptr=0))

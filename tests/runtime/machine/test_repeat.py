@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Partition

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.runtime.machine import Mapper, Shard, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.trace.mapper import SMALL

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel import Layout

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu, lanes, open_device
 from taskflow.runtime.machine.kernel import transform

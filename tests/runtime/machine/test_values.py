@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.proof import Hardware, prove

@@ -2,7 +2,7 @@
 
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.profile import graph
 from taskflow.runtime.profile.drawing import Drawing, DrawnNode
 from taskflow.runtime.profile.graph import plot_graph

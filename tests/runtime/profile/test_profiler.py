@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.profile import Profiler, Ranges, profiled

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box, difference, joined, overlapping, periodic_images, triple
 
 from .cells import boxes, cells, count, flags, together

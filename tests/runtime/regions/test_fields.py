@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Field, FieldSpace
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box, Copy, Field, FieldSpace, Partition, Region, cuts, difference
 
 from .cells import cells, count, flags, regions, shapes, together

@@ -2,7 +2,7 @@
 
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box, Field, FieldSpace, Region, region
 
 FIELDS = FieldSpace([Field("p")])

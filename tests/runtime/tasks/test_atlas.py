@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import (
     ROTATIONS,
     STRAIGHT,

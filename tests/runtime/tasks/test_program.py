@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Read, Roles, Write, record, task
 

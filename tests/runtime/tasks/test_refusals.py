@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.machine.kernel.includes import REAL
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import ForeignAny, Read, Refresh, Send, Write, analyse, offsets, star, task

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Loop, Read, ReadWrite, Roles, Stretch, Write, plan, record, repeat, task
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import (
     MOST_REDUCTIONS,

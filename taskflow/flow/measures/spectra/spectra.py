@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS

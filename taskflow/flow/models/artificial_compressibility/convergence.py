@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 
 LEAST_FALL = 0.1
 ROUNDING = 1e-12  # of the largest residual of all equations

@@ -1,4 +1,4 @@
-"""Eddy viscosities on charts: those of `taskflow.flow.turbulence`, from the velocity gradient in the centres of cells.
+"""Eddy viscosities on charts: those of `taskflow.flow.closures`, from the velocity gradient in the centres of cells.
 
     grad q = sum over the faces of a cell of S (q + q_beyond) / (2 V),    Delta = V^(1/3)
 
@@ -16,10 +16,10 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.closures.eddy_viscosity import Smagorinsky, Turbulence, Vreman
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import PLANE_SHORT, SHORT
 from taskflow.flow.models.artificial_compressibility.sides import Side
-from taskflow.flow.turbulence.eddy_viscosity import Smagorinsky, Turbulence, Vreman
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Components, Launch, Read, Roles, Stencil, Write, task
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
+from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
 from taskflow.flow.models.artificial_compressibility import eddies, measures
@@ -36,7 +37,6 @@ from taskflow.flow.models.artificial_compressibility.sides import (
 )
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.turbulence.eddy_viscosity import Turbulence
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, reduced
 

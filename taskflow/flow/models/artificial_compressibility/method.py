@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.models.artificial_compressibility import equations as eq
 
 Flux = Literal["upwind", "central"]

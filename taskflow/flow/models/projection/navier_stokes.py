@@ -23,6 +23,7 @@ from taskflow.flow.bodies.obstacles import coefficients_at_bodies
 from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.boundaries.inflow import wall_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
+from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
 from taskflow.flow.forcing.driving import NO_DRIVING
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.flow.models.projection.first_pressure import first_pressure
@@ -32,7 +33,6 @@ from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.operators.rates import advective_rate
 from taskflow.flow.poisson import Solver
 from taskflow.flow.scalars.quantity import Flux, Mixing, Quantity
-from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
 from taskflow.flow.boundaries.boundary import (
     Mirror,

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from taskflow.caching import cached_property
-from taskflow.errors import BadInput
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.flow.grid import Counts
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import Faces

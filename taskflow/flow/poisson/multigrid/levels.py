@@ -15,7 +15,7 @@ from math import prod
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, triple

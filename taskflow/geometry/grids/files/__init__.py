@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from taskflow.errors import BadInput
-from taskflow.foreign import GRID, foreign
-from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
+from taskflow.common.errors import BadInput
+from taskflow.common.foreign import GRID, foreign
 from taskflow.geometry.grids.files.cgns.reading import read_cgns
 from taskflow.geometry.grids.files.cgns.writing import write_cgns
 from taskflow.geometry.grids.files.neutral_map import read_map, write_map
 from taskflow.geometry.grids.files.plot3d import read_plot3d
 from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
-from taskflow.geometry.grids.grid import BadGrid, Chart, MultiBlockGrid, all_right
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled, joined, malformed
+from taskflow.geometry.grids.multiblock.grid import BadGrid, Chart, MultiBlockGrid, all_right
 
 CGNS = ".cgns"  # the suffix of files in that format
 

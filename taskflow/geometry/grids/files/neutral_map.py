@@ -11,11 +11,11 @@ from io import StringIO
 from itertools import dropwhile, islice
 from pathlib import Path
 
-from taskflow import files
-from taskflow.errors import BadInput, named
-from taskflow.geometry.grids.coincide import covered
-from taskflow.geometry.grids.grid import BadGrid, Chart, GridSeam, MultiBlockGrid, all_right
-from taskflow.geometry.grids.weld import translated
+from taskflow.common import files
+from taskflow.common.errors import BadInput, named
+from taskflow.geometry.grids.multiblock.grid import BadGrid, Chart, GridSeam, MultiBlockGrid, all_right
+from taskflow.geometry.grids.multiblock.matching import covered
+from taskflow.geometry.grids.multiblock.merging import translated
 from taskflow.runtime.regions import SIDES, Patch, Triple, Turn, triple
 
 FACES = {  # by number: the side, and the directions of both ranges

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow import files
-from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import FARTHEST, Chart
+from taskflow.common import files
+from taskflow.common.errors import BadInput
+from taskflow.geometry.grids.multiblock.grid import FARTHEST, Chart
 from taskflow.runtime.regions import Triple, triple
 
 MOST = 100_000_000_000  # bytes

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import Chart
+from taskflow.common.errors import BadInput
+from taskflow.geometry.grids.multiblock.grid import Chart
 
 RECORD = 2**31 - 1  # bytes that a record mark can count
 

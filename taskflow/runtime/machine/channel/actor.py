@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from taskflow.errors import ChannelError, ChannelTimeout
+from taskflow.common.errors import ChannelError, ChannelTimeout
 from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Envelope, Pending, checked, staged
 from taskflow.runtime.machine.channel.local import LocalMessage, Mailbox, MailboxChannel
 from taskflow.runtime.machine.channel.stop import Stop

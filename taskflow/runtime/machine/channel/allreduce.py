@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.machine.channel.base import SEQUENCES, Channel, Deadline
 
 Gather = Callable[[np.ndarray], np.ndarray]

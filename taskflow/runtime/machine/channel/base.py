@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from taskflow.errors import BadInput, ChannelError, ChannelTimeout
+from taskflow.common.errors import BadInput, ChannelError, ChannelTimeout
 from taskflow.runtime.machine.channel.stop import SLICE, Stop
 
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"

@@ -10,7 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import Mapping
 
-from taskflow.errors import ChannelError
+from taskflow.common.errors import ChannelError
 from taskflow.runtime.machine.channel.base import (
     PROCESS,
     Address,

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from taskflow.errors import BadArgument, ChannelError
+from taskflow.common.errors import BadArgument, ChannelError
 from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Pending
 from taskflow.runtime.machine.channel.peer_ring import PeerLine, PeerMessage, PeerRings, open_segment, ring_problem
 from taskflow.runtime.machine.channel.stop import Stop

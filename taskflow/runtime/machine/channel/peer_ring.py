@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.errors import BadInput, ChannelError
+from taskflow.common.errors import BadInput, ChannelError
 from taskflow.runtime.machine.channel.base import Buffer, BufferMessage, Envelope, copy, on_device, staged
 from taskflow.runtime.machine.channel.stop import Stop
 from taskflow.runtime.machine.kernel.agreement import KernelError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from taskflow.errors import BadArgument, ChannelError
+from taskflow.common.errors import BadArgument, ChannelError
 from taskflow.runtime.machine.channel.actor import ActorChannel, Home
 from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Pending
 from taskflow.runtime.machine.channel.local import LocalChannel

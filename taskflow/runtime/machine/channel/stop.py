@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Protocol
 
-from taskflow.errors import Aborted
+from taskflow.common.errors import Aborted
 
 SLICE = 0.04
 """Longest sleep in seconds between two looks at the clock, the peers and the stop; a ring ends it at once."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taskflow.errors import BadArgument, ChannelError
+from taskflow.common.errors import BadArgument, ChannelError
 from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Envelope, Pending, checked
 from taskflow.runtime.machine.channel.stop import Stop
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from taskflow.caching import cached_property
-from taskflow.errors import BadArgument
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadArgument
 from taskflow.runtime.machine.device.driver import library
 from taskflow.runtime.machine.device.memory import Alarm, Arena, HostCopier
 

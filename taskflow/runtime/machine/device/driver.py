@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import Lost, RunFailed
+from taskflow.common.errors import Lost, RunFailed
 
 Shape = tuple[int, int, int]
 NOT_READY = 600  # CUDA_ERROR_NOT_READY

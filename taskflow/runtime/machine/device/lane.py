@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.machine.device.device import Device
 from taskflow.runtime.machine.device.driver import demand, library, reached
 from taskflow.runtime.machine.device.memory import Alarm

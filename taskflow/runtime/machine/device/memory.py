@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import Lost, RunFailed
+from taskflow.common.errors import Lost, RunFailed
 from taskflow.runtime.machine.device.driver import gpu_lost
 
 ALIGN = 512  # bytes; arrays begin at multiples

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from taskflow.errors import RunFailed
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.regions import Copy, Partition
 from taskflow.runtime.tasks import MOST_REDUCTIONS, Message
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import ChannelTimeout
+from taskflow.common.errors import ChannelTimeout
 from taskflow.runtime.machine.channel import Gather, Pending, Stop
 from taskflow.runtime.machine.channel.base import PROCESS
 from taskflow.runtime.machine.device import Arena, Gpu

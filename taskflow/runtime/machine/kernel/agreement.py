@@ -10,7 +10,7 @@ from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 
-from taskflow.errors import TaskflowError
+from taskflow.common.errors import TaskflowError
 from taskflow.runtime.tasks import Privilege, Task
 
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers

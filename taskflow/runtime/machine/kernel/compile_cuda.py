@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
-from taskflow.ownership import make_private, weakness
+from taskflow.common.errors import BadInput
+from taskflow.common.ownership import make_private, weakness
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.compile_host import cache_folder
 

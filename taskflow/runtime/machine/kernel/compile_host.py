@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from taskflow.errors import BadInput
-from taskflow.ownership import first_own, make_private, scratch, scratch_folders, weakness
+from taskflow.common.errors import BadInput
+from taskflow.common.ownership import first_own, make_private, scratch, scratch_folders, weakness
 from taskflow.runtime.machine.kernel.agreement import KernelError
 
 # None of these changes a value: no contraction to fused multiply-adds, no -ffast-math. Errno and floating-point traps,

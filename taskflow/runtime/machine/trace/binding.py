@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.kernel import Layout, bind_pieces, compile_together, compiled, copiers, kernel_of
 from taskflow.runtime.machine.kernel.instance import Instances

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.common.errors import BadInput, RunFailed
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.machine.kernel import compile_cuda

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeGuard, cast
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.runtime.machine.device import Call, Event, Lane
 from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
 from taskflow.runtime.machine.direct.flags import Flag

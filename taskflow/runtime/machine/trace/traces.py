@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.device.lane import captured

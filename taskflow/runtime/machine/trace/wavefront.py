@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from taskflow.caching import cached_property
+from taskflow.common.caching import cached_property
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.gather import SLAB

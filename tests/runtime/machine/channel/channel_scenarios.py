@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import ChannelError
+from taskflow.common.errors import ChannelError
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.runtime.machine.channel.base import LIFELINE
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from channel_stages import ThreadStage
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.runtime.machine.channel import BlockReducer, Deadline, Stop, partners
 from taskflow.runtime.machine.channel.local import LocalChannel
 

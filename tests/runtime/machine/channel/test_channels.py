@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from channel_stages import ActorStage, ProcessStage, Stage, ThreadStage
 
-from taskflow.errors import ChannelError, ChannelTimeout
+from taskflow.common.errors import ChannelError, ChannelTimeout
 from tests.speed import SOON
 
 

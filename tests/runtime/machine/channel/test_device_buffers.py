@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput, ChannelError
+from taskflow.common.errors import BadInput, ChannelError
 from taskflow.runtime.machine.channel import Deadline, Stop, base
 from taskflow.runtime.machine.channel.local import LocalChannel
 

@@ -17,7 +17,7 @@ from channel_stages import ThreadStage
 from test_channels import played
 from test_device_buffers import device
 
-from taskflow.errors import ChannelError
+from taskflow.common.errors import ChannelError
 from taskflow.runtime.machine.channel import Channel, Deadline, Stop, base, peer
 from taskflow.runtime.machine.channel.peer import PeerChannel, call, peer_problem
 from taskflow.runtime.machine.channel.peer_ring import open_segment, segment_bytes

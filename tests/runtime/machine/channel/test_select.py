@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from taskflow.errors import BadInput, ChannelError
+from taskflow.common.errors import BadInput, ChannelError
 from taskflow.runtime.machine.channel import Address, Router, Stop, check_request, choose, within_reach
 from taskflow.runtime.machine.channel.peer import PeerOffer, peer_problem
 from taskflow.runtime.machine.channel.ucx import ucx_problem

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from taskflow.errors import Aborted, ChannelTimeout
+from taskflow.common.errors import Aborted, ChannelTimeout
 from taskflow.runtime.machine.channel import Deadline, Pending, Stop
 from taskflow.runtime.machine.channel.base import Envelope
 from taskflow.runtime.machine.channel.stop import Bell

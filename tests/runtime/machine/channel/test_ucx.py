@@ -8,7 +8,7 @@ import pytest
 from channel_scenarios import soon
 from conftest import needs_ucx
 
-from taskflow.errors import ChannelTimeout
+from taskflow.common.errors import ChannelTimeout
 from taskflow.runtime.machine.channel import Deadline, Stop
 from taskflow.runtime.machine.channel.base import Address
 from taskflow.runtime.machine.channel.ucx import UCXChannel

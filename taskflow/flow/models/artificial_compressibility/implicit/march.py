@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 
 Scalars = Mapping[str, float]
 CHANGE = 0.5  # of a velocity, in an outer iteration

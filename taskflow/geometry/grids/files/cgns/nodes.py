@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from taskflow import files, hdf5
-from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import BadGrid
-from taskflow.geometry.libraries import library, unreadable
+from taskflow.common import files, hdf5
+from taskflow.common.errors import BadInput
+from taskflow.geometry.grids.multiblock.grid import BadGrid
+from taskflow.geometry.solids.libraries import library, unreadable
 
 GIVE = "give a CGNS file of structured zones, in HDF5"
 MOST = 100_000_000_000  # bytes

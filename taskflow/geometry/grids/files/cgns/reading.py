@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow import files
-from taskflow.errors import BadInput
-from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
-from taskflow.geometry.grids.coincide import coincident, covered
+from taskflow.common import files
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids.files.cgns.nodes import GIVE, Node, tree
 from taskflow.geometry.grids.files.cgns.units import length_unit
-from taskflow.geometry.grids.grid import FARTHEST, Chart, GridSeam, MultiBlockGrid, all_right
-from taskflow.geometry.grids.weld import translated
+from taskflow.geometry.grids.multiblock.assembly import Part, assembled, joined, malformed
+from taskflow.geometry.grids.multiblock.grid import FARTHEST, Chart, GridSeam, MultiBlockGrid, all_right
+from taskflow.geometry.grids.multiblock.matching import coincident, covered
+from taskflow.geometry.grids.multiblock.merging import translated
 from taskflow.runtime.regions import SIDES, Box, Patch, Triple, Turn, triple
 
 FACES = {"IFaceCenter": 0, "JFaceCenter": 1, "KFaceCenter": 2}

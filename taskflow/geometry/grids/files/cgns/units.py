@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids.files.cgns.nodes import LONGEST, Node
 
 UNITS, KIND, CONVERSION = "DimensionalUnits_t", "DataClass_t", "DataConversion_t"

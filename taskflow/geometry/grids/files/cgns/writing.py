@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import BadInput
+from taskflow.common.errors import BadInput
 from taskflow.geometry.grids.files.cgns.nodes import LONGEST, NEEDED, added, root
 from taskflow.geometry.grids.files.cgns.reading import COORDINATES, ONE_TO_ONE, TRANSFORM
 from taskflow.geometry.grids.files.cgns.units import UNITS
-from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid
-from taskflow.geometry.libraries import library
+from taskflow.geometry.grids.multiblock.grid import Chart, GridSeam, MultiBlockGrid
+from taskflow.geometry.solids.libraries import library
 from taskflow.runtime.regions import Box, Patch
 
 VERSION = 3.3  # of the format: what is written has been in it since then

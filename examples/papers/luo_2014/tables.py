@@ -1,0 +1,168 @@
+"""The results of the benchmarks of artificial compressibility, as tables."""
+
+from __future__ import annotations
+
+from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, where
+from taskflow.cli.format import say, several, times
+from taskflow.common.units import size
+
+
+def show_residual(result: Result) -> None:
+    """Print the result of `measure_residual`."""
+    heading = f"Stages of artificial compressibility, {result['cells'][0]}^3 cells on {where(result)}"
+    say(heading, [("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after")])
+    columns = [
+        {
+            "precision": row["precision"],
+            "ms": number(row["seconds"] * 1e3),
+            "Gcell/s": number(row["cells_per_second"] / 1e9),
+            "bytes per cell": number(row["bytes_per_cell"]),
+            "of copy": share(row["share_of_copy"]),
+        }
+        for row in result["results"]
+    ]
+    columned((row["name"] for row in result["results"]), columns)
+
+
+def show_ssspnt(result: Result) -> None:
+    """Print the result of `measure_ssspnt`."""
+    lines = [
+        ("ssspnt", "1e-7 cells times steps, per device and second"),
+        ("paper", "Xue and Roy (2020), 256 x 256 x 256 cells on P100"),
+    ]
+    say(f"Xue & Roy's heated box, {conditions(result)}", lines)
+    rows = [*result["results"], *result["paper"]]
+    columned(map(shared, rows), list(map(shared_columns, rows)))
+    if result["goals"]:
+        told = ((met(row), f"{row['goal']}: {share(row['value'])}") for row in result["goals"])
+        say("What was aimed at, and reached by the best rows", told)
+
+
+def shared(row: Result) -> str:
+    """How a box is shared by devices."""
+    if row["kind"] == "charts":
+        return "1 chart" if row["cut"] == "1" else f"{row['cut']} charts, turned"
+    whole = "whole" if row["blocks"] == 1 else f"{row['kind']}, cut along {row['cut']}"
+    return whole if "halos" in row else f"paper: {whole}"
+
+
+def shared_columns(row: Result) -> Columns:
+    """The columns of a row of `ssspnt`, of the paper's, too."""
+    return {
+        "halos": row["halos"] if "halos" in row else row["name"],
+        "overlap": row["name"] if "halos" in row and row["blocks"] > 1 else "-",
+        "devices": str(row["blocks"]),
+        "ms": number(row["seconds"] * 1e3),
+        "Gcell/s": number(row["cells_per_second_per_block"] * row["blocks"] / 1e9),
+        "ssspnt": number(row["ssspnt"]),
+        "efficiency": share(row["efficiency"]),
+    }
+
+
+def show_triangular(result: Result) -> None:
+    """Print the result of `measure_triangular`."""
+    lines = [
+        ("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after"),
+        ("tiles", f"{times(result['tile'])} cells"),
+        ("bytes", "that must move, of a cell; vectors are in double precision"),
+    ]
+    say(f"Triangular solves on {where(result)}", lines)
+    columns = [
+        {
+            "cells": charted(row),
+            "factors": row["precision"],
+            "ms": number(row["seconds"] * 1e3),
+            "Mcell/s": number(row["cells_per_second"] / 1e6),
+            "bytes": number(row["bytes_per_cell"]),
+            "of copy": share(row["share_of_copy"]),
+            "goal": row["goal"] or "-",
+            "": met(row),
+            "paper: ms": number(row["paper_seconds"] and row["paper_seconds"] * 1e3),
+        }
+        for row in result["results"]
+    ]
+    columned(map(swept, result["results"]), columns)
+
+
+def show_outer(result: Result) -> None:
+    """Print the result of `measure_outer`."""
+    rows = result["results"]
+    what = f"{times(rows[0]['cells'])} cells, {rows[0]['ordering']}, the first {result['iterations']}"
+    lines = [
+        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the iterations"),
+        ("same", "products as on the first number of blocks"),
+    ]
+    say(f"Outer iterations of a {result['case']}, {what}, {conditions(result)}", lines)
+    labels = [f"{row['solver']}, {on_blocks(row)}" for row in rows]
+    columned(labels, list(map(outer_columns, rows)))
+    columned(labels, [{name: share(part["share"]) for name, part in row["parts"].items()} for row in rows])
+
+
+def outer_columns(row: Result) -> Columns:
+    """The columns of a row of outer iterations."""
+    return {
+        "ms": number(row["seconds"] * 1e3),
+        "Mcell/s": number(row["cells_per_second_per_block"] * row["blocks"] / 1e6),
+        "products": f"{row['products']:.4g}",
+        "bytes": number(row["bytes_per_cell"]),
+        "of copy": share(row["share_of_copy"]),
+        "efficiency": share(row["efficiency"]) if row["blocks"] > 1 else "-",
+        "same": "-" if row["blocks"] == 1 else "yes" if row["same"] else "no",
+        "goal": row["goal"] or "-",
+        "": met(row),
+    }
+
+
+def show_simplefoam(result: Result) -> None:
+    """Print the result of `measure_simplefoam`."""
+    before, after = (load[0] for load in result["load"])
+    lines = [
+        ("peer", f"simpleFoam, {result['openfoam']}, at most {result['iterations']} iterations"),
+        ("s", f"of clock from the first iteration on; least and median of {several(result['repeats'], 'run')}"),
+        ("its own", "least `ExecutionTime` of simpleFoam, seconds of processor since it was started"),
+        ("ratio", "the lesser of both least times of simpleFoam over ours"),
+        ("load", f"{before:.3g} before, {after:.3g} afterwards"),
+    ]
+    say(f"Implicit marching beside simpleFoam on {where(result)}", lines)
+    rows = result["results"]
+    labels = [f"{'x'.join(map(str, row['cells']))}, {row['cores']}: {row['program']}" for row in rows]
+    say("Until the force along x is within 0.1 % of the last one")
+    ratios = [number(row["ratio"]) if row["program"] == "taskflow" else "-" for row in rows]
+    aims = [{"ratio": ratio, "goal": met(row)} for row, ratio in zip(rows, ratios, strict=True)]
+    columned(labels, [{**peer_columns(row["to_force"]), **aim} for row, aim in zip(rows, aims, strict=True)])
+    say("To the end")
+    ends = [{"converged": "yes" if row["converged"] else "no", "force": f"{row['force']:.6g}"} for row in rows]
+    columned(labels, [{**peer_columns(row["to_end"]), **end} for row, end in zip(rows, ends, strict=True)])
+
+
+def peer_columns(part: Result) -> Columns:
+    """The columns of a part of runs beside simpleFoam."""
+    own = part["processor_seconds"]
+    return {
+        "iterations": str(part["iterations"]),
+        "products": "-" if part["products"] is None else str(part["products"]),
+        "s, least": number(part["seconds"]["least"]),
+        "median": number(part["seconds"]["median"]),
+        "its own": number(own and own["least"]),
+    }
+
+
+def on_blocks(row: Result) -> str:
+    """The number of blocks, and of several how they overlap."""
+    return f"{row['blocks']} blocks, {row['overlap']}" if row["blocks"] > 1 else "1 block"
+
+
+def swept(row: Result) -> str:
+    """Say what was timed, and the ordering, where it has one."""
+    return ", ".join(filter(None, (row["name"], row["name"] != "assembly" and row["ordering"])))
+
+
+def charted(row: Result) -> str:
+    """The cells, and how many charts have so many."""
+    cells = "x".join(map(str, row["cells"]))
+    return f"{row['charts']} x {cells}" if row["charts"] > 1 else cells
+
+
+def met(row: Result) -> str:
+    """Whether the goal of a row was met; nothing where there is none."""
+    return "-" if row["goal"] is None else "met" if row["met"] else "missed"

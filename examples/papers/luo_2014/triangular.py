@@ -1,0 +1,103 @@
+"""Triangular solves with the factors of implicit marching, factorisation and matrix, by orderings and precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from examples.papers.luo_2014.cusparse import time_cusparse
+from examples.papers.luo_2014.factors import Charts, Factors, KrylovSums, Timing
+from examples.papers.luo_2014.goals import Row, of_sweeps, paper_seconds, thrice
+from taskflow.bench.timing import BESIDE, about, beside_copies, open_here
+from taskflow.common.errors import BadInput
+from taskflow.runtime.cluster import shortage
+from taskflow.runtime.host import Place
+from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine.device import Device
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import TILE, Ordering
+
+SMALL = ((32, 32, 32), (79, 49, 49))
+LARGE = ((64, 64, 64), (128, 128, 128), (256, 256, 256))
+MANY = Charts((32, 32, 32), 64)
+CHARTS = {"cpu": tuple(map(Charts, SMALL)), "gpu": (*map(Charts, (*SMALL, *LARGE)), MANY)}
+
+
+@dataclass(frozen=True)
+class TriangularSolves:
+    """Measured are the orderings, the precisions of factors, the cells of a tile, and whether cuSPARSE is, too."""
+
+    orderings: Sequence[Ordering] = ("tiles", "hyperplanes", "jacobi")
+    precisions: Sequence[Literal["single", "double"]] = ("single", "double")
+    tile: Triple = TILE
+    cusparse: bool = False
+
+    def jobs(self, charts: Charts) -> Iterator[Factors]:
+        """A job for each of them; the matrix knows no ordering, and is timed once for a precision."""
+        for precision in self.precisions:
+            for ordering in self.orderings:
+                yield Factors(charts, ordering, precision, self.tile, ordering == self.orderings[0])
+
+
+def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, requested: str) -> dict[str, Any]:
+    """Medians on these charts, by default on some that suit the device, with the copy bandwidth measured before and
+    after, and the paper's seconds for its block. Vectors are in double precision.
+
+    Raises BadInput where the device is not usable, or the memory is not enough.
+    """
+    here, device = open_here(requested)
+    if sweeping.cusparse and device.kind == "cpu":
+        raise BadInput("--cusparse: it is a library for GPUs; leave it out, or use --device gpu")
+
+    def measure() -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        for some in charts or CHARTS[device.kind]:
+            for job in sweeping.jobs(some):
+                rows += [_row(some, job.ordering, job.precision, timing) for timing in _run(job, device, here)]
+            if sweeping.cusparse and some.count == 1:
+                rows += _beside(some, sweeping, rows)
+            rows += [_row(some, None, "double", timing) for timing in _run(KrylovSums(some), device, here)]
+        return rows
+
+    measured = beside_copies(device, measure)
+    gpu, results = device.kind == "gpu", measured["results"]
+    results = [{**row, **of_sweeps(row, gpu), "paper_seconds": paper_seconds(row)} for row in results]
+    results = [{**row, **thrice(row, results)} for row in results]
+    return {**about(here, device.kind, device.threads), "tile": list(sweeping.tile), **measured, "results": results}
+
+
+def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]:
+    """Return what a job finds. Raises BadInput where the memory is not enough."""
+    need = job.partition.nbytes(0) + BESIDE[device.kind]
+    if problem := shortage([need], [here], device.kind):
+        cells = "x".join(map(str, job.charts.cells))
+        raise BadInput(f"--cells {cells}, {job.charts.count} charts: {problem}; give fewer cells or --charts")
+    return run_threads(job.partition, job, device)[0]
+
+
+def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -> dict[str, Any]:
+    name, seconds, samples, each = timing
+    cells = charts.volume
+    return {
+        "name": name,
+        "ordering": ordering,
+        "precision": precision,
+        "cells": list(charts.cells),
+        "charts": charts.count,
+        "seconds": seconds,
+        "samples": samples,
+        "bytes": each * cells,
+        "bytes_per_cell": each,
+        "cells_per_second": cells / seconds,
+    }
+
+
+def _beside(charts: Charts, sweeping: TriangularSolves, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return what cuSPARSE takes for factors and solves of these rows, whose bytes are counted alike."""
+    counted = {(row["name"], row["precision"]): row["bytes_per_cell"] for row in rows}
+    return [
+        _row(charts, "cuSPARSE", precision, (name, seconds, samples, counted[name, precision]))
+        for precision in sweeping.precisions
+        for name, seconds, samples in time_cusparse(charts.cells, precision)
+    ]

@@ -1,0 +1,1 @@
+"""Figures and tables of the paper, computed by this package."""

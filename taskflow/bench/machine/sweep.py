@@ -1,0 +1,119 @@
+"""Jacobi sweeps on one block and on many: how much of the machine is left to blocks that exchange ghost cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from taskflow.bench.machine import jacobi
+from taskflow.bench.scaling import Growth, Size, scaled
+from taskflow.bench.team import Request, open_team
+from taskflow.bench.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine.trace.mapper import Overlap
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import Send
+
+
+def measure_sweep(
+    device: str,
+    size: Size,
+    blocks: Triple,
+    conditions: TimingConditions,
+    workers: int | None = None,
+    *,
+    blocked: bool = False,
+) -> dict[str, Any]:
+    """One block alone, all blocks without exchange, and all blocks with each way to overlap it: in a process each, and
+    again in so many `workers`. `blocked`: two sweeps in a pass over memory.
+
+    Raises BadInput where the device is not usable, there are fewer GPUs than blocks, or the memory is not enough.
+    """
+    rows: list[dict[str, Any]] = []
+    for count in ("auto",) if workers is None or workers >= prod(blocks) else ("auto", workers):
+        with open_team(Request(device, blocks, count)) as team:
+            cells, sweeping = size.of(blocks, team.device), SweepTiming(team, conditions, blocked)
+            if not rows:
+                rows.append(sweeping.measure("one block", cells, (1, 1, 1), "none"))
+            if prod(blocks) > 1:
+                rows.append(sweeping.measure("no exchange", cells, blocks, "none", exchange=False))
+                rows += [sweeping.measure(overlap, cells, blocks, overlap) for overlap in conditions.overlaps]
+    return {
+        **describe(team, sweeping.precision, rows),
+        "cells_per_block": list(cells),
+        "blocks": list(blocks),
+        "blocked": blocked,
+        "results": compared(rows),
+    }
+
+
+def measure_scaling(
+    device: str, growth: Growth, conditions: TimingConditions, workers: int | None = None, *, blocked: bool = False
+) -> dict[str, Any]:
+    """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
+
+    `efficiency` compares with one block, in cells per second and device; `speedup` is the same in all. By default the
+    numbers of blocks are 1, 2, 4 and 8 as far as there are GPUs (on CPUs: cores). `blocked`: two sweeps in a pass over
+    memory.
+    Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, or the memory is not enough.
+    """
+    counts = growth.counted(device)
+    with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
+        sweeping = SweepTiming(team, conditions, blocked)
+        rows = scaled(growth, counts, team.device, conditions, sweeping.measure)
+    return {**describe(team, sweeping.precision, rows), "blocked": blocked, "results": rows}
+
+
+@dataclass(frozen=True)
+class SweepTiming(PassTiming):
+    """Measures sweeps on the processes of a team; where they are `blocked`, two of them in a pass over memory."""
+
+    blocked: bool = False
+    usual = PRECISION
+
+    def measure(
+        self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, *, exchange: bool = True
+    ) -> dict[str, Any]:
+        """A row of the table. Raises BadInput where the memory is not enough."""
+        count, asked = prod(blocks), f"{' x '.join(map(str, cells))} cells per block"
+        partition = jacobi.partition(cells, blocks, self.precision, blocked=self.blocked)
+        self.team.check_memory(partition.nbytes(0) + BESIDE[self.team.device], count, asked)
+        program = jacobi.Sweeps(partition.region.cells, exchange=exchange, blocked=self.blocked)
+        job = PassJob(jacobi.fill, program, recorded, program.count, seconds=self.conditions.seconds)
+        moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count / (2 if self.blocked else 1)
+        row, reports = self.timed(name, partition, job, overlap)
+        counted = ("operations", "calls", "messages", "bytes")
+        counts = {name: max(report[name] for report in reports) / program.count for name in counted}
+        return {**row, **moving(row, moved), **counts}
+
+
+def recorded(shard: Shard) -> dict[str, Any]:
+    """The operations of a pass of sweeps on a block, the calls of the host for them, messages and their bytes."""
+    trace = shard.traces[-1]
+    sent = [node.message.cells for node in trace.graph.of(Send) if isinstance(node, Send)]
+    return {
+        "operations": len(trace.operations),
+        "calls": len(trace.calls),
+        "messages": len(sent),
+        "bytes": sum(sent) * shard.region.fields["p"].nbytes,
+    }
+
+
+def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with `efficiency`: against the first, and `hidden`: the share of the exchange that an overlap hides,
+    (none - this) / (none - no exchange), in as many processes; None where the exchange costs too little to tell, less
+    than the times spread. `spread` is that of the middle half of the samples, relative to the median.
+    """
+    known = {(row["name"], row["workers"]): row for row in rows}
+
+    def hidden(row: Mapping[str, Any]) -> float | None:
+        none, least = (known.get((name, row["workers"])) for name in ("none", "no exchange"))
+        if none is None or least is None or row["name"] not in ("comm", "full"):
+            return None
+        exchange = none["seconds"] - least["seconds"]
+        doubt = sum(one["spread"] * one["seconds"] for one in (none, least, row))
+        return (none["seconds"] - row["seconds"]) / exchange if exchange > doubt else None
+
+    return [{**row, "efficiency": rows[0]["seconds"] / row["seconds"], "hidden": hidden(row)} for row in rows]

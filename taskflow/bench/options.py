@@ -1,0 +1,201 @@
+"""The options that several benchmarks share, and what a user types for them: sizes, counts and names.
+
+A dataclass of options is one parameter of a command (`spread`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+
+import typer
+
+from taskflow.cli.exit_codes import refuse, refuse_options
+
+if TYPE_CHECKING:
+    from taskflow.bench.scaling import Growth
+    from taskflow.bench.timing import TimingConditions
+
+OVERLAPS: tuple[Literal["none", "comm", "full", "auto"], ...] = ("none", "comm", "full", "auto")
+SHAPES = ("1d", "2d", "3d", "strong")
+Name = TypeVar("Name", bound=str)
+
+Device = Annotated[Literal["auto", "cpu", "gpu"], typer.Option(help="What to measure.")]
+Precision = Annotated[
+    Literal["single", "double"] | None, typer.Option(help="Default: double on a CPU, single on a GPU.")
+]
+Shape = Annotated[
+    Literal["1d", "2d", "3d", "strong"],
+    typer.Option(help="Slabs as in the papers: domains that grow in z, in x and z, in x, y and z, or not at all."),
+]
+Blocks = Annotated[
+    str, typer.Option(metavar="N|XxYxZ", help="Slabs along z, or blocks along x, y and z; one GPU each.")
+]
+Scale = Annotated[
+    int | None, typer.Option(min=1, help="Divide a shape by this in every direction. Default: 1 on GPUs, 4 on CPUs.")
+]
+Overlap = Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(OVERLAPS)}, with commas; or all.")]
+Channel = Annotated[
+    Literal["auto", "local", "peer", "ucx", "actor"], typer.Option(help="What carries messages between blocks.")
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Processes that hold the blocks, each on a thread: fewer than blocks.")
+]
+Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="On GPUs: replay as CUDA graphs.")]
+Blocked = Annotated[
+    bool, typer.Option("--blocked", help="Two sweeps in a pass over memory, as in the steps of a flow on GPUs.")
+]
+Seconds = Annotated[float, typer.Option(min=0.01, help="How long each measurement takes at least.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the numbers as JSON, too.")]
+Counts = Annotated[
+    str | None,
+    typer.Option(metavar="N,N,...", help="Numbers of blocks. Default: 1,2,4,8, as far as there are GPUs or cores."),
+]
+Shapes = Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(SHAPES)}, with commas.")]
+Picture = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it, too (.png, .svg, .pdf).")]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="table.key=VALUE", help="Replace another value of the case, as often as wanted."),
+]
+Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as pressure.solver in a case file.")]
+Tolerance = Annotated[float | None, typer.Option(help="Relative tolerance of the solver, instead of iterations.")]
+Price = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: tells what they buy."),
+]
+
+
+@dataclass(frozen=True)
+class GrowthOptions:
+    """The options of a command that measures more and more blocks."""
+
+    shapes: Shapes = "all"
+    counts: Counts = None
+    scale: Scale = None
+
+    @property
+    def growth(self) -> Growth:
+        """Raises BadInput where an option is something else."""
+        from taskflow.bench.scaling import Growth
+
+        counts = ascending(self.counts) if self.counts else None
+        return Growth(chosen("--shapes", self.shapes, SHAPES), counts, self.scale)
+
+
+@dataclass(frozen=True)
+class TimingOptions:
+    """The options of a command that times passes on blocks."""
+
+    channel: Channel = "auto"
+    workers: Workers = None
+    graphs: Graphs = True
+    precision: Precision = None
+    device: Device = "auto"
+    seconds: Seconds = 1.0
+    output: Output = None
+
+    def conditions(self, overlap: str) -> TimingConditions:
+        """Raises BadInput where the ways to overlap are not known."""
+        from taskflow.bench.timing import TimingConditions
+
+        overlaps = chosen("--overlap", overlap, OVERLAPS)
+        return TimingConditions(overlaps, self.channel, self.precision, self.seconds, self.graphs)
+
+
+def triple(option: str, text: str) -> tuple[int, int, int]:
+    """Three numbers along x, y and z from "512x512x256". Raises BadInput where it is something else."""
+    numbers = _numbers(text.lower().split("x"))
+    if len(numbers) != 3:
+        refuse(f"{option} {text}: give three numbers along x, y and z, such as 64x64x32")
+    return numbers[0], numbers[1], numbers[2]
+
+
+def blocks_of(text: str) -> tuple[int, int, int]:
+    """Blocks along x, y and z from "2x2x2", or slabs along z from "4". Raises BadInput where it is neither."""
+    if "x" in text.lower():
+        return triple("--blocks", text)
+    slabs = _numbers([text])
+    if not slabs:
+        refuse(f"--blocks {text}: give a number of slabs along z, such as 4, or blocks along x, y and z, such as 2x2x1")
+    return 1, 1, slabs[0]
+
+
+def cells_of(text: str) -> tuple[int, int, int]:
+    """Cells along x, y and z from "512x512x256", or from "128" for all three. Raises BadInput where it is neither."""
+    if "x" in text.lower():
+        return triple("--cells", text)
+    along = _numbers([text])
+    if not along:
+        refuse(f"--cells {text}: give a number of cells along x, y and z, such as 128, or three such as 64x64x32")
+    return along[0], along[0], along[0]
+
+
+def ascending(text: str, option: str = "--counts", of: str = "blocks") -> tuple[int, ...]:
+    """Ascending numbers from "1,2,4". Raises BadInput where it is something else."""
+    numbers = _numbers(text.split(","))
+    if not numbers:
+        refuse(f"{option} {text}: give numbers of {of}, such as 1,2,4")
+    return tuple(sorted(set(numbers)))
+
+
+def chosen(option: str, text: str, known: Sequence[Name]) -> tuple[Name, ...]:
+    """Names from "none,full", or all of the known ones from "all". Raises BadInput where one is not known."""
+    if text == "all":
+        return tuple(known)
+    words = [word.strip() for word in text.split(",")]
+    if not set(words) <= set(known):
+        refuse(f"{option} {text}: give one or more of {', '.join(known)}, separated by commas, or all")
+    return tuple(name for name in known if name in words)
+
+
+def _numbers(words: Sequence[str]) -> list[int]:
+    """Whole numbers above 0; none where one is something else."""
+    return [int(word) for word in words] if all(word.isdecimal() and int(word) > 0 for word in words) else []
+
+
+def refuse_unused(context: typer.Context, what: str, *names: str) -> None:
+    """Refuse parameters of a command, by name, that are given but not used: `what` says with or by which choice."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
+            refuse_options({parameter.opts[0]: True}, f"not used {what}")
+
+
+def one_overlap(conditions: TimingConditions, what: str) -> None:
+    """Refuse several ways to overlap if `what` takes one."""
+    if len(conditions.overlaps) > 1:
+        refuse(f"--overlap {','.join(conditions.overlaps)}: {what} takes one of them; give one")
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as typer has to see it: a parameter that is a dataclass is replaced by the fields of it, with their
+    annotations and defaults. All parameters are keyword-only.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    own = signature.parameters
+    kinds: dict[str, Any] = {name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)}
+    flat = [option for name, one in own.items() for option in (_options(kinds[name]) if name in kinds else [one])]
+
+    @wraps(command)
+    def call(**options: Any) -> None:
+        groups = {
+            name: kind(**{field.name: options.pop(field.name) for field in fields(kind)})
+            for name, kind in kinds.items()
+        }
+        command(**options, **groups)
+
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    call.__dict__["__signature__"] = signature.replace(parameters=flat)
+    return call
+
+
+def _options(kind: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name])
+        for one in fields(kind)
+    ]

@@ -1,0 +1,132 @@
+"""Steps of a flow on some blocks: what they take, move, compute and cost, and the divergence that they leave; and the
+papers' scaling studies with the step of the lid-driven cavity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
+from taskflow.bench.scaling import Growth, scaled
+from taskflow.bench.steps import check_memory, check_state, costs, flow_state
+from taskflow.bench.team import Request, open_team
+from taskflow.bench.timing import PRECISION, PassJob, PassTiming, TimingConditions, describe
+from taskflow.flow import Monitor, NavierStokes
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine.trace.mapper import Overlap
+from taskflow.runtime.regions import Triple, triple
+from taskflow.runtime.tasks import counts, plan
+from taskflow.systems.projection import Projection
+
+COUNTED = 5  # steps over which iterations are averaged, where they vary
+STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
+
+
+# Sustained by 256 GPUs on 17.2 billion cells: Jacobsen & Senocak (2013), conclusions
+PAPERS = {"1d": 8.5e12, "2d": 4.9e12, "3d": 2.4e12}
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """Fills the fields of a block and takes the first steps."""
+
+    model: NavierStokes
+    initial: InitialVelocity
+    dt: float
+    steps: int
+
+    def __call__(self, shard: Shard) -> None:
+        shard.prepare((self.model.start, self.model.step, Monitor(self.model)))
+        self.initial.fill(shard)
+        shard.run(self.model.start, dt=1.0)
+        shard.run(self.model.step, **self.model.scalars(self.dt, 0.0))
+        for _ in range(self.steps):
+            shard.run(self.model.step, **self.model.scalars(self.dt, 1.0))
+
+
+@dataclass(frozen=True)
+class End:
+    """Measures the flow after the steps; some more are taken where the solver's iterations vary."""
+
+    model: NavierStokes
+
+    def __call__(self, shard: Shard) -> dict[str, Any]:
+        rounds: dict[str, list[float]] = {name: [] for name in counts(plan(self.model.step, shard.roles)[0])}
+        taken = []
+        for _ in range(COUNTED if rounds else 1):
+            shard.run(self.model.step)
+            taken.append(self.model.pressure.taken(shard.scalars))
+            for name, done in rounds.items():
+                done.append(shard.scalars[name])
+        shard.run(Monitor(self.model))
+        return flow_state(shard, taken, rounds)
+
+
+@dataclass(frozen=True)
+class StepTiming(PassTiming):
+    """Measures steps of a flow on the processes of a team."""
+
+    flow: Flow
+    usual = PRECISION
+
+    def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
+        """A row of a table, for so many cells in all. Raises BadInput where the memory is not enough, RunFailed where
+        the flow diverges.
+        """
+        flow = self.flow
+        case = flow.of(cells, self.precision, self.conditions.channel)
+        setup = SimulationSetup(case, blocks, device=self.team.device)
+        check_memory(self.team, setup)
+        dt = setup.clock.limit.longest(setup.system.advective_rate)
+        model = Projection.of(setup.system).model
+        begin = WarmUp(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
+        scalars = model.scalars(dt, 1.0)
+        job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)
+        row, reports = self.timed(name, setup.partition, job, overlap)
+        state = {name: reports[0][name] for name in STATE}
+        check_state(state, flow.case, cells)
+        spent = costs(setup, row, state["rounds"], flow.price)
+        return {**row, "cells": list(cells), "dt": dt, **state, **spent}
+
+
+def measure_cavity(
+    device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None = None
+) -> dict[str, Any]:
+    """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
+
+    Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, the solver cannot be had or the
+    memory is not enough; RunFailed where the flow diverges.
+    """
+    counts = growth.counted(device)
+    with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
+        timing = StepTiming(team, conditions, flow)
+
+        def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
+            whole = triple(n * count for n, count in zip(cells, blocks, strict=True))
+            return timing.measure(name, whole, blocks, overlap)
+
+        rows = scaled(growth, counts, team.device, conditions, measure)
+    return {**_described(timing, rows), "papers": PAPERS, "results": rows}
+
+
+def measure_step(
+    device: str, cells: Triple, blocks: Triple, conditions: TimingConditions, flow: Flow, workers: int | None = None
+) -> dict[str, Any]:
+    """A row per overlap for one flow of so many cells in all.
+
+    Raises as `measure_cavity` does.
+    """
+    with open_team(Request(device, blocks, workers or "auto")) as team:
+        timing = StepTiming(team, conditions, flow)
+        overlaps = conditions.apart(blocks)
+        rows = [timing.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
+    return {**_described(timing, rows), "results": rows}
+
+
+def _described(timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Where and with what the rows were measured, and of which flow."""
+    flow = timing.flow
+    told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
+    return {**describe(timing.team, timing.precision, rows), **told}

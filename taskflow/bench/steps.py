@@ -1,0 +1,113 @@
+"""Common parts of steps of all flows: the solver of their pressure, whether they fit, and what their time tells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any
+
+from taskflow.bench.cost import cost
+from taskflow.bench.team import Team
+from taskflow.bench.timing import BESIDE, moving
+from taskflow.cli.format import times
+from taskflow.common.errors import RunFailed
+from taskflow.flow import NavierStokes
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.models.two_phase.two_phase import TwoPhase
+from taskflow.flow.poisson import relative_residual
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.tasks import Launch, Repeat, Roles
+
+HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Pressure:
+    """The solver of the pressure equation in the words of a case file, as far as it is set."""
+
+    solver: str = "jacobi"
+    iterations: int | None = None
+    tolerance: float | None = None
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The table [pressure] of a case file."""
+        values = {"solver": self.solver, "iterations": self.iterations, "tolerance": self.tolerance}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def __str__(self) -> str:
+        if self.tolerance is not None:
+            return f"{self.solver} to {self.tolerance:g}"
+        return self.solver if self.iterations is None else f"{self.iterations} {self.solver} iterations"
+
+
+@dataclass(frozen=True, eq=False)
+class Solve:
+    """A program: from p = 0 to the pressure of a step, of which the right-hand side is there."""
+
+    model: NavierStokes | TwoPhase
+
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
+        yield impose(f.p, over=self.model.staggered.box, value=Value(0.0))
+        yield from self.model.pressure.solve(f)
+
+    def end(self, shard: Shard) -> dict[str, Any]:
+        """The iterations of the last solve, and the residual that it left."""
+        taken = self.model.pressure.taken(shard.scalars)
+        shard.run(self.model.residual)
+        return {"iterations": taken, "residual": relative_residual(shard.scalars)}
+
+
+def flow_state(shard: Shard, taken: Sequence[float], rounds: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """The state of a flow, as its monitor has just found it; and what steps took: iterations of the solver, and the
+    repetitions of each loop.
+    """
+    scalars = shard.scalars
+    return {
+        "iterations": mean(taken),
+        "rounds": {name: mean(some) for name, some in rounds.items()},
+        "divergence": scalars["divergence"],
+        "residual": relative_residual(scalars),
+        "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
+    }
+
+
+def check_state(state: Mapping[str, Any], flow: str, cells: Sequence[int]) -> None:
+    """Raises RunFailed where the flow has diverged."""
+    if not math.isfinite(state["kinetic_energy"]):
+        raise RunFailed(f"{flow}, {times(cells)} cells: the flow diverged while it was timed")
+
+
+def check_memory(team: Team, setup: SimulationSetup) -> None:
+    """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
+    asked = f"{times(setup.case.grid.cells)} cells"
+    team.check_memory(needed(team, setup) + BESIDE[team.device], len(setup.partition), asked)
+
+
+def needed(team: Team, setup: SimulationSetup) -> int:
+    """The bytes of the largest block, without what a run writes."""
+    blocks = Needs(setup, team.spread(len(setup.partition)), team.device).blocks
+    return max(memory.total - memory.output for memory in blocks)
+
+
+def costs(
+    setup: SimulationSetup, row: Mapping[str, Any], rounds: Mapping[str, float], price: float | None
+) -> dict[str, Any]:
+    """The rates that follow from the time of a step, in its row, and from its bytes, operations and messages. `rounds`
+    as in `cost`; `price` is that of a device-hour.
+    """
+    spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
+    busiest, rate = max(setup.step_cost.traffic), row["cells_per_second_per_block"]
+    return {
+        **moving(row, spent.nbytes),
+        "bytes_per_cell": spent.nbytes / volume,
+        "operations_per_cell": None if spent.operations is None else spent.operations / volume,
+        "flops": None if spent.operations is None else spent.operations / row["seconds"],
+        "cells_per_dollar": None if price is None else rate * HOUR / price,
+        "messages": busiest.messages,
+        "bytes": busiest.nbytes,
+    }

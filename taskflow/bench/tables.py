@@ -1,0 +1,182 @@
+"""Results of benchmarks: shown as a table, written as JSON, drawn as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from taskflow.cli.exit_codes import refuse, writing
+from taskflow.cli.format import several, table, times
+from taskflow.common.units import significant, size
+from taskflow.output import write_report
+
+PICTURES = (".png", ".svg", ".pdf")
+
+Result = dict[str, Any]
+Columns = dict[str, str]
+PREFIXES = {"T": 1e12, "G": 1e9, "M": 1e6}
+
+
+def present(
+    name: str,
+    measure: Callable[[], Result],
+    show: Callable[[Result], None],
+    output: Path | None,
+    draw: Callable[[Result, Path], Path] | None = None,
+    picture: Path | None = None,
+) -> None:
+    """Measure and show the numbers of the benchmark with this name; write them to `output` and draw them to `picture`.
+
+    Raises what `measure` raises, and BadInput where a file cannot be written: before anything is measured, as far as
+    that can be known.
+    """
+    files = {path: write for path, write in ((output, _write), (picture, draw)) if path is not None and write}
+    for path in files:
+        if not path.absolute().parent.is_dir():
+            refuse(f"{path}: {path.absolute().parent} is not a directory; choose another file")
+    if picture is not None and picture.suffix not in PICTURES:
+        refuse(f"{picture}: cannot draw this format; choose one of {', '.join(PICTURES)}")
+    result = {"benchmark": name, **measure()}
+    show(result)
+    for path, write in files.items():
+        with writing(path, "choose another file"):
+            typer.echo(f"{write(result, path)}")
+
+
+def _write(result: Result, path: Path) -> Path:
+    write_report(path, result)
+    return path
+
+
+def number(value: float | None) -> str:
+    """Three digits; nothing for what was not measured."""
+    if value is None:
+        return "-"
+    return significant(value) if value >= 0.995 else f"{value:.3f}"
+
+
+def share(value: float | None) -> str:
+    """Per cent; nothing for what was not measured."""
+    return "-" if value is None else f"{value:.1%}"
+
+
+def where(result: Result) -> str:
+    """The processor or GPU that was measured."""
+    return str(result["gpu"] or f"{several(result['threads'], 'core')} of {result['processor']}")
+
+
+def conditions(result: Result) -> str:
+    """With what and where it was measured."""
+    return f"{result['precision']} precision on {where(result)}"
+
+
+def grown(row: Result) -> str:
+    """Blocks and the cells of each; how they overlap, where there are several."""
+    overlap = f" {arranged(row)}" if row["blocks"] > 1 else ""
+    return f"{row['blocks']} x {'x'.join(map(str, row['cells_per_block']))}{overlap}"
+
+
+def arranged(row: Result) -> str:
+    """The name of a row, and the number of processes where that is not one for each block."""
+    fewer = f", {several(row['workers'], 'process')}" if row["workers"] < row["blocks"] else ""
+    return f"{row['name']}{decided(row)}{fewer}"
+
+
+def decided(row: Result) -> str:
+    """The choice of `auto`."""
+    return f" ({row['overlap']})" if row["name"] == "auto" else ""
+
+
+@dataclass(frozen=True)
+class Units:
+    """The prefixes of the rates in a table: of each kind the one that suits the largest."""
+
+    cells: str
+    flops: str
+    dollar: str
+
+    @classmethod
+    def of(cls, rows: Sequence[Result]) -> Units:
+        """The units for the rows of a table."""
+        names = ("cells_per_second_per_block", "flops", "cells_per_dollar")
+        return cls(*(_prefix(max(row[name] or 0.0 for row in rows)) for name in names))
+
+    def speed(self, row: Result) -> Columns:
+        """How fast it was."""
+        return {
+            "ms": number(row["seconds"] * 1e3),
+            "spread": share(row["spread"]),
+            f"{self.cells}cell/s": number(row["cells_per_second_per_block"] / PREFIXES[self.cells]),
+            "GB/s": number(row["bytes_per_second"] / row["blocks"] / 1e9),
+            "of copy": share(row["share_of_copy"]),
+        }
+
+    def costs(self, row: Result) -> Columns:
+        """The columns of operations, energy and money, as far as they are known."""
+        columns = {}
+        if row["flops"] is not None:
+            columns[f"{self.flops}FLOPS"] = number(row["flops"] / PREFIXES[self.flops])
+        if row["joules_per_cell"] is not None:
+            columns["nJ"] = number(row["joules_per_cell"] * 1e9)
+            if row["operations_per_cell"] is not None:
+                columns["GFLOPS/W"] = number(row["operations_per_cell"] / row["joules_per_cell"] / 1e9)
+        if row["cells_per_dollar"] is not None:
+            columns[f"{self.dollar}cell/$"] = number(row["cells_per_dollar"] / PREFIXES[self.dollar])
+        return columns
+
+
+def _prefix(largest: float) -> str:
+    return next((prefix for prefix, scale in PREFIXES.items() if largest >= scale), "M")
+
+
+def about(result: Result) -> list[tuple[str, str]]:
+    """The meaning of the columns, and why some are missing."""
+    row = result["results"][0]
+    operations = row["operations_per_cell"]
+    counted = "operations that cannot be told" if operations is None else f"{operations:.0f} operations"
+    lines = [
+        ("step", f"{row['bytes_per_cell']:.0f} bytes to move and {counted}, per cell"),
+        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the steps"),
+        ("cell/s", "cells times steps per second, of each block; GB/s of each, too"),
+    ]
+    if operations is not None:
+        lines.append(("FLOPS", "operations per second, of all blocks"))
+    if row["joules_per_cell"] is None:
+        lines.append(("energy", "not known: no driver counts that of " + (result["gpu"] or "cores")))
+    else:
+        lines.append(("nJ", "energy per cell and step that the GPUs took"))
+    if result["price"] is not None:
+        lines.append(("cell/$", f"cells times steps per dollar, at {result['price']:g} for an hour of a block"))
+    return lines
+
+
+def columned(labels: Iterable[str], columns: Sequence[Columns]) -> None:
+    """Print rows, each with its label and with these columns."""
+    table(tuple(columns[0]), zip(labels, (tuple(texts.values()) for texts in columns), strict=True))
+
+
+def listed(rows: Sequence[Result], columns: Sequence[Columns]) -> None:
+    """Print rows, each with its blocks and with these columns."""
+    columned(map(grown, rows), columns)
+
+
+def scaled(row: Result) -> Columns:
+    """How well many blocks do beside one."""
+    return {"efficiency": share(row["efficiency"]), "speedup": number(row["speedup"])}
+
+
+def by(key: str, rows: Sequence[Result]) -> dict[Any, list[Result]]:
+    """The rows by what they have there, in order."""
+    groups: dict[Any, list[Result]] = {}
+    for row in rows:
+        groups.setdefault(times(row[key]) if isinstance(row[key], list) else row[key], []).append(row)
+    return groups
+
+
+def reached(row: Result) -> Columns:
+    """The iterations of a solver, and what they left."""
+    return {"iterations": f"{row['iterations']:.4g}", "residual": f"{row['residual']:.1e}"}

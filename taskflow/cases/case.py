@@ -1,0 +1,287 @@
+"""A whole case: built from tables, read from a file, written back, and asked by everyone else."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from inspect import signature
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
+
+from taskflow.cases.language.problems import CaseError, Problem, shown
+from taskflow.cases.language.table import Rule, Table, Text, document, entry, optional, table_in
+from taskflow.cases.source import locate, override, read
+from taskflow.cases.tables import exclusions, magnitudes
+from taskflow.cases.tables.boundaries import Boundaries, Boundary
+from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time
+from taskflow.cases.tables.expressions import Expressions, ForcingTables, inlined, recordable
+from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
+from taskflow.cases.tables.initial import Initial
+from taskflow.cases.tables.machine import Machine
+from taskflow.cases.tables.method import Kind, Method, choose, reads, replacements, system_of
+from taskflow.cases.tables.motion import GridMotion
+from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
+from taskflow.cases.tables.particles import Particles
+from taskflow.cases.tables.physics import FluidTable, Forcing, Heat, TurbulenceTable
+from taskflow.cases.tables.pictures import Pictures
+from taskflow.cases.tables.pressure import PressureTable
+from taskflow.cases.tables.probes import Isosurfaces, Planes, Probes, Surfaces
+from taskflow.cases.tables.scalars import Scalars
+from taskflow.cases.tables.statistics import Spectra, StatisticsTable
+from taskflow.cases.timing.schedule import Clock
+from taskflow.cases.value import TableValue, plain
+from taskflow.common.errors import BadInput
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.stability import StepLimit
+
+REST = StepLimit()  # of a schedule by which nobody steps
+AT_REST = (0.0, 0.0, 0.0)
+NO_FLUID = FluidTable(viscosity=0.0)  # of a system that does not read [fluid]
+
+
+class Case(TableValue):
+    """A whole case. Every problem is found at once and told in a `BadInput`, one line each.
+
+    What its system does not read has the defaults; the table that the system claims is there beside the others.
+    """
+
+    model_config = ConfigDict(extra="allow")  # one table that is not known here
+    within: ClassVar[str] = ""
+    offers: ClassVar[tuple[str, ...]] = ("load", "to_toml", "replace", "diff", "model_dump", "fields")
+
+    title: Text = entry(
+        "names the case in pictures and reports",
+        "untitled",
+        otherwise='the file name; `"untitled"` for a case built in Python',
+    )
+    method: Method | None = optional("which equations are solved", otherwise="those of an incompressible fluid")
+    grid: GridTable = entry("the domain and its cells", remedy="give a table [grid] with cells and lengths")
+    fluid: FluidTable = entry("the fluid", remedy="give a table [fluid] with viscosity")
+    boundaries: Boundaries = entry("the six sides of the domain", remedy="give a table [boundaries] with all sides")
+    heat: Heat | None = optional("temperature and buoyancy")
+    scalars: Scalars = entry("passive scalars", ())
+    turbulence: TurbulenceTable | None = optional("large eddies alone are resolved")
+    body: Forcing = entry("what acts on all fluid", Forcing())
+    forcing: ForcingTables = entry("forces and sources that are expressions of fields, place and time", ())
+    obstacles: Obstacles = entry("bodies in the flow", ())
+    bodies: BodyTreatment = entry("how their surfaces are treated", BodyTreatment())
+    initial: Initial = entry("the state at time 0", Initial())
+    time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
+    motion: GridMotion | None = optional("how the whole grid moves, on body-fitted cells in real time")
+    pressure: PressureTable = entry("the solver of the pressure equation", PressureTable())
+    expressions: Expressions = entry("fields that are computed where they are recorded", ())
+    output: Output = entry("snapshots", Output())
+    statistics: StatisticsTable | None = optional("means and covariances in time")
+    spectra: Spectra = entry("spectra along periodic directions, averaged over time", ())
+    probes: Probes = entry("values at points", ())
+    planes: Planes = entry("layers of cells", ())
+    surfaces: Surfaces = entry("what passes through planes and the sides of boxes", ())
+    isosurfaces: Isosurfaces = entry("areas of surfaces on which a quantity has a value", ())
+    particles: Particles = entry("particles that the flow carries", ())
+    pictures: Pictures = entry("pictures that are drawn while the run goes on", ())
+    monitor: MonitorTable = entry("the log", MonitorTable())
+    checkpoint: CheckpointTable = entry("states from which the run can go on", CheckpointTable())
+    machine: Machine = entry("what computes", Machine())
+
+    def __init__(self, /, **values: Any) -> None:
+        try:
+            source, values = plain(values), inlined(values)
+        except RecursionError:
+            raise BadInput("the case has tables in tables, nested too deeply; give the keys of the reference") from None
+        defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
+        system, values, problems = choose(values, {**defaults, "fluid": NO_FLUID})
+        if not reads(system, "fluid"):
+            values["fluid"] = NO_FLUID
+        own = {system.claims, *system.instead, *system.lists} if system else set()
+        broken = own - values.keys()  # what is wrong with them is said already
+        try:
+            super().__init__(**values)
+            tables = dict(self)
+        except CaseError as error:
+            problems += (problem for problem in error.problems if problem.keys[0] not in broken)
+            tables = _sound(values, problems)
+        tables = {name: t for name, t in tables.items() if reads(system, name) and name not in broken}
+        known = tables | dict(_derived(tables, system))
+        problems += _contradictions(known, system)
+        if problems:
+            raise CaseError(*problems)
+        for name, table in tables.items():
+            values[name] = table.completed(known) if isinstance(table, Table) else table
+        super().__init__(**values)
+        self._given = source
+
+    def __repr__(self) -> str:
+        end = f"time {self.time.end:g}" if self.time.end is not None else f"step {self.time.steps}"
+        kind = self.system.claims if self.system is not None and self.system.claims != "method" else None
+        system = kind or (self.method.type if self.method is not None else "projection")
+        return f"<Case {self.title}: {system}, {self.grid.size}, to {end}>"
+
+    __str__ = __repr__
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _as_it_is(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        """A table that has been read with the keys of a system stays."""
+        return value if _is_read(value, replacements()) else handler(value)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        """Tables that are not known."""
+        for name, value in values.items():
+            known = isinstance(value, Table) or (isinstance(value, tuple) and all(isinstance(t, Table) for t in value))
+            if name not in cls.model_fields and not known:
+                yield Problem((name,), "there is no such key", shown(value), unknown=True)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> "Case":
+        """From a TOML file; each override `table.key=VALUE` replaces a value of the file."""
+        file = Path(path)
+        tables = read(file)
+        override(tables, [overrides] if isinstance(overrides, str) else overrides)
+        locate(tables, file.parent)
+        name = "".join(letter if letter.isprintable() else "?" for letter in file.name)
+        return cls(**{"title": name, **tables})
+
+    def to_toml(self) -> str:
+        """The case as a file, every default written out; loading it gives an equal case (functions are only named)."""
+        return document(self.written())
+
+    def written(self) -> dict[str, Any]:
+        """As the case file has it, without what its system does not read."""
+        return {name: table for name, table in super().written().items() if reads(self.system, name)}
+
+    @property
+    def system(self) -> Kind | None:
+        """The class of the system that the case is of; None for the projection."""
+        return system_of(self.method)
+
+    @property
+    def own(self) -> Any:
+        """The table that the system of the case claims; None for the projection."""
+        return None if self.system is None else getattr(self, self.system.claims)
+
+    def table(self, name: str) -> Any:
+        """A table with the keys that the system of the case reads in it."""
+        return getattr(self, name)
+
+    @property
+    def staggered(self) -> StaggeredGrid:
+        return self.grid.staggered(self.periodic)
+
+    @property
+    def periodic(self) -> tuple[bool, bool, bool]:
+        """Which of x, y, z are periodic."""
+        return self.boundaries.periodic
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields that a snapshot can have."""
+        return _fields(dict(self), self.system)
+
+    @property
+    def recordable(self) -> tuple[str, ...]:
+        """Names of all that can be recorded: `fields`, expressions and, of the projection, Q."""
+        return self.fields if self.system is not None else recordable(self.fields, self.expressions)
+
+    @property
+    def output_fields(self) -> tuple[str, ...]:
+        return self.output.fields or ()
+
+    def boundary(self, face: str) -> Boundary:
+        """The condition on `face` ("x_min" ... "z_max"), with nothing left open.
+
+        `type` is "periodic", "wall", "slip", "inflow" or "outflow". But for the last two `velocity` is three numbers,
+        of a wall also what changes in time; `temperature` or else `heat_flux` a number, or that.
+        """
+        side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
+        if side is None:
+            return Boundary.model_construct(type="periodic", velocity=AT_REST, heat_flux=0.0)
+        if side.type in ("inflow", "outflow"):
+            return side
+        kind = "slip" if side.type == "symmetry" else side.type
+        flux = None if side.temperature is not None else side.heat_flux or 0.0
+        return side.model_copy(update={"type": kind, "velocity": side.velocity or AT_REST, "heat_flux": flux})
+
+    @property
+    def end_time(self) -> float:
+        """The time at which the run ends; 0 where that is not known."""
+        return self.time.end or (self.time.steps or 0) * (self.time.step or 0.0)
+
+    def clock(self, limit: StepLimit = REST) -> Clock:
+        """The schedule of the run; how long its steps may be is for its model to say."""
+        time = self.time
+        return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
+
+
+def _is_read(value: Any, kinds: tuple[type[Table], ...]) -> bool:
+    """Return whether a value is a table of one of these kinds, or a list of such tables."""
+    listed = isinstance(value, tuple) and value and all(isinstance(item, kinds) for item in value)
+    return isinstance(value, kinds) or bool(listed)
+
+
+def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
+    """The tables without a problem of their own."""
+    wrong, tables = {problem.keys[0] for problem in problems}, {}
+    for name, field in Case.model_fields.items():
+        kind: Any = field.annotation
+        if table_in(kind) and name not in wrong and (name in values or not field.is_required()):
+            value = values.get(name, field.default)
+            with suppress(ValidationError):  # a key that it misses stands elsewhere, of which that is said
+                tables[name] = value if _is_read(value, (Table,)) else TypeAdapter(kind).validate_python(value)
+    return tables
+
+
+def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[Problem]:
+    """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
+    at those that a system reads with keys of its own.
+    """
+    own = {system.claims: system.table, **system.instead} if system else {}
+    kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
+    others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
+    plain = {name: table for name, table in known.items() if name not in others}
+    rules = chain(*(kind.rules for name, kind in kinds.items() if name not in own))
+    for rule in chain(rules, magnitudes.RULES, exclusions.RULES):
+        yield from _asked(rule, plain)
+    for rule in chain(*(kind.rules for kind in own.values())):
+        yield from _asked(rule, known)
+
+
+def _asked(rule: Rule, known: Mapping[str, Any]) -> Iterator[Problem]:
+    names = signature(rule).parameters
+    if all(name in known for name in names):
+        yield from rule(*(known[name] for name in names))
+
+
+def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[str, Any]]:
+    """All `tables`, the names of all `fields` and of all that is `recordable`, the `cells` wherever the domain is
+    periodic, the `staggered` grid.
+    """
+    yield "tables", tables
+    needed = {"heat", "scalars", "turbulence"}
+    if system is not None:
+        partly = {key.partition(".")[0] for key in system.accepts}
+        needed = {system.claims, *system.instead} | (partly & Case.model_fields.keys())
+    if needed <= tables.keys():
+        yield "fields", (fields := _fields(tables, system))
+        if system is not None:
+            yield "recordable", fields
+        elif "expressions" in tables:
+            yield "recordable", recordable(fields, tables["expressions"])
+    if system is not None:
+        yield from system.derived(tables)
+    if isinstance(grid := tables.get("grid"), GridTable) and not any(cells_fit(grid)):
+        yield "cells", grid.staggered(NOWHERE)
+        if "boundaries" in tables:
+            yield "staggered", grid.staggered(tables["boundaries"].periodic)
+
+
+def _fields(tables: Mapping[str, Any], system: Kind | None) -> tuple[str, ...]:
+    return system.fields(tables) if system is not None else all_fields(tables)
+
+
+def all_fields(tables: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the fields of the projection."""
+    carried, eddies = (scalar.name for scalar in tables["scalars"]), ("nu_t",) if tables["turbulence"] else ()
+    return ("u", "v", "w", "p", *(("T",) if tables["heat"] else ()), *carried, *eddies)

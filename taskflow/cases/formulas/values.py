@@ -1,0 +1,151 @@
+"""Strict readings of one value as a number, a vector or a choice. `BadInput` says what to give instead."""
+
+import difflib
+import math
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from taskflow.common.errors import BadInput
+
+LARGEST_WHOLE = 2**31 - 1
+
+
+def number(value: object) -> float:
+    """A finite number; whole numbers count, true and text do not."""
+    return _real(value, "a number", "give a finite number", -math.inf)
+
+
+def non_negative(value: object) -> float:
+    return _real(value, "a number >= 0", "give a finite number >= 0", -math.ulp(0.0))
+
+
+def positive(value: object) -> float:
+    return _real(value, "a number > 0", "give a finite number > 0", 0.0)
+
+
+def checked(kind: Callable[[object], Any], fits: Callable[[Any], bool], remedy: str) -> Callable[[object], Any]:
+    """Reads a value of a `kind` that fits."""
+
+    def read(value: object) -> Any:
+        result = kind(value)
+        if not fits(result):
+            raise BadInput(remedy)
+        return result
+
+    return read
+
+
+def saying(kind: Callable[[object], Any], remedy: str) -> Callable[[object], Any]:
+    """Reads a value of a `kind`; `remedy` says what to give, whatever is wrong with another one."""
+
+    def read(value: object) -> Any:
+        try:
+            return kind(value)
+        except BadInput:
+            raise BadInput(remedy) from None
+
+    return read
+
+
+def share(meaning: str) -> Callable[[object], float]:
+    """The reading of a number > 0 and < 1, which `meaning` says what it is of."""
+    return checked(positive, lambda value: value < 1, f"give a number < 1, {meaning}")
+
+
+def several(kind: Callable[[object], Any], count: int, remedy: str) -> Callable[[object], tuple[Any, ...]]:
+    """Reads a list of so many values of one `kind`."""
+
+    def read(value: object) -> tuple[Any, ...]:
+        if not isinstance(value, (list, tuple)) or len(value) != count:
+            raise BadInput(remedy)
+        return tuple(kind(item) for item in value)
+
+    return read
+
+
+def _real(value: object, what: str, finite: str, above: float) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise BadInput(f"give {what}")
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise BadInput(finite)
+    if not result > above:
+        raise BadInput(f"give {what}")
+    return result
+
+
+def whole(value: object) -> int:
+    """A whole number from 1 to 2^31 - 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or int(value) < 1:
+        raise BadInput("give a whole number >= 1")
+    if int(value) > LARGEST_WHOLE:
+        raise BadInput(f"give at most {LARGEST_WHOLE}")
+    return int(value)
+
+
+def natural(value: object) -> int:
+    """A whole number from 0 to 2^31 - 1."""
+    try:
+        return 0 if value == 0 and not isinstance(value, (bool, np.bool_, float)) else whole(value)
+    except BadInput as error:
+        raise BadInput(str(error).replace(">= 1", ">= 0")) from None
+
+
+def three(kind: Callable[[object], Any], what: str) -> Callable[[object], tuple[Any, Any, Any]]:
+    """Reads three values of one `kind`; `what` names them in the message."""
+
+    def read(value: object) -> tuple[Any, Any, Any]:
+        items = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(items, (list, tuple)) or len(items) != 3:
+            raise BadInput(f"give {what}, in the order x, y, z")
+        values = []
+        for axis, item in zip("xyz", items, strict=True):
+            try:
+                values.append(kind(item))
+            except BadInput as error:
+                raise BadInput(f"give {what}, in the order x, y, z ({axis}: {error})") from None
+        return values[0], values[1], values[2]
+
+    return read
+
+
+def text(value: object) -> str:
+    """One line of printable text."""
+    if not isinstance(value, str) or not value.isprintable() or not value.strip():
+        raise BadInput("give one line of text")
+    return value
+
+
+def truth(value: object) -> bool:
+    """True or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise BadInput("give true or false")
+    return bool(value)
+
+
+def word_or(word: str, kind: Callable[[object], Any], remedy: str | None = None) -> Callable[[object], Any]:
+    """Reads this word, or else a value of a `kind`; `remedy` says what to give, if not what the kind says."""
+
+    def read(value: object) -> Any:
+        if isinstance(value, str) and value == word:
+            return word
+        try:
+            return kind(value)
+        except BadInput as error:
+            raise BadInput(remedy or f'{error}; or "{word}"') from None
+
+    return read
+
+
+def unchosen(value: object, choices: Sequence[str]) -> str:
+    """The remedy for a value that is none of `choices`."""
+    quoted = [f'"{choice}"' for choice in choices]
+    close = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+    what = " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+    return f"give {what}" + (f'; did you mean "{close[0]}"?' if close else "")

@@ -1,0 +1,1 @@
+"""The language of case files: tables, entries, and the problems of a case."""

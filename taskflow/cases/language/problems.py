@@ -1,0 +1,163 @@
+"""Problems of a case, one line each: key, value, remedy."""
+
+import difflib
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from taskflow.common.errors import BadInput
+from taskflow.common.text import visible
+
+Key = tuple[str, ...]  # names of tables from the outermost inwards, then the name of the value
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes
+LONGEST = 60  # characters of a value that are shown
+STORED = "something in the store has this name; give another one"
+NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to correct: key from the outermost table inwards, what to do, and the value as text if there is one.
+
+    `unknown`: there is no such key; `message` then says nothing yet about which one was meant.
+    """
+
+    keys: Key
+    message: str
+    value: str | None = None
+    unknown: bool = False
+
+    def within(self, outer: Iterable[str]) -> "Problem":
+        return replace(self, keys=(*outer, *self.keys))
+
+    def __str__(self) -> str:
+        words = (key if key.isidentifier() or key.startswith("[") else shown(key) for key in self.keys)
+        key = ".".join(words).replace(".[", "[")
+        return f"{key}: {self.message}" if self.value is None else f"{key} = {self.value}: {self.message}"
+
+
+def wrong(key: Key | str, value: Any, message: str) -> Problem:
+    return Problem((key,) if isinstance(key, str) else key, message, shown(value))
+
+
+def missing(key: str, remedy: str) -> Problem:
+    return Problem((key,), f"missing; {remedy}")
+
+
+class CaseError(BadInput, ValueError):
+    """All that is wrong with a case or a table of it. (A ValueError, so that pydantic collects it among others.)"""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__(*problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return visible("\n".join(str(problem) for problem in self.problems))
+
+
+def shown(value: object) -> str:
+    """A value as in a case file, shortened."""
+    try:
+        text = inline(value)
+    except TypeError:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
+        text = f"({type(value).__name__})"
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def inline(value: Any) -> str:
+    """A value on one line, an expression by its source; `TypeError` for what TOML does not have."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, (int, float)):
+        return repr(float(value) if isinstance(value, float) else int(value))
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(inline(item) for item in value)}]"
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{quoted(str(key))} = {inline(item)}" for key, item in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    if hasattr(value, "source"):
+        return inline(value.source)
+    raise TypeError(f"{value!r} has no place in TOML")
+
+
+def quoted(name: str) -> str:
+    """A key of TOML."""
+    return name if BARE.fullmatch(name) else inline(name)
+
+
+def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Problem]:
+    """The same problems; an unknown key now names the one of `known` that was meant, and that one is not missed."""
+    intended = {problem.keys: meant(problem.keys, known) for problem in problems if problem.unknown}
+    for problem in problems:
+        if problem.unknown:
+            here = [path[-1] for path in known if path[:-1] == problem.keys[:-1]]
+            advice = f"; known here: {', '.join(here)}" if here else ""
+            if key := intended[problem.keys]:
+                advice = f"; did you mean {'.'.join(key).replace('.[', '[')}?"
+            yield replace(problem, message=f"there is no such key{advice}")
+        elif problem.value is not None or problem.keys not in intended.values():
+            yield problem
+
+
+def meant(keys: Key, known: Sequence[Key]) -> Key | None:
+    """The key of `known` that was probably meant: this one, one here that is hardly another word, this word elsewhere,
+    a similar one here, or one elsewhere that is hardly another.
+    """
+    *table, word = keys
+    here = [path for path in known if list(path[:-1]) == table]
+    if keys in here:
+        return keys
+    same = next((path for path in known if path[-1] == word), None)
+    return _closest(word, here, 0.8) or same or _closest(word, here, 0.6) or _closest(word, known, 0.8)
+
+
+def _closest(word: str, among: Sequence[Key], similarity: float) -> Key | None:
+    close = difflib.get_close_matches(word.lower(), [path[-1] for path in among], n=1, cutoff=similarity)
+    return next((path for path in among if path[-1] in close), None)
+
+
+def present(values: Mapping[str, Any], *names: str) -> list[str]:
+    """The `names` that have a value."""
+    return [name for name in names if values.get(name) is not None]
+
+
+def exclusive(values: Mapping[str, Any], *names: str, needed: Problem | None = None) -> Iterator[Problem]:
+    """A problem for each of `names` but the first one that is given; or where none is, and one is `needed`."""
+    keys = present(values, *names)
+    if not keys and needed is not None:
+        yield needed
+    for key in keys[1:]:
+        verb = "are" if keys[0] == "points" else "is"
+        yield wrong(key, values[key], f"{keys[0]} {verb} given as well; give one of them")
+
+
+def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
+    """The tables of lists, each with its key."""
+    for name, tables in lists.items():
+        yield from (((name, f"[{n}]"), table) for n, table in enumerate(tables, start=1))
+
+
+def names_differ(
+    taken: set[str], tables: Iterable[tuple[Key, Any]], remedy: str = STORED
+) -> Iterator[Problem]:  # fmt: skip
+    """Problems with tables whose names are taken, or those of tables before them."""
+    for key, table in tables:
+        if table.name in taken:
+            yield wrong((*key, "name"), table.name, remedy)
+        taken.add(table.name)
+
+
+def unknown_fields(key: Key, names: Collection[str] | None, fields: Collection[str]) -> Iterator[Problem]:
+    """A problem for each of the names under a key that is none of the fields of the case."""
+    for name in names or ():
+        if name not in fields:
+            message = f"this case has no field {shown(name)}; it has {', '.join(fields)}{NEEDS.get(name, '')}"
+            yield wrong(key, names, message)

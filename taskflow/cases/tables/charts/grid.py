@@ -1,0 +1,245 @@
+"""Body-fitted cells: [grid] of a case on charts, a shape by formula or a file of another program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, replace
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, WithJsonSchema
+
+from taskflow.cases.formulas.values import text
+from taskflow.cases.language.problems import Key, Problem, present, shown, wrong
+from taskflow.cases.language.table import Positive, Table, Text, entry, optional, reads, written
+from taskflow.common.errors import BadArgument, BadInput
+from taskflow.geometry.grids import (
+    CGNS,
+    SHAPES,
+    BadGrid,
+    Gap,
+    GridShape,
+    MultiBlockGrid,
+    Patch,
+    gaps,
+    map_beside,
+    read_grid,
+    shape,
+)
+from taskflow.runtime.regions import Triple
+
+PLAIN = "box"  # the shape where none is named
+OF_FILES = ("map", "scale")
+NAMES = {"type": "object", "additionalProperties": {"type": "string"}}
+
+
+def _renames(value: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping | tuple):
+        raise BadInput('give a table of names, as { k_min_1 = "wing" }')
+    return tuple((text(old), text(new)) for old, new in dict(value).items())
+
+
+class ChartGrid(Table):
+    """Body-fitted cells in one or several charts. Besides the keys below there are those of its shape."""
+
+    model_config = ConfigDict(extra="allow")
+
+    shape: Text | None = optional(
+        f"a shape by formula, whose keys stand beside it: {', '.join(f'`{name}`' for name in SHAPES)}",
+        otherwise=f"`{PLAIN}`, unless there is a `file`",
+    )
+    file: Text | None = optional(
+        "in place of a shape: a file relative to the case file, of PLOT3D, text or binary, or of CGNS, where it ends in"
+        " `.cgns`"
+    )
+    map: Text | None = optional(
+        "the neutral map of a PLOT3D file, with its seams and sides",
+        otherwise="that of its name beside it; without one seams are found from faces that coincide",
+    )
+    scale: Positive = entry("by which the lengths in that file are multiplied", 1.0)
+    sides: Annotated[tuple[tuple[str, str], ...], reads(_renames), WithJsonSchema(NAMES)] = entry(
+        'other names of sides, as `{ k_min_1 = "wing" }`; those of one name become one side',
+        (),
+        otherwise="as they are",
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        file = values.get("file")
+        if file is None:
+            for key in present(values, *OF_FILES):
+                yield wrong(key, values[key], "it belongs to a file; leave it out, or give grid.file")
+            yield from _shape_problems(values)
+        else:
+            for key, value in values.items():
+                if key not in ("file", "sides", *OF_FILES):
+                    yield wrong(key, value, "the file says what the cells are; leave it out, or grid.file")
+            if isinstance(file, str) and file.lower().endswith(CGNS) and values.get("map") is not None:
+                yield wrong("map", values["map"], "a CGNS file has seams and sides of its own; leave it out")
+
+    @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        """With the keys of each shape beside its name."""
+        keys, forms = made["properties"], []
+        for name, kind in SHAPES.items():
+            own = {"shape": {**keys["shape"], "anyOf": [{"const": name}]}, "sides": keys["sides"]}
+            for key in kind.entries():
+                own[key.name] = {**key.kind.schema, "description": key.meaning}
+            required = [key.name for key in kind.entries() if key.default is MISSING] + ["shape"] * (name != PLAIN)
+            forms.append({"type": "object", "properties": own, "required": required, "additionalProperties": False})
+        files = {name: key for name, key in keys.items() if name != "shape"}
+        forms.append({"type": "object", "properties": files, "required": ["file"], "additionalProperties": False})
+        return {"anyOf": forms, "title": made["title"], "description": made["description"]}
+
+    @classmethod
+    def paths(cls) -> list[Key]:
+        """The keys of this table, and those of all shapes."""
+        keys = dict.fromkeys(entry.name for kind in SHAPES.values() for entry in kind.entries())
+        return [*super().paths(), *((name,) for name in keys)]
+
+    @classmethod
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        """With all keys of the shape."""
+        if values.get("file") is not None or _named(values) is None:
+            return values
+        try:
+            form = _shape(values)
+        except BadInput:
+            return values
+        entries = {key.name: getattr(form, key.name) for key in form.entries()}
+        return {**values, "shape": form.shape, **{name: value for name, value in entries.items() if value is not None}}
+
+    def written(self) -> dict[str, Any]:
+        values = {name: written(value) for name, value in self if value is not None and name != "sides"}
+        if self.file is None:
+            del values["scale"]
+        return {**values, "sides": dict(self.sides)} if self.sides else values
+
+    def grid(self) -> MultiBlockGrid:
+        """The grid. Raises BadInput, or BadGrid with all that is wrong with it."""
+        values = tuple((name, value) for name, value in self if value is not None and name != "sides")
+        return _renamed(_made(values, tuple(_stamp(path) for path in self.files)), self.sides)
+
+    def gaps(self) -> list[Gap]:
+        """Faces that were perhaps meant to be one, where no map says what they are."""
+        return gaps(self.grid()) if self.file and len(self.files) == 1 else []
+
+    @property
+    def room(self) -> Triple:
+        return 1, 1, self.grid().cells
+
+    @property
+    def told(self) -> str:
+        return f"grid.file = {shown(self.file)}" if self.file else f"grid.shape = {shown(self.shape)}"
+
+    @property
+    def size(self) -> str:
+        made = self.grid()
+        charts = len(made.charts)
+        return f"{made.cells:,} cells in {charts} chart{'s' * (charts > 1)}"
+
+    @property
+    def count(self) -> int:
+        return self.grid().cells
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file and its map, where the grid comes from one; those that a shape is made of."""
+        if self.file is None:
+            return _shape(dict(self)).files
+        path = Path(self.file)
+        beside = Path(self.map) if self.map else map_beside(path)
+        return (path, beside) if beside else (path,)
+
+
+def _named(values: Mapping[str, Any]) -> str | None:
+    """The name of the shape; None for one that is no name, of which its key says that."""
+    try:
+        return text(PLAIN if values.get("shape") is None else values["shape"])
+    except BadInput:
+        return None
+
+
+def _shape(values: Mapping[str, Any]) -> GridShape:
+    keys = {name: value for name, value in values.items() if name not in ChartGrid.model_fields}
+    return shape(_named(values) or PLAIN, keys)
+
+
+def _shape_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
+    if _named(values) is None:
+        return
+    try:
+        _shape(values)
+    except BadGrid as error:
+        yield from (_keyed(problem) for problem in error.problems)
+    except BadInput as error:  # too many cells for this machine
+        yield wrong("cells", values.get("cells"), str(error).partition(": ")[2])
+
+
+def _keyed(problem: BadInput) -> Problem:
+    """A problem with a key of a shape."""
+    if not isinstance(problem, BadArgument):
+        return Problem(("cells",), str(problem))
+    about = f"{problem.problem.removeprefix(':').strip()}; " if problem.problem else ""
+    return Problem((problem.parameter,), f"{about}{problem.remedy}", problem.value)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=2)
+def _made(values: tuple[tuple[str, Any], ...], stamps: tuple[tuple[int, int], ...]) -> MultiBlockGrid:
+    """The grid of these keys, and of files with these times and sizes."""
+    keys = dict(values)
+    if "file" not in keys:
+        return _shape(keys).grid()
+    table = ChartGrid(**keys)
+    path, *beside = table.files
+    return read_grid(path, beside[0] if beside else None, table.scale)
+
+
+@lru_cache(maxsize=2)
+def _renamed(grid: MultiBlockGrid, names: tuple[tuple[str, str], ...]) -> MultiBlockGrid:
+    """The grid with other names of sides."""
+    sides: dict[str, tuple[Patch, ...]] = {}
+    for name, patches in grid.sides.items():
+        new = dict(names).get(name, name)
+        sides[new] = (*sides.get(new, ()), *patches)
+    return replace(grid, sides=sides) if names else grid
+
+
+def made(table: ChartGrid) -> MultiBlockGrid | None:
+    """The grid, where it can be made."""
+    return None if any(grid_can_be_made(table)) else table.grid()
+
+
+def grid_can_be_made(grid: ChartGrid) -> Iterator[Problem]:
+    """All that is wrong with files and vertices, and names of sides that it does not have."""
+    key = ("grid", "file") if grid.file else ("grid",)
+    try:
+        whole = grid.model_copy(update={"sides": ()}).grid()
+    except BadGrid as error:
+        yield from (Problem(key, f"{problem}") for problem in error.problems)
+        return
+    except BadInput as error:
+        yield Problem(key, f"{error}")
+        return
+    for old, new in grid.sides:
+        if old not in whole.sides:
+            yield wrong(("grid", "sides", old), new, f"the grid has no such side; {known_sides(old, whole)}")
+
+
+def known_sides(name: str, grid: MultiBlockGrid) -> str:
+    """The side of a grid that was probably meant, or all that it has."""
+    close = get_close_matches(name, grid.sides, n=1)
+    return f"did you mean {shown(close[0])}?" if close else f"it has {', '.join(grid.sides)}"
+
+
+ChartGrid.rules = (grid_can_be_made,)

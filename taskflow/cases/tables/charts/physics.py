@@ -1,0 +1,114 @@
+"""Forces on all fluid on charts, [body], and passive scalars, [[scalars]], with what holds on sides by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import ConfigDict, Field
+
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.formulas.values import checked
+from taskflow.cases.language.problems import Problem, missing, numbered, wrong
+from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads
+from taskflow.cases.tables.charts.grid import known_sides
+from taskflow.cases.tables.charts.sides import LATER, ChartSides, FormulaVector
+from taskflow.cases.tables.initial import Function, Profile, VectorExpression, profile, vector_expression
+from taskflow.cases.tables.scalars import scalar_name
+from taskflow.common.errors import named
+from taskflow.geometry.grids import MultiBlockGrid
+
+_OWN = re.compile(
+    r"b|(?:d|old|past)_\w+|\w+_(?:mid|single)|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
+    "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse|pseudo"
+    "|continuity|momentum(?:_[xyz])?|heat"
+)  # other fields of the model, and its equations
+FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
+_formula = checked(profile, lambda value: not isinstance(value, Function), FORMULA)
+
+
+class ChartForcing(Table, FormulaVector):
+    """Accelerations of the whole fluid."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("rotation", "geostrophic_wind", "bulk_velocity"), LATER)
+
+    gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
+    force: Annotated[VectorExpression, reads(vector_expression)] = entry(
+        "acceleration of all fluid: three numbers, or expressions in x, y and z, in real time in t, too",
+        (0.0, 0.0, 0.0),
+    )
+
+    @property
+    def vector(self) -> VectorExpression:
+        return self.force
+
+    @property
+    def numbers(self) -> Vector:
+        """The force where it is the same everywhere, else 0: it is a field then."""
+        return (0.0, 0.0, 0.0) if self.varies else super().numbers
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        with named("body.force"):
+            return super().at(x, y, z, t)
+
+
+class ScalarSide(Table):
+    """The condition on a side: a value, or a flux."""
+
+    alternatives = ((("value", "flux"), missing("value", "give a value, or a flux")),)
+
+    value: Number | None = optional("on a `wall`, or of what enters at an `inflow` or from the `far-field`")
+    flux: Number | None = optional("through a `wall`, in place of `value`: positive into the fluid")
+
+
+class ScalarSides(Table):
+    """The sides on which something is given: each a table with `value` or `flux`."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, ScalarSide] = Field(init=False)
+
+    @property
+    def sides(self) -> dict[str, ScalarSide]:
+        return dict(self.__pydantic_extra__ or {})
+
+
+class ChartScalar(Table):
+    """A field that the flow carries, that diffuses, and that does nothing to the flow."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("source", "sources", "scheme"), LATER)
+
+    name: Annotated[str, reads(scalar_name)] = entry(
+        "of its field, in `output.fields` and in the store", remedy="give the name of its field"
+    )
+    diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
+    initial: Annotated[Profile, reads(_formula)] = entry("its values at the start", Expression(0.0), otherwise="0")
+    boundaries: ScalarSides = entry(
+        "tables by the names of sides", ScalarSides(), otherwise="nothing passes walls; 0 enters"
+    )
+
+
+def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:
+    """No scalar has the name of another field, or of an equation: residuals are told by their names."""
+    for key, scalar in numbered(scalars=scalars):
+        if _OWN.fullmatch(scalar.name):
+            taken = "the model on charts has a field or an equation of this name; give another"
+            yield wrong((*key, "name"), scalar.name, taken)
+
+
+def scalars_have_sides(
+    charts: MultiBlockGrid, boundaries: ChartSides, scalars: tuple[ChartScalar, ...]
+) -> Iterator[Problem]:  # fmt: skip
+    """Yield a problem for each condition of a scalar on a side that takes none."""
+    for key, scalar in numbered(scalars=scalars):
+        for name, side in scalar.boundaries.sides.items():
+            where, kind = (*key, "boundaries", name), boundaries.sides.get(name)
+            if name not in charts.sides:
+                yield wrong(where, side.written(), f"the grid has no such side; {known_sides(name, charts)}")
+            elif kind is not None and kind.type not in ("wall", "inflow", "far-field"):
+                yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; leave it out")
+            elif kind is not None and side.flux is not None and kind.type != "wall":
+                yield wrong((*where, "flux"), side.flux, "a flux is given on walls; give the value that enters")
+            elif side.flux and scalar.diffusivity == 0:
+                yield wrong((*where, "flux"), side.flux, "nothing diffuses without diffusivity; give one")

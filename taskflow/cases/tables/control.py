@@ -1,0 +1,203 @@
+"""How the run proceeds and what it tells: [time], [output], [monitor], [checkpoint]."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field
+
+from taskflow.cases.formulas.values import checked, positive, saying, text
+from taskflow.cases.language.problems import Problem, missing, present, unknown_fields, wrong
+from taskflow.cases.language.table import Natural, Positive, Precision, Table, Whole, entry, optional, reads
+from taskflow.cases.timing.schedule import Every
+from taskflow.common.errors import BadInput
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
+
+LEAST_ERROR = 1e-15
+MOST_SNAPSHOTS = 1_000_000
+SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
+Interval = Annotated[Every, reads(Every.parse)]
+EVERYTHING = "all that the case has, without expressions"
+
+
+class Steady(Table):
+    """When a state is steady, and the run stops."""
+
+    brief: ClassVar[str | None] = "rate"
+
+    rate: Positive = entry(
+        "the largest rate of a steady state, per unit time: of the velocity, of `T` and of every scalar, how far it has"
+        " got from where it was when a while began, over that time and over its own range",
+        remedy="give the largest relative change per unit time of a steady state, a number > 0",
+    )
+    over: Positive | None = optional(
+        "how long nothing may have been faster, as a simulation time",
+        otherwise="the time in which the largest speed crosses the longest side, or diffusion levels what differs over"
+        " it, if that is shorter",
+    )
+    every: Interval = entry("how often it is looked at; cuts no step", Every(steps=10))
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        every, over = values.get("every"), values.get("over")
+        if isinstance(every, int | float) and isinstance(over, int | float) and every > over:
+            yield wrong("over", over, "it is looked at less often than that; give more, or a smaller time.steady.every")
+
+
+def _steady(value: Any) -> Any:
+    """A number alone is a rate."""
+    if value is None or isinstance(value, Mapping | Steady):
+        return value
+    return {"rate": saying(positive, "give a number > 0, a rate, or a table with rate, over and every")(value)}
+
+
+def _direction(value: object) -> tuple[str, ...] | None:
+    """A list of one direction; None for none."""
+    if value is None or value in ([], ()):
+        return None
+    if not isinstance(value, list | tuple) or not all(name in ("x", "y", "z") for name in value):
+        raise BadInput('give a list with a direction: ["x"], ["y"] or ["z"]')
+    if len(value) > 1:
+        raise BadInput('several directions at once are not available in this version; give one, as ["z"]')
+    return tuple(value)
+
+
+class Time(Table):
+    """Where the run stops and how long its steps are."""
+
+    alternatives = (
+        (("end", "steps"), missing("end", "give the time at which to stop, or time.steps")),
+        (("cfl", "step"), None),
+    )
+
+    end: Positive | None = optional("the time at which to stop", otherwise="this or `steps` is required")
+    steps: Whole | None = optional("stop after so many steps", otherwise="this or `end` is required")
+    steady: Annotated[Steady | None, reads(_steady)] = optional(
+        "stop when nothing changes any more: a table, see below, or its `rate` alone", otherwise="off"
+    )
+    cfl: Positive | None = optional(
+        "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz) before a step. A step that ends with more than 1.2 times as"
+        " much is taken again, shorter ([flows that accelerate](../explanation/method.md#flows-that-accelerate))."
+        " With rotation or stratification the frequency of what"
+        " oscillates, 2 abs(`rotation`) + N, is added in the brackets",
+        otherwise="0.5, without `step`",
+    )
+    step: Positive | None = optional("in place of `cfl`: a fixed step, kept however fast the flow gets, with a warning")
+    diffusion: Positive = entry(
+        "the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2), also for heat; eddies included", 0.2
+    )
+    capillary: Positive | None = optional(
+        "of two phases: the largest dt sqrt(2 pi surface_tension / ((density_1 + density_2) d^3)), d the smallest"
+        " spacing: the period of the shortest capillary waves",
+        otherwise="0.7, with surface tension",
+    )
+    scheme: Literal["ab2", "rk3"] = entry(
+        "`ab2`: Adams-Bashforth, second order, stable up to `diffusion` 0.25, and up to `cfl` 0.5 or so. `rk3`:"
+        " Runge-Kutta, third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to"
+        " 0.4: see [the method](../explanation/method.md#which-steps-are-stable), for `quick`, too",
+        "ab2",
+    )
+    implicit: Annotated[tuple[str, ...] | None, reads(_direction)] = optional(
+        'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: thin cells'
+        " there do not bound the step by `diffusion`. See [the method](../explanation/method.md#implicit-diffusion)",
+        otherwise="none",
+    )
+
+    @classmethod
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        return values if present(values, "cfl", "step") else {**values, "cfl": 0.5}
+
+
+def names(value: object) -> tuple[str, ...]:
+    """A list of names, each once."""
+    if not isinstance(value, (list, tuple)) or not value or not all(isinstance(name, str) for name in value):
+        raise BadInput('give a list of names, as ["u", "p"]')
+    twice = next((name for name in value if value.count(name) > 1), None)
+    if twice is not None:
+        raise BadInput(f"name {text(twice)} once")
+    return tuple(value)
+
+
+FieldNames = Annotated[tuple[str, ...] | None, reads(names)]
+
+
+DIGITS = f"give a number from {LEAST_ERROR:g} to below 1, or leave it out for all digits"
+_relative = checked(positive, lambda error: LEAST_ERROR <= error < 1, DIGITS)
+
+
+class Output(Table):
+    """The snapshots, and when they are written besides time 0 and the end."""
+
+    fields: FieldNames = optional(
+        "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity; of two"
+        " phases `f`, the share of phase 1, `phi`, and with surface tension `kappa`, the curvature. Also `Q`,"
+        " [expressions](#expressions) by name, and `\"name = expression\"`",
+        otherwise=EVERYTHING,
+    )
+    every: Interval | None = optional(
+        "how often: a number is a simulation time. Steps are trimmed to hit times exactly. Time 0 and the end are"
+        " always written",
+        otherwise="only those two",
+    )
+    precision: Precision = entry("of the numbers in the store", "single")
+    compression: Literal["lz4", "zstd", "none"] = entry(
+        "how they are packed: see [output](../howto/output.md#how-precisely)", "lz4"
+    )
+    relative_error: Annotated[Annotated[float, Field(ge=LEAST_ERROR, lt=1)] | None, reads(_relative)] = optional(
+        "numbers in snapshots and planes are rounded, by no more than this share of themselves", otherwise="all digits"
+    )
+
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        return self if self.fields is not None else self.model_copy(update={"fields": tables["fields"]})
+
+
+class MonitorTable(Table):
+    """When a line goes to the log, and what it has besides."""
+
+    every: Interval = entry("when a line goes to the log", Every(steps=10))
+    fields: FieldNames = optional(
+        "names of [expressions](#expressions), and `Q`: their means over the domain are in the log as `mean_NAME`",
+        otherwise="none",
+    )
+
+
+class CheckpointTable(Table):
+    """When, besides the end and a signal, the state is saved with which the run can go on, and how many are kept."""
+
+    every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = optional(
+        "as `output.every`, or `{ minutes = m }` of the wall clock: when the state is saved from which the run can"
+        " [go on](../howto/resume.md). Cuts no step",
+        otherwise="off: only at the end, after Ctrl-C and after SIGTERM",
+    )
+    keep: Natural = entry("the newest so many stay; 0: none is ever written", 2)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if values.get("keep") == 0 and present(values, "every"):
+            yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
+
+
+def _fields_exist(recordable: tuple[str, ...], output: Output) -> Iterator[Problem]:
+    return unknown_fields(("output", "fields"), output.fields, recordable)
+
+
+def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
+    every = output.every
+    if every is None:
+        return
+    pairs = (time.end, every.time), (time.steps, every.steps)
+    count = next((a / b for a, b in pairs if a is not None and b is not None), 0.0)
+    if count > MOST_SNAPSHOTS:
+        remedy = f"this is {count:.3g} snapshots; give a longer interval, for at most {MOST_SNAPSHOTS}"
+        yield wrong(("output", "every"), every.written(), remedy)
+
+
+Output.rules = (_fields_exist, _snapshots_can_be_counted)
+
+
+def _capillary_waves_are_there(tables: Mapping[str, Any], time: Time) -> Iterator[Problem]:
+    if time.capillary is not None and "two_phase" not in tables:
+        yield wrong(("time", "capillary"), time.capillary, "one fluid has no capillary waves; leave it out")
+
+
+Time.rules = (_capillary_waves_are_there,)

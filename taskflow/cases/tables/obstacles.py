@@ -1,0 +1,233 @@
+"""Bodies in the flow, and how they move: [[obstacles]], [bodies]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import ValidationInfo, field_validator
+
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.formulas.motion import RigidMotion, of_time
+from taskflow.cases.formulas.values import checked, number, several, three
+from taskflow.cases.language.problems import Problem, missing, numbered, present, wrong
+from taskflow.cases.language.table import Number, Positive, Table, Text, Vector, entry, optional, reads, written
+from taskflow.cases.tables.boundaries import Boundaries
+from taskflow.cases.tables.initial import Profile, profile
+from taskflow.cases.tables.physics import NO_HEAT, Heat
+from taskflow.cases.tables.pressure import PressureTable
+from taskflow.flow.bodies import MOST
+
+SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
+    "box": (("low", "high"), ()),
+    "sphere": (("centre", "radius"), ()),
+    "cylinder": (("centre", "radius", "axis"), ("length",)),
+    "implicit": (("inside",), ()),
+    "surface": (("file",), ("scale", "shift")),
+    "heights": (("file",), ("variable", "extent", "interpolation")),
+}
+OF_SHAPES = tuple(dict.fromkeys(key for needed, other in SHAPES.values() for key in (*needed, *other)))
+REMEDIES = {
+    "low": "give its lowest corner, three numbers",
+    "high": "give its highest corner, three numbers",
+    "centre": "give its centre, three numbers",
+    "radius": "give a number > 0",
+    "axis": 'give "x", "y" or "z"',
+    "inside": "give an expression in x, y, z that is negative inside the body",
+    "file": "give the path of a file",
+}
+NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
+ANGLE = "the angle about this axis in radians; one of them"
+_displacement = three(of_time, "three numbers or expressions of t")
+
+
+class BodyTurn(Table):
+    """The angle of a body that turns about one axis."""
+
+    least = missing("z", "give x, y or z, the angle about it in radians")
+
+    x: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
+    y: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
+    z: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from super().conflicts(values)
+        for key in present(values, "x", "y", "z")[1:]:
+            yield wrong(key, values[key], "turns about more than one axis are not available in this version; give one")
+
+
+class BodyMotion(Table):
+    """The prescribed motion of a rigid body."""
+
+    displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_displacement)] = optional(
+        "how far the body is from the place that its shape has, three numbers or [expressions](#initial) of the time"
+        " `t`. Its velocity is their derivative",
+        otherwise="zeros",
+    )
+    angle: BodyTurn | None = optional(
+        "a table with one of `x`, `y`, `z`: the angle in radians by which it is turned about that axis, a number or an"
+        " expression of `t`, right-handed",
+        otherwise="not turned",
+    )
+    centre: Vector | None = optional("of `angle`: a point of the axis, of the body at its place", otherwise="zeros")
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not present(values, "displacement", "angle"):
+            yield missing("displacement", "give displacement, angle, or both")
+        if present(values, "centre") and not present(values, "angle"):
+            yield wrong("centre", values["centre"], "it is the centre of a turn; give angle, or leave it out")
+
+    def rigid(self, key: str) -> RigidMotion:
+        """The motion, of which errors name this key."""
+        still = Expression(0.0, timed=True)
+        turns = {"xyz".index(name): angle for name, angle in self.angle if angle is not None} if self.angle else {}
+        axis, angle = next(iter(turns.items()), (2, still))
+        return RigidMotion(self.displacement or (still,) * 3, angle, axis, self.centre or (0.0, 0.0, 0.0), key)
+
+
+_numbers = several(number, 4, "give four numbers: x from, x to, y from, y to")
+INCREASING = "give four numbers that increase: x from, x to, y from, y to"
+_extent = checked(_numbers, lambda ends: ends[0] < ends[1] and ends[2] < ends[3], INCREASING)
+
+
+class BodyTreatment(Table):
+    """How surfaces of obstacles are treated."""
+
+    treatment: Literal["flagged", "immersed"] = entry(
+        "`flagged`: as stair steps of cells, of first order. `immersed`: where they are, of second order, for about"
+        " the same time; see [the method](../explanation/method.md#immersed-boundary). Bodies without a temperature"
+        " are insulated by stair steps in both",
+        "flagged",
+    )
+
+
+class BodyName(Table):
+    """The first keys of a body."""
+
+    name: Text | None = optional(
+        "force and moment on the body, and with a `temperature` its heat flux, go into the"
+        " [log](run_directory.md#log-jsonl). Obstacles of one name are one body; at most 100 names",
+        otherwise="not followed",
+    )
+    type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(
+        "the shape", remedy=f"give one of {', '.join(SHAPES)}"
+    )
+
+
+class ShapeTable(Table):
+    """A shape by its measures. A table of this kind has a key `type`, too: one of SHAPES."""
+
+    low: Vector | None = optional("of a `box`: its lowest corner")
+    high: Vector | None = optional("of a `box`: its highest corner")
+    centre: Vector | None = optional("of a `sphere` and a `cylinder`")
+    radius: Positive | None = optional("of a `sphere` and a `cylinder`")
+    axis: Literal["x", "y", "z"] | None = optional("of a `cylinder`")
+    length: Positive | None = optional("of a `cylinder`", otherwise="endless")
+    inside: Annotated[Profile | None, reads(profile)] = optional(
+        "of `implicit`: an [expression](#initial) that is negative inside; in Python also a function f(x, y, z)"
+    )
+    file: Text | None = optional("of a `surface` and of `heights`: see below")
+    scale: Positive | None = optional("of a `surface`: what each of its points is multiplied by", otherwise="1")
+    shift: Vector | None = optional("of a `surface`: what is added to each point, after that", otherwise="zeros")
+    variable: Text | None = optional(
+        "of `heights` from NetCDF: which variable", otherwise="the only one of two dimensions"
+    )
+    extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = optional(
+        "of `heights` from `.npy`: x from, x to, y from, y to", otherwise="the domain"
+    )
+    interpolation: Literal["linear", "nearest"] | None = optional("of `heights`, between them", otherwise="`linear`")
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        kind = values.get("type")
+        if not isinstance(kind, str) or kind not in SHAPES:
+            return
+        needed, other = SHAPES[kind]
+        for key in needed:
+            if values.get(key) is None:
+                yield Problem((key,), f"missing; {REMEDIES[key]}")
+        for key in present(values, *OF_SHAPES):
+            if key not in (*needed, *other):
+                yield wrong(key, values[key], f'type = "{kind}" has no {key}; it has {", ".join((*needed, *other))}')
+
+    @field_validator("high")
+    @classmethod
+    def _above(cls, high: Vector | None, info: ValidationInfo) -> Vector | None:
+        low = info.data.get("low")
+        if low and high and not all(a < b for a, b in zip(low, high, strict=True)):
+            raise ValueError(f"low = {list(low)} is not below it in every direction; give the larger numbers here")
+        return high
+
+
+class Obstacle(ShapeTable, BodyName):
+    """A body."""
+
+    temperature: Number | None = optional("with heat: of the surface", otherwise="insulated")
+    moment_about: Vector | None = optional(
+        "the point, of a body with a name; of one that moves, at its place at rest, it moves along",
+        otherwise="the middle of the box around it",
+    )
+    motion: BodyMotion | None = optional(
+        "of a body with a name, [immersed](#bodies): how it [moves](../howto/bodies.md#bodies-that-move). Obstacles of"
+        " one name move together, one of them says how",
+        otherwise="at rest",
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from super().conflicts(values)
+        kind = values.get("type")
+        known = isinstance(kind, str) and kind in SHAPES
+        if known and values.get("moment_about") is not None and values.get("name") is None:
+            yield wrong("moment_about", values["moment_about"], "moments are of bodies with a name; give it one")
+        if values.get("motion") is not None and values.get("name") is None:
+            yield wrong("motion", values["motion"], "bodies that move have names; give it a name")
+        if values.get("motion") is not None and kind == "heights":
+            yield wrong("motion", values["motion"], "heights that move are not available in this version; leave it out")
+
+
+Obstacles = tuple[Obstacle, ...]
+
+
+def _obstacles_have_heat(heat: Heat | None, obstacles: Obstacles) -> Iterator[Problem]:
+    for key, obstacle in numbered(obstacles=obstacles):
+        if heat is None and obstacle.temperature is not None:
+            yield wrong((*key, "temperature"), obstacle.temperature, NO_HEAT)
+
+
+def _forces_can_be_followed(obstacles: Obstacles) -> Iterator[Problem]:
+    names = list(dict.fromkeys(obstacle.name for obstacle in obstacles if obstacle.name))
+    if len(names) > MOST:
+        remedy = f"the forces on at most {MOST} bodies are followed; leave out names, or give several parts one name"
+        yield wrong(("obstacles",), f"{len(names)} names", remedy)
+    points: dict[str | None, Vector] = {}
+    for key, obstacle in numbered(obstacles=obstacles):
+        point = obstacle.moment_about
+        if point is not None and points.setdefault(obstacle.name, point) != point:
+            remedy = f'another part of "{obstacle.name}" has another point; give the parts of one name one point'
+            yield wrong((*key, "moment_about"), point, remedy)
+
+
+def _options_are_for_obstacles(
+    pressure: PressureTable, bodies: BodyTreatment, obstacles: Obstacles
+) -> Iterator[Problem]:
+    if obstacles:
+        return
+    if pressure.forcing is not None:
+        yield wrong(("pressure", "forcing"), pressure.forcing, NO_OBSTACLES)
+    if bodies.treatment != "flagged":
+        yield wrong(("bodies", "treatment"), bodies.treatment, NO_OBSTACLES)
+
+
+def _sides_press_on_no_bodies(boundaries: Boundaries, obstacles: Obstacles) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        if obstacles and side.pressure not in (None, "advected", 0.0):
+            remedy = "not available with obstacles in this version; give 0"
+            yield wrong(("boundaries", face, "pressure"), written(side.pressure), remedy)
+
+
+Obstacle.rules = (
+    _obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles, _sides_press_on_no_bodies,
+)  # fmt: skip

@@ -1,0 +1,226 @@
+"""The fluid and what acts on it: [fluid], [heat], [turbulence], [body]."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from taskflow.cases.language.problems import Problem, missing, present, shown, wrong
+from taskflow.cases.language.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
+from taskflow.cases.tables.boundaries import Boundaries
+from taskflow.cases.tables.grid import AXES, GridTable
+from taskflow.cases.tables.initial import Initial
+from taskflow.cases.tables.scalars import RELEASED, Scalars, Sources, TransportScheme, sources_are_inside
+from taskflow.cases.tables.timed import Values, changes, placed, three_of_time
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.closures.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
+
+MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
+ALONG = "the mean velocity along this direction; one of them at least"
+
+
+class FluidTable(Table):
+    """The fluid."""
+
+    viscosity: NonNegative = entry("kinematic viscosity", remedy="give the kinematic viscosity, a number >= 0")
+    scheme: Literal["central", "quick"] = entry(
+        "how the velocity is carried: `central`, or `quick`, biased upwind, for coarse grids",
+        "central",
+    )
+
+
+class Heat(Table):
+    """The temperature T, and the force -expansion (T - reference) gravity."""
+
+    diffusivity: NonNegative = entry("thermal diffusivity", remedy="give the thermal diffusivity, a number >= 0")
+    expansion: Number = entry("volumetric expansion coefficient", 0.0)
+    reference: Number = entry("temperature without buoyancy", 0.0)
+    source: Number = entry("temperature per unit time, everywhere", 0.0)
+    sources: Sources = entry(
+        "what heats in a `box` or at a `point`, as in [scalars](#scalars); `rate` is temperature times volume per time",
+        (),
+        remedy=RELEASED,
+    )
+    scheme: TransportScheme = entry(
+        "`central`, or `koren`: T stays within its bounds, see [the method](../explanation/method.md#scalars)",
+        "central",
+    )
+    background_gradient: Vector = entry(
+        "the constant gradient of a background temperature. `T`, its initial value and what boundaries give are then"
+        " departures from it, which may be periodic along the gradient",
+        (0.0, 0.0, 0.0),
+    )
+
+
+class BulkVelocity(Table):
+    """The mean velocity over the domain along some directions, which a uniform force keeps."""
+
+    least = missing("x", "give x, y or z, the mean velocity along it")
+
+    x: Number | None = optional(ALONG)
+    y: Number | None = optional(ALONG)
+    z: Number | None = optional(ALONG)
+
+    @property
+    def means(self) -> tuple[float | None, float | None, float | None]:
+        """Along x, y and z."""
+        return self.x, self.y, self.z
+
+
+class Forcing(Table):
+    """Accelerations of the whole fluid."""
+
+    gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
+    force: Annotated[Values, reads(three_of_time)] = entry(
+        "acceleration of all fluid; may [change in time](#what-changes-in-time)", (0.0, 0.0, 0.0)
+    )
+    rotation: Annotated[Values, reads(three_of_time)] = entry(
+        "the angular velocity of the frame; -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y"
+        " to the north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers. May"
+        " [change in time](#what-changes-in-time)",
+        (0.0, 0.0, 0.0),
+    )
+    geostrophic_wind: Vector = entry(
+        "the velocity at which the Coriolis force balances a constant gradient of the pressure; that gradient, 2"
+        " `rotation` x `geostrophic_wind`, drives the flow",
+        (0.0, 0.0, 0.0),
+    )
+    bulk_velocity: BulkVelocity | None = optional(
+        "a table with `x`, `y`, `z`, or some of them: the mean velocity over the volume of the fluid along a periodic"
+        " direction, which a uniform force keeps, from the start. It is in the log as `force_x`, ...",
+        otherwise="no such force",
+    )
+
+
+class TurbulenceTable(Table):
+    """Large-eddy simulation."""
+
+    model: Literal["smagorinsky", "wale", "vreman"] = entry(
+        "what the eddy viscosity is made of", remedy='give "smagorinsky", "wale" or "vreman"'
+    )
+    constant: NonNegative | None = optional("of the model", otherwise="`smagorinsky` 0.17, `wale` 0.5, `vreman` 0.07")
+    prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
+    damping: Literal["van-driest", "none"] | None = optional(
+        "of `smagorinsky`, beside smooth walls", otherwise="`van-driest`"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if _model(values) in ("wale", "vreman"):
+            for key in present(values, "damping"):
+                yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
+
+    @classmethod
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        model, filled = _model(values), dict(values)
+        if model is not None and not present(values, "constant"):
+            filled["constant"] = MODELS[model]().constant
+        if model == "smagorinsky" and not present(values, "damping"):
+            filled["damping"] = "van-driest"
+        return filled
+
+
+def _model(values: Mapping[str, Any]) -> str | None:
+    """The name of a model that there is."""
+    model = values.get("model")
+    return model if isinstance(model, str) and model in MODELS else None
+
+
+def _rough_walls_are_resolved(
+    cells: StaggeredGrid, boundaries: Boundaries, turbulence: TurbulenceTable | None
+) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        key, most = ("boundaries", face, "roughness"), cells.constants.beside(face) / 2
+        if side.roughness is not None and turbulence is None:
+            yield wrong(key, side.roughness, "the law of the wall is one of turbulent flow; add a [turbulence] table")
+        elif side.roughness is not None and side.roughness > most:
+            remedy = f"the first cell is not as far from the wall; give at most {most:g}, or fewer cells in {face[0]}"
+            yield wrong(key, side.roughness, remedy)
+
+
+def heat_is_on(heat: Heat | None, boundaries: Any, initial: Initial) -> Iterator[Problem]:
+    """Temperatures need heat, and fluxes of it a diffusivity, on the sides of a box and of charts."""
+    for face, side in boundaries.sides.items():
+        for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+            value, key = getattr(side, option), ("boundaries", face, option)
+            if heat is None:
+                yield wrong(key, written(value), NO_HEAT)
+            elif option != "temperature" and value != 0 and heat.diffusivity == 0:
+                yield wrong(key, written(value), "no heat flows without heat.diffusivity; give one")
+    if heat is None and initial.temperature is not None:
+        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
+
+
+def _tables_have_heat(heat: Heat | None, boundaries: Boundaries) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        if heat is None and side.table and "T" in side.table.names:
+            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
+            yield wrong(("boundaries", face, "table"), side.table.source, message)
+
+
+def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
+    if heat and heat.scheme != "central" and any(heat.background_gradient):
+        remedy = "a departure from a background has no bounds to keep; leave it out, or background_gradient"
+        yield wrong(("heat", "scheme"), heat.scheme, remedy)
+
+
+def _sources_of_heat_are_inside(grid: GridTable, heat: Heat | None) -> Iterator[Problem]:
+    return sources_are_inside(grid, ("heat",), heat.sources if heat else ())
+
+
+def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
+    if body.bulk_velocity is None:
+        return
+    for axis, mean, acceleration in zip(AXES, body.bulk_velocity.means, body.force, strict=True):
+        if mean is None:
+            continue
+        key = ("body", "bulk_velocity", axis)
+        if getattr(boundaries, axis) is None:
+            remedy = f'what flows along {axis} has to come back; give boundaries.{axis} = "periodic", or leave it out'
+            yield wrong(key, mean, remedy)
+        if acceleration != 0:
+            now = f"{acceleration:g}" if isinstance(acceleration, float) else shown(written(acceleration))
+            remedy = f"it takes the force that it needs; give 0 for body.force along {axis} (now {now})"
+            yield wrong(key, mean, remedy)
+    if any(body.geostrophic_wind):
+        remedy = "body.bulk_velocity drives the flow, too; leave one of them out"
+        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+
+
+def _walls_in_time_are_smooth(boundaries: Boundaries, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
+    """The law of the wall, and the damping at walls, know numbers."""
+    damped = turbulence is not None and turbulence.damping == "van-driest"
+    for face, side in boundaries.sides.items():
+        if side.type != "wall":
+            continue
+        parts = (*(side.velocity or ()), side.temperature, side.heat_flux, side.outside_temperature)
+        if side.roughness is not None and changes(*parts):
+            remedy = "not available in this version beside what changes in time; give numbers there, or leave it out"
+            yield wrong(("boundaries", face, "roughness"), side.roughness, remedy)
+        elif turbulence is not None and placed(*(side.velocity or ())):
+            remedy = "fields on walls are not available with [turbulence] in this version; give numbers"
+            yield wrong(("boundaries", face, "velocity"), written(side.velocity), remedy)
+        elif damped and changes(*(side.velocity or ())):
+            remedy = "damping at a wall whose velocity changes in time is not available in this version; give none"
+            yield wrong(("turbulence", "damping"), "van-driest", f"boundaries.{face}: {remedy}")
+
+
+def _fluxes_in_time_are_laminar(scalars: Scalars, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
+    for n, scalar in enumerate(scalars if turbulence is not None else (), start=1):
+        for face, side in scalar.boundaries:
+            if side is not None and changes(side.flux):
+                remedy = "a flux that changes in time is not available with [turbulence] in this version; give a number"
+                yield wrong(("scalars", f"[{n}]", "boundaries", face, "flux"), written(side.flux), remedy)
+
+
+def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
+    if any(body.geostrophic_wind) and not any(body.rotation):
+        remedy = "without rotation no Coriolis force balances it; give body.rotation, or leave it out"
+        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+    elif any(body.geostrophic_wind) and changes(*body.rotation):
+        remedy = "not available in this version beside a rotation that changes in time; give body.force in place of it"
+        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+
+
+Heat.rules = (heat_is_on, _tables_have_heat, _background_is_central, _sources_of_heat_are_inside)
+Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
+TurbulenceTable.rules = (_rough_walls_are_resolved, _walls_in_time_are_smooth, _fluxes_in_time_are_laminar)

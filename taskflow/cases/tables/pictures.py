@@ -1,0 +1,123 @@
+"""Pictures that are drawn while the run goes on: [[pictures]]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+from taskflow.cases.formulas.values import checked, number, several, whole
+from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, wrong
+from taskflow.cases.language.table import Number, Text, Truth, Vector, entry, optional, reads
+from taskflow.cases.tables.control import Interval
+from taskflow.cases.tables.grid import GridTable
+from taskflow.cases.tables.obstacles import Obstacles
+from taskflow.cases.tables.probes import Across, GroupName, plane_is_inside
+from taskflow.cases.timing.schedule import Every
+from taskflow.common.errors import BadInput
+from taskflow.flow.measures.derived import Q
+
+SPEED = "speed"
+ACROSS = "a slice across this direction, through the layer of cells whose centres are nearest"
+_NUMBERS = "give two numbers, the lower one first, as [0.0, 1.5]"
+
+
+_range = checked(several(number, 2, _NUMBERS), lambda ends: ends[0] < ends[1], _NUMBERS)
+_size = several(whole, 2, "give width and height in points of the screen, as [1280, 720]")
+
+
+class PictureTable(Across):
+    """A picture of a slice, or of a surface on which a field has a value, drawn again and again."""
+
+    name: GroupName = entry(
+        "of its files, `pictures/NAME_STEP.png`: letters, digits, hyphens and underscores",
+        remedy="give the name of its files",
+    )
+    x: Number | None = optional(ACROSS)
+    y: Number | None = optional(ACROSS)
+    z: Number | None = optional(ACROSS)
+    isosurface: Text | None = optional("in place of a slice: the surface on which this field, or `Q`, has a `value`")
+    value: Number | None = optional("of the field on the surface", otherwise="required with `isosurface`")
+    field: Text = entry("what is drawn on the slice, or colours the surface: a field, `speed` or `Q`", SPEED)
+    every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=100))
+    range: Annotated[tuple[float, float] | None, reads(_range)] = optional(
+        "of the colours, the lower end first", otherwise="that of the values in each picture"
+    )
+    log: Truth = entry("colours on a logarithmic scale", False)
+    cmap: Text | None = optional("the map of the colours, one of matplotlib", otherwise="as `taskflow plot` has it")
+    size: Annotated[tuple[int, int] | None, reads(_size)] = optional(
+        "width and height in points of the screen", otherwise="what the domain needs, of surfaces 1024 x 768"
+    )
+    view: Vector = entry("of a surface: from the domain to the eye, z is upwards", (1.0, -1.5, 0.8))
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        needed = missing("z", "give x, y or z, where a slice is, or an isosurface")
+        yield from exclusive(values, "x", "y", "z", "isosurface", needed=needed)
+        surface, level = values.get("isosurface"), values.get("value")
+        if surface is not None and level is None:
+            yield missing("value", "give the value of the field on the surface, a number")
+        if surface is None and level is not None:
+            yield wrong("value", level, "a slice has none; give isosurface, or leave it out")
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The field that is drawn, and the one whose surface that is."""
+        return tuple(dict.fromkeys((self.field, *((self.isosurface,) if self.isosurface is not None else ()))))
+
+
+Pictures = tuple[PictureTable, ...]
+
+
+def _pictures_have_names_and_fields(recordable: tuple[str, ...], pictures: Pictures) -> Iterator[Problem]:
+    known = dict.fromkeys((*recordable, SPEED, Q))
+    yield from names_differ(set(), numbered(pictures=pictures), "another picture has this name; give another one")
+    for key, picture in numbered(pictures=pictures):
+        for name, asked in (("field", picture.field), ("isosurface", picture.isosurface)):
+            if asked is not None and asked not in known:
+                yield wrong((*key, name), asked, f"this case has no such field; give one of {', '.join(known)}")
+
+
+def _slices_are_inside(grid: GridTable, pictures: Pictures) -> Iterator[Problem]:
+    for key, picture in numbered(pictures=pictures):
+        if picture.isosurface is None:
+            yield from plane_is_inside(grid, key, picture)
+        elif 1 in grid.cells:
+            remedy = "a surface needs two cells in each direction; give x, y or z: where a slice is"
+            yield wrong((*key, "isosurface"), picture.isosurface, remedy)
+
+
+def _colours_are_there(pictures: Pictures) -> Iterator[Problem]:
+    """Yield a problem for what `taskflow plot` refuses; matplotlib is loaded where there are pictures alone."""
+    for key, picture in numbered(pictures=pictures):
+        from taskflow.plots.look import Look
+
+        for name, value in (("cmap", picture.cmap), ("size", picture.size)):
+            try:
+                Look(**{name: value})
+            except BadInput as error:
+                yield wrong((*key, name), value, str(error).partition(": ")[2])
+        if picture.log and picture.range is not None and picture.range[0] <= 0:
+            yield wrong((*key, "range"), picture.range, "colours are logarithmic; give a lower end above 0")
+        if not any(picture.view):
+            yield wrong((*key, "view"), picture.view, "give a direction")
+
+
+def _no_bodies_are_in_q(fields: tuple[str, ...], pictures: Pictures, obstacles: Obstacles) -> Iterator[Problem]:
+    for key, picture in numbered(pictures=pictures) if obstacles and Q not in fields else ():
+        if Q in picture.fields:
+            remedy = "not available around obstacles in this version; give another field"
+            yield wrong((*key, "isosurface" if picture.isosurface == Q else "field"), Q, remedy)
+
+
+PictureTable.rules = (
+    _pictures_have_names_and_fields, _slices_are_inside, _colours_are_there, _no_bodies_are_in_q,
+)  # fmt: skip
+
+
+def check_libraries(pictures: Pictures) -> None:
+    """Raises BadInput where a picture needs a library that is not installed here."""
+    for key, picture in numbered(pictures=pictures):
+        if picture.isosurface is not None and find_spec("pyvista") is None:
+            where = f"{key[0]}{key[1]}.isosurface = {picture.isosurface}"
+            raise BadInput(f'{where}: it needs pyvista, which is not installed: pip install "taskflow-cfd[pictures]"')

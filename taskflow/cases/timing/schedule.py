@@ -1,0 +1,272 @@
+"""When things happen: how often, where the next step leads, and when a run is over.
+
+Every block of a run asks its own `Clock` and gets the same answer: no I/O, no state, no time of day. A `Pause` alone
+may be due by the wall clock.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from taskflow.cases.formulas.values import positive, whole
+from taskflow.common.errors import BadInput, RunFailed, named
+from taskflow.flow.stability import NO_EDDIES, StepLimit, shortest
+from taskflow.flow.time.schemes import DiffusiveRates
+
+MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
+FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
+ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
+
+
+@dataclass(frozen=True)
+class Every:
+    """An interval between events: a number of `steps`, a simulation `time`, or `minutes` of the wall clock; exactly one
+    of them, positive.
+    """
+
+    steps: int | None = None
+    time: float | None = None
+    minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.steps, self.time, self.minutes).count(None) != 2:
+            raise BadInput("give one of steps and time")
+        for name, kind in (("steps", whole), ("time", positive), ("minutes", positive)):
+            value = getattr(self, name)
+            with named(name):
+                object.__setattr__(self, name, None if value is None else kind(value))
+
+    @classmethod
+    def parse(cls, value: Any, *, minutes: bool = False) -> Every:
+        """An interval from a number (simulation time), { steps = n }, { time = t } or, where `minutes` may be,
+        { minutes = m }. Raises BadInput for anything else.
+        """
+        match value:
+            case Every() if minutes or value.minutes is None:
+                return value
+            case {"steps": steps} if len(value) == 1:
+                return cls(steps=steps)
+            case {"time": time} if len(value) == 1:
+                return cls(time=time)
+            case {"minutes": length} if minutes and len(value) == 1:
+                return cls(minutes=length)
+            case {"minutes": _} if not minutes:
+                raise BadInput("minutes are for checkpoints; give a number (simulation time) or { steps = n }")
+            case int() | float() if not isinstance(value, bool):
+                return cls(time=positive(value))
+        wall = ", { minutes = m }" if minutes else ""
+        raise BadInput(f"give a number > 0 (simulation time){wall}, {{ steps = n }} or {{ time = t }}")
+
+    def written(self) -> dict[str, float]:
+        """The table of a case file."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    def due(self, before: Tick, step: int, time: float) -> bool:
+        """Return whether an event falls after `before`, up to `step` and `time`; those of the wall clock never do."""
+        if self.time is None:
+            return self.steps is not None and step % self.steps == 0 and step > before.step
+        return (time / self.time + MEETS) // 1 > (before.time / self.time + MEETS) // 1
+
+    def after(self, time: float) -> float:
+        """The first multiple of the interval later than `time`, a product: nothing accumulates. Infinite for steps."""
+        if self.time is None:
+            return math.inf
+        count = intervals(time, self.time)
+        while count * self.time <= time * (1 + ROUNDING):
+            count += 1
+        return count * self.time
+
+
+def intervals(time: float, length: float) -> int:
+    """The number of intervals of `length` in `time`, give or take one. Raises BadInput where rounding hides it."""
+    if length < 16 * ROUNDING * time:
+        raise BadInput(f"intervals of {length:g} cannot be told apart at time {time:g}; give longer ones")
+    return math.floor(time / length)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """The state of a run after `step` steps, and what is due then.
+
+    `dt` is the length of the step that led here; `ratio` = dt / previous dt is what Adams-Bashforth needs (0: Euler).
+    `bounds` are those of its length, see `StepLimit.bounds`; `limit` says which of them set it, or "end" where less was
+    left to a time that is hit.
+    """
+
+    step: int = 0
+    time: float = 0.0
+    dt: float = 0.0
+    ratio: float = 0.0
+    output: bool = True
+    monitor: bool = True
+    finished: bool = False
+    checkpoint: bool = False
+    limit: str = field(default="", compare=False)
+    bounds: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    def last(self) -> Tick:
+        """This moment as the end of the run, whose state is written."""
+        return replace(self, output=True, monitor=True, finished=True)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Leads a run from `start` to `end` (a time) or to so many `steps`; hits the end and the times of `output` exactly.
+
+    Steps are as long as `limit` allows, but the way to the next such time is divided evenly: no step is shorter than
+    half of that unless the whole way is. `monitor` and `checkpoint` are due at the first step that reaches their time:
+    they cut no step. `motion` finds the length of a step from a time, given dt at most, that bodies allow which move.
+    """
+
+    limit: StepLimit
+    end: float | None = None
+    steps: int | None = None
+    output: Every | None = None
+    monitor: Every | None = None
+    checkpoint: Every | None = None
+    motion: Callable[[float, float], float] | None = None
+
+    def start(self) -> Tick:
+        """The initial state: written and logged."""
+        return Tick()
+
+    def advance(
+        self, now: Tick, advection: float, eddies: DiffusiveRates = NO_EDDIES, most: float = math.inf
+    ) -> Tick:
+        """The tick to which the step from `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`, `eddies`
+        as in `StepLimit`. A step that is not fixed is at most as long as `most`, what time.cfl allows a flow that
+        accelerates.
+
+        `RunFailed` if the velocity is not finite any more, or demands steps too short to get anywhere.
+        """
+        advection = float(advection)
+        if not 0 <= advection < math.inf:
+            raise RunFailed(
+                f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; {self.remedy}"
+            )
+        bounds = self.limit.bounds(advection, eddies)
+        if self.limit.fixed is None and most < bounds["cfl"]:
+            bounds = {**bounds, "cfl": most}
+        if self.motion is not None:
+            bounds = {**bounds, "motion": self._slow_enough(now, shortest(bounds))}
+        dt, time, cut = self._stride(now, shortest(bounds))
+        step = now.step + 1
+        finished = time == self.end or step == self.steps
+        due = self.output is not None and (
+            step % self.output.steps == 0 if self.output.steps else time == self.output.after(now.time)
+        )
+        monitor = finished or (self.monitor is not None and self.monitor.due(now, step, time))
+        checkpoint = self.checkpoint is not None and self.checkpoint.due(now, step, time)
+        ratio, limit = dt / now.dt if now.dt else 0.0, "end" if cut else min(bounds, key=bounds.__getitem__)
+        return Tick(step, time, dt, ratio, finished or due, monitor, finished, checkpoint, limit, bounds)
+
+    def over(self, now: Tick) -> bool:
+        """Return whether a run that stands here has nothing left to do."""
+        ended = self.end is not None and now.time >= self.end
+        return ended or (self.steps is not None and now.step >= self.steps)
+
+    def progress(self, now: Tick) -> float:
+        """Share of the run that is done, 0 to 1."""
+        return min(1.0, max(now.step / self.steps if self.steps else 0.0, now.time / self.end if self.end else 0.0))
+
+    def snapshots(self) -> int | None:
+        """The number of states that are written unless the run is stopped, first and last included; None: not known."""
+        if self.output is None:
+            return 2
+        if self.steps is not None and self.output.steps is not None:
+            return 2 + (self.steps - 1) // self.output.steps
+        if self.end is None or self.output.time is None:
+            return None
+        between = intervals(self.end, self.output.time) + 1
+        while between and self._is_end(between * self.output.time):
+            between -= 1
+        return 2 + between
+
+    def _slow_enough(self, now: Tick, dt: float) -> float:
+        """The length of a step that bodies allow. `RunFailed` where it is not that which is fixed."""
+        assert self.motion is not None
+        allowed = self.motion(now.time, dt)
+        if self.limit.fixed is not None and allowed < dt:
+            raise RunFailed(
+                f"at step {now.step}, time {now.time:g}, a body moves more than half a spacing in time.step ="
+                f" {self.limit.fixed:g}; give one of {allowed:g} or less, or time.cfl in its place"
+            )
+        return allowed
+
+    def _stride(self, now: Tick, longest: float) -> tuple[float, float, bool]:
+        """Length of the step from `now`, the time it reaches, and whether that cuts it short."""
+        target, cut = self.output.after(now.time) if self.output else math.inf, False
+        target = self.end if self.end is not None and self._is_end(target) else target  # the next time to be hit
+        if target == math.inf:
+            dt, time = longest, now.time + longest
+        else:
+            way = target - now.time
+            if longest <= 4 * ROUNDING * target and longest < way:
+                raise self._too_short(now, longest)
+            count = max(1, math.ceil(way / longest * (1 - (FITS if self.limit.fixed is None else MEETS))))
+            dt = way / count
+            time = now.time + dt if count > 1 else target
+            cut = count == 1 and way < longest * (1 - MEETS)
+        if not now.time < time < math.inf:
+            raise self._too_short(now, dt)
+        return dt, time, cut
+
+    def _is_end(self, time: float) -> bool:
+        """Return whether an output at `time` would be the final state, or later."""
+        if self.end is None:
+            return False
+        interval = self.output.time if self.output and self.output.time else 0.0
+        return time > self.end - max(MEETS * interval, 4 * ROUNDING * self.end)
+
+    def _too_short(self, now: Tick, dt: float) -> RunFailed:
+        where = f"at step {now.step}, time {now.time:g}, a step of {dt:g} gets nowhere"
+        if self.limit.fixed is not None:
+            return RunFailed(f"{where}; give a larger time.step")
+        return RunFailed(f"the run diverged: {where}; {self.remedy}")
+
+    @property
+    def remedy(self) -> str:
+        """The remedy for a case whose steps are too long or too short."""
+        limit = self.limit
+        if limit.fixed is not None:
+            now = f"time.step (now {limit.fixed:g})"
+        else:
+            cfl, diffusion = f"time.cfl (now {limit.cfl:g})", f"time.diffusion (now {limit.diffusion:g})"
+            beyond = [cfl] * (limit.cfl > limit.scheme.cfl) + [diffusion] * (limit.diffusion > limit.scheme.diffusion)
+            now = " and ".join(beyond or [cfl])
+        return f"give a smaller {now}, or more cells"
+
+
+@dataclass(frozen=True)
+class Pause:
+    """The first tick at `step` or later, or at `time` or later, or after so many seconds of the `wall` clock, whichever
+    comes first. `deadline` is when these seconds are over, by `time.perf_counter` of the block that counts them.
+
+    A run that `stays` pauses where it is asked to stop; another one ends there.
+    """
+
+    step: float = math.inf
+    time: float = math.inf
+    wall: float = math.inf
+    stays: bool = True
+    deadline: float = math.inf
+
+    def begun(self) -> Pause:
+        return replace(self, deadline=time.perf_counter() + self.wall)
+
+    def reached(self, tick: Tick) -> bool:
+        """Return whether the run pauses at a tick; all blocks come to the same."""
+        return tick.step >= self.step or tick.time >= self.time
+
+    @property
+    def late(self) -> bool:
+        """Return whether the wall clock of this block wants a pause."""
+        return time.perf_counter() >= self.deadline
+
+
+NEVER = Pause(stays=False)
+HERE = Pause(step=0)

@@ -1,0 +1,167 @@
+"""The judgement on a steady state, as every block comes to it: over a while, and not at one moment."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.flow.measures.steadiness import Motion, Steadiness
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Program
+
+Measure = Callable[[Tick], Mapping[str, float]]  # the scalars of the monitor's program, after a step
+
+
+class StateWatch(ABC):
+    """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it. After a look
+    `insane` is the number that is not finite, and `concern` what has to be said of the step.
+    """
+
+    insane: str | None = None
+    concern: str | None = None
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The numbers of the last look that decide."""
+        return {}
+
+    def begin(self, now: float) -> None:  # noqa: B027  there may be nothing to do
+        """It begins at the time `now`."""
+
+    @abstractmethod
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Go on from the `state` of a checkpoint, whose fields are restored already."""
+
+    @property
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """The state for a checkpoint, besides fields."""
+
+    @abstractmethod
+    def look(self, before: Tick, now: Tick) -> str | None:
+        """Return how the run ends here, where it is time to look: as "steady", or "stalled"."""
+
+    @property
+    def shortfall(self) -> str | None:
+        """Say what a run that ends now lacks of a steady state, where that has to be said."""
+        return None
+
+
+class Settled(ABC):
+    """A criterion of a steady state, or of the steps on the way, and its `label`, a word. Picklable."""
+
+    label: ClassVar[str]
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """The programs by which it is looked at, in their order, beside the monitor."""
+        return ()
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Their own fields."""
+        return {}
+
+    @abstractmethod
+    def watch(self, shard: Shard, measure: Measure) -> StateWatch:
+        """The judgement on a block, whose state `measure` measures as the log does."""
+
+    @abstractmethod
+    def described(self) -> tuple[str, str]:
+        """The criterion in words: when the run ends, and how that is judged."""
+
+
+@dataclass(frozen=True)
+class SteadyCriterion(Settled):
+    """The criterion of a steady state: for the time `over`, by default `Steadiness.patience`, no rate reached
+    `rate`, whenever it was looked at (`every`). `fields` are the programs' own.
+    """
+
+    steadiness: Steadiness
+    rate: float
+    every: Every
+    over: float | None = None
+    label: ClassVar[str] = "steady"
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """Comparing with the state that is kept, and keeping another one."""
+        return self.steadiness.compare, self.steadiness.keep
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        return self.steadiness.fields
+
+    def watch(self, shard: Shard, measure: Measure) -> SteadyWatch:
+        return SteadyWatch(self, shard)
+
+    def described(self) -> tuple[str, str]:
+        """When the run stops early, and how its rate is defined."""
+        watched, most = self.steadiness.watched, self.steadiness.patience(0.0)
+        names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
+        if self.over is not None:
+            over = f"a time of {self.over:g}"
+        else:
+            over = "as long as the largest speed takes across the longest side"
+            over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
+        n = self.every.steps
+        often = f"{n} step{'s' * (n > 1)}" if n else f"{self.every.time:g} of time"
+        how = f"largest change since that time began / (its length x range), looked at every {often}"
+        return f"when the rate of {names} stays below {self.rate:g} for {over}", f"rate: {how}"
+
+
+class SteadyWatch(StateWatch):
+    """The judgement on one block; all blocks come to the same.
+
+    A while begins with a state that is kept. It goes on as long as nothing has got away from that state as fast as
+    `rate`, on average since then; otherwise a new one begins. The range of a quantity is the largest that it has had:
+    what fades away gets steady, too. Before anything has moved there is no while.
+    """
+
+    def __init__(self, settled: SteadyCriterion, shard: Shard) -> None:
+        self._settled, self._shard = settled, shard
+        self._rounding = float(np.finfo(next(iter(shard.partition.fields.values())).dtype).eps)
+        self._since, self._moved = 0.0, False
+        self._ranges = dict.fromkeys(settled.steadiness.watched, 0.0)
+        self._rates: dict[str, float] = {}
+
+    @property
+    def rates(self) -> dict[str, float]:
+        return self._rates
+
+    def begin(self, now: float) -> None:
+        self._shard.run(self._settled.steadiness.keep)
+        self._since = now
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        self._since, self._moved, self._ranges = state["since"], state["moved"], dict(state["ranges"])
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return {"since": self._since, "moved": self._moved, "ranges": dict(self._ranges)}
+
+    def look(self, before: Tick, now: Tick) -> str | None:
+        settled, shard = self._settled, self._shard
+        if not settled.every.due(before, now.step, now.time):
+            return None
+        shard.run(settled.steadiness.compare)
+        motions = settled.steadiness.motions(shard.scalars, now.dt, self._rounding)
+        self._rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
+        self._moved = self._moved or any(rate > 0 for rate in self._rates.values())
+        if not (self._moved and all(rate < settled.rate for rate in self._rates.values())):  # nor what is not finite
+            self.begin(now.time)
+            return None
+        over = settled.over or settled.steadiness.patience(shard.scalars.get("speed", 0.0))
+        return "steady" if now.time - self._since >= over else None
+
+    def _rate(self, name: str, motion: Motion, length: float) -> float:
+        """0 where there is nothing that could differ."""
+        self._ranges[name] = largest = max(self._ranges[name], motion.range)
+        return motion.change / (length * largest) if motion.range > 0 else motion.range

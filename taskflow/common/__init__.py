@@ -1,0 +1,1 @@
+"""Errors, text, units, files, caching: for every room. It knows none of them."""

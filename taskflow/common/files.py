@@ -1,0 +1,133 @@
+"""Files that users name: opened so that nothing waits, and read as far as they may be large."""
+
+from __future__ import annotations
+
+import os
+import resource
+import stat
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from taskflow.common.errors import BadInput
+from taskflow.common.units import size
+
+TABLE = 10_000_000  # bytes of a table of numbers as text
+SHAPE = 2_000_000_000  # bytes of a surface or a height map
+SHARE, SPARE = 100, 1 << 29  # bytes of memory that reading may take for each byte of a file, and besides
+ROOM = 700_000_000  # bytes besides that libraries may take, too, while they read
+KINDS = {
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
+
+
+@contextmanager
+def opened(path: str | Path, most: int, remedy: str, missing: str | None = None) -> Iterator[IO[bytes]]:
+    """A regular file of at most so many bytes, open for reading.
+
+    Raises BadInput, which does not repeat the path, where it is something else or cannot be opened, at once: a pipe is
+    not waited for. `remedy` says what to give instead, `missing` where there is no such file.
+    """
+    try:
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+    except FileNotFoundError:
+        raise BadInput(f"there is no such file; {missing or remedy}") from None
+    except (OSError, ValueError) as error:
+        raise _unread(error, remedy) from None
+    with file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            kind = next((name for holds, name in KINDS.items() if holds(status.st_mode)), "no file")
+            raise BadInput(f"cannot be read (it is {kind}); {remedy}")
+        if status.st_size > most:
+            raise BadInput(f"more than {most} bytes ({status.st_size}); {remedy}")
+        with bounded(status.st_size):
+            yield file
+
+
+_checking = False
+
+
+def only_check() -> None:
+    """Bound the memory of readers in this process from now on: its command checks files and computes nothing."""
+    global _checking
+    _checking = True
+
+
+@contextmanager
+def bounded(nbytes: int) -> Iterator[None]:
+    """While a command that only checks reads so many bytes, let it take memory in proportion to them.
+
+    Sizes that files claim are looked at before. This is for what nobody can look at, such as bytes that unpack to far
+    more than they should: libraries then fail to get memory, which is an error of theirs, and not the end of a host.
+    """
+    if not _checking:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limits = [limit for limit in (soft, _data() + SHARE * nbytes + ROOM) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    try:
+        yield
+    except MemoryError:
+        raise BadInput(
+            f"reading it takes more than {size(SHARE * nbytes + ROOM)}, out of proportion to the file ({size(nbytes)});"
+            " if the file is not damaged, write it without compression"
+        ) from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _data() -> int:
+    """Return the bytes that RLIMIT_DATA counts of this process."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
+
+
+def content(path: str | Path, most: int, remedy: str, missing: str | None = None) -> bytes:
+    """Read all of such a file. Raises BadInput as `opened` does, and where it cannot be read."""
+    with opened(path, most, remedy, missing) as file:
+        try:
+            data = file.read(most + 1)
+        except OSError as error:
+            raise _unread(error, remedy) from None
+    if len(data) > most:  # it grew, or does not tell its size
+        raise BadInput(f"more than {most} bytes; {remedy}")
+    return data
+
+
+def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -> str:
+    """Read all of such a file as text. Raises BadInput as `content` does, and with the place of what is not UTF-8."""
+    data = content(path, most, remedy, missing).removeprefix(BOM_UTF8)  # which programs on Windows begin with
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise BadInput(f"line {line}, byte {column}: not a text file in UTF-8; {remedy}") from None
+
+
+def fits(nbytes: int, what: str, of: int | None = None) -> None:
+    """Raise BadInput where reading something takes more memory than is free, or than a file of `of` bytes may ask for.
+
+    Files claim sizes. Sound ones that are packed take some ten times their bytes, damaged or hostile ones any number.
+    """
+    free = psutil.virtual_memory().available
+    if nbytes > free:
+        raise BadInput(f"{what}: reading it takes {size(nbytes)}, of which {size(free)} are free; give a smaller one")
+    if of is not None and nbytes > SHARE * of + SPARE:
+        raise BadInput(
+            f"{what}: reading it takes {size(nbytes)}, out of proportion to the file ({size(of)}); if the file is not"
+            " damaged, write it without compression"
+        )
+
+
+def _unread(error: OSError | ValueError, remedy: str) -> BadInput:
+    return BadInput(f"cannot be read ({getattr(error, 'strerror', None) or error}); {remedy}")

@@ -1,0 +1,103 @@
+"""Who can change a path: folders from which code is loaded, or with keys in them, belong to this user alone."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from taskflow.common.errors import BadInput
+
+LINKS = 40  # symbolic links that are followed, as many as Linux does
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def weakness(path: str | Path, *, shared: bool = False, links: int = LINKS) -> str | None:
+    """Say why another user could exchange a path or write into it; None if only root and this user can.
+
+    Every folder on the way belongs to root or to this user. Nobody else may write into it, unless it is sticky, as
+    /tmp is. The path itself may be sticky only if `shared`. Raises OSError where it does not exist.
+    """
+    path = Path.cwd() / path
+    trusted = {0, os.geteuid(), Path("/").stat().st_uid}  # in a container root can have another number
+    for part in (*reversed(path.parents), path):
+        status = part.lstat()
+        mode = stat.S_IMODE(status.st_mode)
+        if status.st_uid not in trusted:
+            return f"{part} belongs to another user (user {status.st_uid}, mode {mode:04o})"
+        if stat.S_ISLNK(status.st_mode):
+            if not links:
+                return f"{part} is one of too many symbolic links"
+            target = part.parent / part.readlink()
+            if found := weakness(target, shared=shared or part != path, links=links - 1):
+                return found
+        elif mode & OTHERS and not (mode & stat.S_ISVTX and (shared or part != path)):
+            return f"others may write into {part} (mode {mode:04o})"
+    return None
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder and its missing parents for this user alone, whatever the umask. Raises OSError."""
+    for part in (*reversed(folder.parents), folder):
+        if not part.exists():
+            part.mkdir(mode=0o700, exist_ok=True)
+
+
+def first_own(folders: Iterable[str | Path]) -> Path:
+    """Return the first of these folders in which nobody else can exchange what this user makes. Raises BadInput."""
+    reasons = []
+    for folder in dict.fromkeys(map(Path, folders)):
+        try:
+            reason = weakness(folder, shared=True)
+            if reason is None and os.access(folder, os.W_OK | os.X_OK):
+                return folder.resolve(strict=True)
+        except OSError as error:
+            reason = f"{folder}: {error.strerror}"
+        reasons.append(reason or f"{folder} cannot be written")
+    raise BadInput(
+        f"no folder is safe from other users ({'; '.join(reasons)}); set TMPDIR to a folder of your own"
+        " in which nobody else may write"
+    )
+
+
+def scratch_folders() -> tuple[str, ...]:
+    """Return the folders for temporary files in which scratch folders may be made, the best first."""
+    return tempfile.gettempdir(), "/tmp", "/var/tmp"
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """Make an empty folder that no other user can read, change or exchange, and remove it at the end.
+
+    It is below TMPDIR, or below /tmp or /var/tmp where others could exchange what is in TMPDIR. Raises BadInput if all
+    of these are unsafe.
+    """
+    where = first_own(scratch_folders())
+    with tempfile.TemporaryDirectory(prefix="taskflow-", dir=where, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def main(task: str, *paths: str) -> str | None:
+    """Do a task for shell scripts; returns the problem, if any.
+
+    `scratch` makes such a folder and prints it, `first` prints the first safe one of some folders, `check` only fails
+    if a path is unsafe.
+    """
+    try:
+        match task:
+            case "scratch":
+                print(tempfile.mkdtemp(prefix="taskflow-", dir=first_own(scratch_folders())))
+            case "first":
+                print(first_own(paths))
+            case "check":
+                return next(filter(None, map(weakness, paths)), None)
+            case _:
+                return f"unknown task {task}"
+    except BadInput as error:
+        return str(error)
+    except OSError as error:
+        return f"{error.filename}: {error.strerror}"
+    return None

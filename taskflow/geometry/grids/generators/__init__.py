@@ -1,0 +1,1 @@
+"""Generators of body-fitted grids, and their options."""

@@ -1,0 +1,203 @@
+"""The keys that shapes of grids have, with their kinds, defaults and meanings, and how they are read."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from taskflow.common import files
+from taskflow.common.errors import BadArgument
+from taskflow.geometry.grids.multiblock.grid import FARTHEST, MultiBlockGrid, all_right
+
+MOST = 2**31 - 1  # of what is counted
+NEAREST = 1 / FARTHEST  # lengths: ratios of two are finite
+MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
+TYPES = {"integer": int, "number": int | float, "boolean": bool, "string": str, "array": list | tuple}  # of JSON
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The values that a key takes, in `words` and as a JSON `schema`."""
+
+    words: str
+    schema: Mapping[str, Any]
+
+    def read(self, value: Any) -> Any:
+        """The value: rows as tuples, numbers in double precision. Raises ValueError for one of another kind; of one too
+        large or too small to compute with it says the bound, to go on after the words of the kind.
+        """
+        return _read(value, self.schema)
+
+
+def _read(value: Any, schema: Mapping[str, Any]) -> Any:
+    kind, said = schema.get("type"), schema.get
+    if kind and (not isinstance(value, TYPES[kind]) or isinstance(value, bool) != (kind == "boolean")):
+        raise ValueError
+    right = True
+    match kind:
+        case None:
+            right = value in schema["enum"]
+        case "array":
+            value = tuple(_read(item, schema["items"]) for item in value)
+            right = said("minItems", 0) <= len(value) <= said("maxItems", len(value))
+            right &= not said("uniqueItems") or len(set(value)) == len(value)
+        case "string":
+            right = len(value) >= schema["minLength"]
+        case "integer" | "number":
+            right = said("minimum", -math.inf) <= value <= said("maximum", math.inf)
+            right &= said("exclusiveMinimum", -math.inf) < value < said("exclusiveMaximum", math.inf)
+            most = FARTHEST if kind == "number" else MOST
+            if right and abs(value) > most:
+                raise ValueError(f", none beyond {most}")
+            if right and "exclusiveMinimum" in schema and value < NEAREST:
+                raise ValueError(f", none below {NEAREST}")
+    if not right:
+        raise ValueError
+    return float(value) if kind == "number" else value
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a shape, for case files, commands and the reference. Its default is `MISSING` where it is required."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    default: Any
+
+
+def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
+    """A field of a shape."""
+    said = {"kind": kind, "meaning": meaning}
+    return field(metadata=said) if default is MISSING else field(default=default, metadata=said)
+
+
+class _Axes(Kind):
+    """Several axes, in order; one of them may stand alone."""
+
+    def read(self, value: Any) -> tuple[str, ...]:
+        return tuple(sorted(_read([value] if isinstance(value, str) else value, _LETTERS)))
+
+
+def one_of(*names: str) -> Kind:
+    """The kind of a word out of several."""
+    return Kind(" or ".join(f'"{name}"' for name in names), {"enum": [*names]})
+
+
+def _row(item: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """The schema of so many values of one kind."""
+    return {"type": "array", "items": item, "minItems": count, "maxItems": count}
+
+
+_COUNT, _NUMBER = {"type": "integer", "minimum": 1}, {"type": "number"}
+_POSITIVE = {**_NUMBER, "exclusiveMinimum": 0}
+_TO_TEN = {**_NUMBER, "minimum": 0, "maximum": 10}
+_LETTERS = {"type": "array", "items": {"enum": ["x", "y", "z"]}, "uniqueItems": True}
+
+WHOLE = Kind("a whole number >= 1", _COUNT)
+NATURAL = Kind("a whole number >= 0", {"type": "integer", "minimum": 0})
+COUNTS = Kind("three whole numbers >= 1", _row(_COUNT, 3))
+NUMBERS = Kind("three numbers", _row(_NUMBER, 3))
+LENGTH = Kind("a number > 0", _POSITIVE)
+LENGTHS = Kind("three numbers > 0", _row(_POSITIVE, 3))
+RADII = Kind("two numbers > 0", _row(_POSITIVE, 2))
+ANGLE = Kind("a number of degrees > 0 and < 180", {**_POSITIVE, "exclusiveMaximum": 180})
+STRENGTH = Kind("a number >= 0 and at most 10", _TO_TEN)
+STRENGTHS = Kind("three numbers >= 0 and at most 10", _row(_TO_TEN, 3))
+SHARE = Kind("a number > 0 and < 1", {**_POSITIVE, "exclusiveMaximum": 1})
+RATIO = Kind("a number > 1 and at most 10", {**_NUMBER, "exclusiveMinimum": 1, "maximum": 10})
+NOT_NEGATIVE = Kind("a number >= 0", {**_NUMBER, "minimum": 0})
+TEXT = Kind("a text", {"type": "string", "minLength": 1})
+TRUTH = Kind("true or false", {"type": "boolean"})
+AXES = _Axes('a list of "x", "y" and "z"', {"anyOf": [_LETTERS, {"enum": ["x", "y", "z"]}]})
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridShape(ABC):
+    """A grid by formula. Making one whose keys cannot be obeyed raises BadGrid, with a problem per key."""
+
+    shape: ClassVar[str]
+    counts: ClassVar[str]  # what cells are counted along
+
+    cells: tuple[int, int, int] = key(COUNTS, "how many cells")
+
+    def __post_init__(self) -> None:
+        problems = []
+        for entry in self.entries():
+            value = getattr(self, entry.name)
+            if value is None and entry.default is None:
+                continue
+            try:
+                object.__setattr__(self, entry.name, entry.kind.read(value))
+            except ValueError as bound:
+                problems.append(BadArgument(entry.name, written(value), "", f"give {entry.kind.words}{bound}"))
+        all_right(problems or self.problems())
+        files.fits(MEMORY * self.count, f"cells = {written(self.cells)}: {self.count:.6g} in all")
+
+    @property
+    def count(self) -> int:
+        """How many cells the grid has."""
+        return math.prod(self.cells)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the grid is made of."""
+        return ()
+
+    @classmethod
+    def entries(cls) -> Iterator[Key]:
+        """All keys."""
+        for entry in fields(cls):
+            meaning = entry.metadata["meaning"]
+            if entry.name == "cells":
+                meaning += f", along {cls.counts}; one along the last for a grid in two dimensions"
+            yield Key(entry.name, entry.metadata["kind"], meaning, entry.default)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """The shape of keys from a file. Raises BadGrid, too, where keys are missing or unknown."""
+        known = {entry.name: entry for entry in cls.entries()}
+        problems = []
+        for name, value in values.items():
+            if name not in known:
+                near = get_close_matches(name, known, 1)
+                remedy = f"did you mean {near[0]}?" if near else f"{cls.shape} has {', '.join(known)}"
+                problems.append(BadArgument(name, written(value), ": there is no such key", remedy))
+        for name, entry in known.items():
+            if entry.default is MISSING and name not in values:
+                problems.append(BadArgument(name, None, " is missing", f"give {entry.kind.words}"))
+        all_right(problems)
+        return cls(**values)
+
+    def problems(self) -> Iterator[BadArgument]:
+        """Yield what is wrong with keys that are sound by themselves."""
+        yield from ()
+
+    @abstractmethod
+    def grid(self) -> MultiBlockGrid:
+        """The grid."""
+
+    def at_least(self, axis: int, count: int, why: str) -> Iterator[BadArgument]:
+        """The problem with too few cells along a direction."""
+        if self.cells[axis] < count:
+            remedy = f"give at least {count} along {self.counts.split(', ')[axis]}, {why}"
+            yield BadArgument("cells", written(self.cells), "", remedy)
+
+
+def written(value: Any) -> str:
+    """A value as a case file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(written, value))}]"
+    try:
+        return str(value)
+    except ValueError:  # a number of thousands of digits
+        return f"({type(value).__name__})"

@@ -1,0 +1,1 @@
+"""Grids of several blocks: seams that match, gaps, merging, vertices beyond sides."""

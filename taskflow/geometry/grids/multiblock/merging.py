@@ -1,0 +1,192 @@
+"""Vertices that several charts share: they are made one, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from taskflow.common.errors import BadInput
+from taskflow.geometry.grids.multiblock.grid import NOWHERE, Chart, GridSeam, oriented, vertices
+from taskflow.runtime.regions import Box, Patch, triple
+
+TOLERANCE = 1e-8  # of the local edge: how far apart vertices of a seam may lie
+ROUNDING = 8.0  # times the spacing of floating-point numbers at the largest coordinate: the same, where cells are tiny
+BITS = 51  # of coordinates on periodic seams: what is one period away has a number, too
+
+
+class Lattice:
+    """Numbers for all vertices of charts, or for all edges along i, j and k: an edge lies at its low vertex."""
+
+    def __init__(self, charts: Sequence[Chart], axes: Sequence[int | None] = (None,)) -> None:
+        self.shapes = {
+            (chart, axis): triple(n + (a != axis) for a, n in enumerate(charts[chart].cells))
+            for chart in range(len(charts))
+            for axis in axes
+        }
+        counts = [int(np.prod(shape)) for shape in self.shapes.values()]
+        self.first = dict(zip(self.shapes, np.cumsum([0, *counts]).tolist(), strict=False))
+        self.count = sum(counts)
+
+    def numbers(self, chart: int, box: Box, axis: int | None = None) -> np.ndarray:
+        """Those [k, j, i] of a box of vertices of a chart, or of the edges along an axis."""
+        ni, nj, _ = self.shapes[chart, axis]
+        i, j, k = (np.arange(low, high) for low, high in zip(box.lo, box.hi, strict=True))
+        return np.asarray(self.first[chart, axis] + (k[:, None, None] * nj + j[:, None]) * ni + i)
+
+    def pairs(self, seam: GridSeam, axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of what is common to both sides of a seam: vertices, or edges along a direction of the one."""
+        one, turn, b = seam.one.vertices, seam.turn, None
+        other = vertices(turn, one)
+        if axis is not None:
+            one = one.expand((0, 0, 0), triple(-(a == axis) for a in range(3)))
+            b = abs(seam.axes[axis]) - 1
+            other = other.expand((0, 0, 0), triple(-(a == b) for a in range(3)))
+        numbers = self.numbers(seam.other.chart, other, b)
+        return self.numbers(seam.one.chart, one, axis).ravel(), oriented(turn, numbers).ravel()
+
+
+def edges(points: np.ndarray) -> np.ndarray:
+    """The length [k, j, i] of the shortest edge along the lattice at each of its points [xyz, k, j, i]."""
+    shortest = np.full(points.shape[1:], np.inf)
+    for axis in range(3):
+        length = np.moveaxis(np.sqrt((np.diff(points, axis=axis + 1) ** 2).sum(axis=0)), axis, 0)
+        rows = np.moveaxis(shortest, axis, 0)  # the same memory
+        for end in (rows[:-1], rows[1:]):
+            np.minimum(end, length, out=end)
+    return shortest
+
+
+def both(charts: Sequence[Chart], seam: GridSeam) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices [xyz, k, j, i] of a seam by the one chart, and by the other, in the same order."""
+    one = charts[seam.one.chart].at(seam.one.vertices)
+    return one, oriented(seam.turn, charts[seam.other.chart].at(seam.other.vertices))
+
+
+def tolerance(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """How far apart [k, j, i] vertices may lie that are one."""
+    tiny = ROUNDING * np.spacing(max(np.abs(one).max(), np.abs(other).max()))
+    return np.maximum(TOLERANCE * np.minimum(edges(one), edges(other)), tiny)
+
+
+def mismatches(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> Iterator[BadInput]:
+    """Problems with seams whose vertices do not coincide: the largest distance, and where that is."""
+    for seam in seams:
+        one, other = both(charts, seam)
+        moved = one + np.reshape(seam.translation, (3, 1, 1, 1))
+        apart = np.sqrt(((moved - other) ** 2).sum(axis=0))
+        if (apart > tolerance(one, other)).any():
+            worst = np.unravel_index(np.argmax(apart), apart.shape)
+            place = ", ".join(f"{x[worst]:.6g}" for x in one)
+            part = f"{apart.max():.3g} apart, {apart[worst] / edges(one)[worst]:.2g} of the edge there"
+            yield BadInput(
+                f"{seam}: vertices do not coincide, at ({place}) they are {part}; at most {TOLERANCE:g} is allowed:"
+                " join other faces, or write the grid in double precision"
+            )
+
+
+def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Chart, ...], tuple[GridSeam, ...]]:
+    """Charts and seams whose common vertices are the same to the bit: those of the chart with the lower number hold
+    for all. Where a period goes along x, y or z, this coordinate of vertices and translations is rounded to `BITS` bits
+    of the largest one, so that the sum of both is exact, and differences between neighbours are the same on both sides.
+    Other coordinates stay as they are: what is flat stays flat.
+    """
+    if not seams:
+        return tuple(charts), ()
+    lattice = Lattice(charts)
+    pairs = [lattice.pairs(seam) for seam in seams]
+    first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    used, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    a, b = place[: first.size], place[first.size :]
+
+    marks = np.searchsorted(used, [*lattice.first.values(), lattice.count])
+    mine = [used[lo:hi] - start for start, (lo, hi) in zip(lattice.first.values(), pairwise(marks), strict=True)]
+    points = np.concatenate([x.vertices.reshape(3, -1)[:, n] for x, n in zip(charts, mine, strict=True)], axis=1)
+    unit = _unit(max(max(float(chart.vertices.max()), -float(chart.vertices.min())) for chart in charts))
+    rounded = [replace(seam, translation=_rounded(seam.translation, unit)) for seam in seams]
+    count = [pair[0].size for pair in pairs]
+    steps = np.repeat(np.array([seam.translation for seam in rounded]), count, axis=0)
+    label, away = together(a, b, steps, used.size)
+    periodic = np.zeros((3, used.size), bool)
+    for along, step in zip(periodic, steps.T, strict=True):
+        along[label[a[step != 0]]] = True
+
+    base = points[:, label]
+    base = np.where(periodic[:, label], np.round(base / unit) * unit, base)
+    parts = np.split(base + away.T, marks[1:-1], axis=1)
+    return tuple(_with(chart, n, x) for chart, n, x in zip(charts, mine, parts, strict=True)), tuple(rounded)
+
+
+def _with(chart: Chart, places: np.ndarray, points: np.ndarray) -> Chart:
+    """The chart with other vertices in some places: the same one where these are what it has, to the bit."""
+    if chart.vertices.reshape(3, -1)[:, places].tobytes() == points.tobytes():
+        return chart
+    changed = chart.vertices.reshape(3, -1).copy()
+    changed[:, places] = points
+    return Chart(changed.reshape(chart.vertices.shape))
+
+
+def _unit(largest: float) -> float:
+    """The power of two whose multiples coordinates on periodic seams are."""
+    most = largest * (1 + 1e-9)  # rounding does not carry it over a power of two
+    return float(2.0 ** (np.ceil(np.log2(most or 1.0)) - BITS))
+
+
+def _rounded(translation: tuple[float, float, float], unit: float) -> tuple[float, float, float]:
+    if translation == NOWHERE:
+        return translation
+    return triple(float(np.round(t / unit) * unit) for t in translation)
+
+
+def together(a: np.ndarray, b: np.ndarray, steps: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The least of what belongs together, for each of `count` things, and how far [xyz] it is moved from that, where
+    a[n] + steps[n] is b[n].
+    """
+    label, away = np.arange(count), np.zeros((count, 3))
+    while True:
+        before = label.copy()
+        for source, target, sign in ((a, b, 1.0), (b, a, -1.0)):
+            lower = label[source] < label[target]
+            order = np.argsort(label[source[lower]])[::-1]  # of several, the lowest is the last to be written
+            s, t = source[lower][order], target[lower][order]
+            new_label, new_away = label[s], away[s] + sign * steps[lower][order]
+            label[t], away[t] = new_label, new_away
+        if (label == before).all():
+            return label, away
+
+
+def translated(charts: Sequence[Chart], seam: GridSeam) -> GridSeam:
+    """The seam with the translation by which its vertices are apart, if it is one for all, and they are not less than
+    half a cell apart, as those are that should coincide. Raises BadInput where it seems to be a rotation.
+    """
+    one, other = both(charts, seam)
+    apart, most = other - one, tolerance(one, other)
+    distance, across = np.sqrt((apart**2).sum(axis=0)), min(_across(charts, seam.one), _across(charts, seam.other))
+    if (distance <= most).all() or distance.max() < across / 2:
+        return seam
+    x, y, z = (float(np.median(step)) for step in apart)
+    if (np.sqrt(((apart - np.reshape((x, y, z), (3, 1, 1, 1))) ** 2).sum(axis=0)) <= most).all():
+        return replace(seam, translation=(x, y, z))
+    if _congruent(one, other):
+        said = "periodic by a rotation, which is not available in this version"
+        raise BadInput(f"{said}; make a grid of the whole circle")
+    return seam
+
+
+def _across(charts: Sequence[Chart], patch: Patch) -> float:
+    """The shortest edge from the faces of a patch into its chart."""
+    inwards = triple((0, 1 - 2 * patch.end)[a == patch.axis] for a in range(3))
+    chart, faces = charts[patch.chart], patch.vertices
+    return float(np.sqrt(((chart.at(faces.shift(inwards)) - chart.at(faces)) ** 2).sum(axis=0)).min())
+
+
+def _congruent(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether all distances from the corners of a patch are the same in the other."""
+    corners = [(0, 0, 0), (-1, -1, -1), (-1, 0, 0), (0, 0, -1), (0, -1, 0)]
+    for corner in corners:
+        first, second = (np.sqrt(((x - x[:, *corner][:, None, None, None]) ** 2).sum(axis=0)) for x in (one, other))
+        if not np.allclose(first, second, rtol=1e-6, atol=1e-9 * first.max()):
+            return False
+    return True

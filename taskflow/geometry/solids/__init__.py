@@ -1,0 +1,1 @@
+"""The insides of bodies: shapes, surfaces and height maps from files, distances, volumes."""

@@ -1,0 +1,119 @@
+"""How far points are from a closed surface of triangles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
+from taskflow.geometry.solids.surface import ClosedSurface, pairs
+
+POINTS = 1 << 18  # that are looked at in one go
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceDistance:
+    """The distance to a closed surface of triangles, as far as `reach`; farther away it is that.
+
+    Parts that share no edge are taken one after the other, the widest first: each is added, or is a hole where it faces
+    the other way than all together and is within the box of a wider one. Where parts overlap the distance is less, with
+    the right sign.
+    """
+
+    surface: ClosedSurface
+    reach: float
+
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return how far points are from the surface, positive inside; the coordinates broadcast. Raises BadInput where
+        a part is wound around a point more than once.
+        """
+        places = np.broadcast_arrays(x, y, z)
+        distance = np.full(places[0].size, -self.reach)
+        for start in range(0, distance.size, POINTS):
+            piece = slice(start, start + POINTS)
+            points, values = np.stack([along.flat[piece] for along in places], axis=1), distance[piece]
+            for part, hole in self._parts:
+                low, high = (np.array(end) for end in part.bounds)
+                near = np.flatnonzero(((points > low - self.reach) & (points < high + self.reach)).all(axis=1))
+                if near.size:
+                    own = self._signed(part, points[near])
+                    values[near] = np.minimum(values[near], -own) if hole else np.maximum(values[near], own)
+        return distance.reshape(places[0].shape)
+
+    @cached_property
+    def _parts(self) -> list[tuple[ClosedSurface, bool]]:
+        """The parts, and which are holes; in some files all triangles show their inside."""
+        parts = self.surface.parts
+        turned = [part.volume * self.surface.volume < 0 for part in parts]
+        return [(part, turned[n] and any(_within(part, wide) for wide in parts[:n])) for n, part in enumerate(parts)]
+
+    def _signed(self, part: ClosedSurface, points: np.ndarray) -> np.ndarray:
+        turns, away = part.turns(points), np.sqrt(self._squares(part, points))
+        if len(several := points[abs(turns) > 1]):
+            at = ", ".join(f"{along:g}" for along in several[0])
+            raise BadInput(f"a surface of triangles cuts itself: ({at}) is in it twice; give what overlaps apart")
+        return np.where(turns != 0, away, -away)
+
+    def _squares(self, part: ClosedSurface, points: np.ndarray) -> np.ndarray:
+        """Return the squares of the distances. A triangle is looked at closely where its middle is not farther than
+        the nearest one may be: fine ones on a coarse grid are many.
+        """
+        corners, places = np.ascontiguousarray(part.triangles.transpose(1, 2, 0)), np.ascontiguousarray(points.T)
+        middle = corners.mean(axis=0)
+        radius = np.max([_apart(corner, middle) for corner in corners], axis=0)
+        low, high, width = corners.min(axis=0) - self.reach, corners.max(axis=0) + self.reach, self.reach / 2
+        around = self.reach + 0.75**0.5 * width  # from the centre of a cube to its corners
+
+        def worth(numbers: np.ndarray, centres: np.ndarray) -> np.ndarray:
+            near = _apart(centres.T, middle[:, numbers]) <= around + radius[numbers]
+            wide = np.flatnonzero(near & (radius[numbers] > self.reach))
+            near[wide] = square_distance(centres[wide].T, corners[:, :, numbers[wide]]) <= around**2
+            return near
+
+        most, squares = np.full(len(points), self.reach), np.full(len(points), self.reach**2)
+        for numbers, n in pairs(low.T, high.T, points, width, worth):
+            np.minimum.at(most, n, _apart(places[:, n], middle[:, numbers]) + radius[numbers])
+        for numbers, n in pairs(low.T, high.T, points, width, worth):
+            near = _apart(places[:, n], middle[:, numbers]) - radius[numbers] <= most[n]
+            numbers, n = numbers[near], n[near]
+            np.minimum.at(squares, n, square_distance(places[:, n], corners[:, :, numbers]))
+        return squares
+
+
+def _within(part: ClosedSurface, wide: ClosedSurface) -> bool:
+    """Return whether a part is in the box around another one."""
+    (low, high), (lowest, highest) = part.bounds, wide.bounds
+    return all(a <= b for a, b in zip((*lowest, *high), (*low, *highest), strict=True))
+
+
+def square_distance(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Return the squares of the distances of points [xyz, n] to triangles [corner, xyz, n], one of each."""
+    edges = [corners[(n + 1) % 3] - corners[n] for n in range(3)]
+    away = [points - corner for corner in corners]
+    normal = _cross(edges[0], edges[1])
+    size = _dot(normal, normal)
+    above = size > 0  # not where a triangle is a line, nor where a point is beyond an edge
+    nearest = np.full(points.shape[1], np.inf)
+    for edge, from_corner in zip(edges, away, strict=True):
+        length = _dot(edge, edge)
+        along = np.clip(_dot(from_corner, edge) / np.where(length > 0, length, 1), 0, 1)
+        across = from_corner - along * edge
+        nearest = np.minimum(nearest, _dot(across, across))
+        above &= _dot(_cross(normal, edge), from_corner) >= 0
+    height = _dot(away[0], normal) ** 2 / np.where(size > 0, size, 1)
+    return np.where(above, height, nearest)
+
+
+def _apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.sqrt(_dot(a - b, a - b))
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The products of vectors [xyz, n], summed in one order for any number of them."""
+    return np.asarray(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

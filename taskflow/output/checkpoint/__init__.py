@@ -1,0 +1,1 @@
+"""Checkpoints: written, found, compared, put on other grids; states of other runs."""

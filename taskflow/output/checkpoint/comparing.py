@@ -1,0 +1,138 @@
+"""The store and the log of a run, compared with a checkpoint that counts on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, islice, product
+from math import ceil, prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from taskflow.output.checkpoint.checkpoint import Checkpoint
+from taskflow.output.disk.damage import Damaged, check_file, crc32c, file_size
+from taskflow.output.disk.disk import LOG, STORE
+from taskflow.output.store.groups import checked, has_records, metadata, open_group, without_cuts, without_time
+from taskflow.output.store.shards import surviving
+
+READERS, AT_ONCE = 8, 1000  # files that are read at the same time, and that are thought of
+NAMED = 5  # damages that a message names
+
+
+def sum_of_times(times: Iterable[float], crc: int = 0) -> int:
+    """Return the checksum of times, behind others that have the checksum `crc`."""
+    return crc32c(np.fromiter(times, "<f8"), crc)
+
+
+def sum_of_group(path: Path, group: str) -> int:
+    """Return the checksum of all that stays as it is in a group of a store while a run goes on: attributes,
+    coordinates, and the metadata of arrays; but not of how the arrays are cut, which other blocks change.
+
+    Raises Damaged where nothing can read it.
+    """
+    node, arrays = open_group(path, group, "r")
+    crc = crc32c(_text(dict(node.attrs)))
+    for chart in sorted({name.rpartition("/")[0] for name in arrays} - {""}):
+        crc = crc32c(_text([chart, dict(node[chart].attrs)]), crc)
+    for name, array in sorted(arrays.items()):
+        crc = crc32c(_text([name, without_cuts(without_time(metadata(path / array.path / "zarr.json")))]), crc)
+        if array.ndim <= 1 and not has_records(array):
+            crc = crc32c(np.ascontiguousarray(_values(path, array)), crc)
+    return crc
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
+
+
+def _values(path: Path, array: zarr.Array) -> np.ndarray:
+    """Return all values of a small array. Raises Damaged where they cannot be read."""
+    for number in product(*(range(ceil(n / width)) for n, width in zip(array.shape, array.chunks, strict=True))):
+        check_file(path / array.path / array.metadata.encode_chunk_key(number), 0)
+    try:
+        return np.asarray(array[...])
+    except Exception as error:  # whatever a codec makes of it
+        raise Damaged(f"{path / array.path}: {error}") from None
+
+
+class RunComparison:
+    """The comparison of a run directory with one checkpoint after the other, the newest first. It covers all that is
+    seen at once: times, log, coordinates, metadata, and size and index of each shard; with `contents` all values, too.
+    """
+
+    def __init__(self, directory: Path, *, contents: bool) -> None:
+        self._directory, self._contents = directory, contents
+        self._store = surviving(directory / STORE)
+        self._known: dict[str, tuple[int, list[tuple[int, str]]]] = {}  # how many records; what is wrong, from which on
+
+    def check(self, checkpoint: Checkpoint, groups: Iterable[str]) -> None:
+        """Raises Damaged where a checkpoint counts on what is damaged in these groups of the store, or in the log."""
+        state = checkpoint.state
+        problems = [*self._log(state["lines"], state["log"])]
+        for group in groups:
+            problems += self._group(group, state["records"][group], state["store"][group])
+        if problems:
+            more = f" and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
+            raise Damaged(f"{checkpoint.path}: it counts on what is damaged: {'; '.join(problems[:NAMED])}{more}")
+
+    def _log(self, lines: int, crc: int) -> Iterator[str]:
+        path = self._directory / LOG
+        if not lines and not path.exists():
+            return
+        try:
+            file_size(path)
+            text = path.read_bytes().splitlines(keepends=True)[:lines]
+        except (OSError, Damaged) as error:
+            yield f"{error}"
+            return
+        if len(text) < lines or not all(line.endswith(b"\n") for line in text[-1:]):
+            yield f"{path}: {len(text)} lines, where {lines} were written"
+        elif crc32c(b"".join(text)) != crc:
+            yield f"{path}: it is not as it was written"
+
+    def _group(self, group: str, count: int, checksums: Mapping[str, int]) -> list[str]:
+        try:
+            arrays = open_group(self._store, group, "r")[1]
+            times = _values(self._store, arrays["time"])
+            if (visible := int(np.isfinite(times).sum())) < count:
+                return [f"{self._store}: {visible} {group or 'snapshots'}, where {count} were written"]
+            if self._known.get(group, (-1, []))[0] < count:
+                self._known[group] = count, [*self._files(arrays.values(), count)]
+            if problems := [problem for record, problem in self._known[group][1] if record < count]:
+                return problems
+            if sum_of_group(self._store, group) != checksums["fixed"]:
+                checked(self._store, group)  # may know better
+                return [f"{self._store / group}: coordinates or metadata are not as they were written"]
+            if sum_of_times(times[:count]) != checksums["times"]:
+                return [f"{self._store / arrays['time'].path}: it is not as it was written"]
+        except (Damaged, OSError) as error:
+            return [f"{error}"]
+        return []
+
+    def _files(self, arrays: Iterable[zarr.Array], count: int) -> Iterator[tuple[int, str]]:
+        """Yield problems of the files of the first records, each with the first record that needs the file."""
+        files = chain.from_iterable(self._chunks(array, count) for array in arrays)
+        with ThreadPoolExecutor(READERS) as pool:
+            while some := [*islice(files, AT_ONCE)]:
+                yield from filter(None, pool.map(self._look, some))
+
+    def _chunks(self, array: zarr.Array, count: int) -> Iterator[tuple[int, Path, int]]:
+        """Yield the files of an array that these records need: its first record, its path, its number of chunks."""
+        widths = array.shards or array.chunks
+        chunks = prod(widths) // prod(array.chunks) if array.shards else 0
+        shape = (count, *array.shape[1:]) if has_records(array) else array.shape
+        for number in product(*(range(ceil(n / width)) for n, width in zip(shape, widths, strict=True))):
+            record = number[0] * widths[0] if has_records(array) else -1
+            yield record, self._store / array.path / array.metadata.encode_chunk_key(number), chunks
+
+    def _look(self, file: tuple[int, Path, int]) -> tuple[int, str] | None:
+        record, path, chunks = file
+        try:
+            check_file(path, chunks, contents=self._contents)
+        except Damaged as error:
+            return record, f"{error}"
+        return None

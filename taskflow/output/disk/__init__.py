@@ -1,0 +1,1 @@
+"""Files on disk: their names, damage, and the thread that writes."""

@@ -1,0 +1,111 @@
+"""Files that are there completely or not at all, and errors of the system as those of a run."""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from taskflow.common.errors import RunFailed
+
+CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
+STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
+CHARTS = "charts"  # the group of a store with a group for each chart
+DRAFT = ".partial"  # how names of drafts end, those of Zarr too
+Guard = Callable[[], None]  # raises RunFailed where nothing may be written any more
+
+
+def unguarded() -> None:
+    """Do nothing: the guard of a writer that is alone."""
+
+
+def has_charts(path: str | Path, group: str = "") -> bool:
+    """Return whether a group of a store has charts."""
+    return Path(path, group, CHARTS, "0", "zarr.json").exists()
+
+
+@contextmanager
+def on_disk(what: str) -> Iterator[None]:
+    """Raise RunFailed, in one line, where the system fails while it stores `what`."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"{what}: {error.strerror or error}") from error
+
+
+def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write a file, and wait until the disk has it. Raises OSError."""
+    with path.open("wb") as file:
+        for part in parts:
+            file.write(part)
+            if hasattr(os, "posix_fadvise"):  # the disk begins at once to write what memory has no more use for
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replacing(path: Path, guard: Guard = unguarded) -> Iterator[Path]:
+    """Give the name of a draft to write, which replaces the file at the end: that is there completely or as it was.
+    `guard` is called in between. A process that is killed leaves the draft: see `sweep`. Raises OSError.
+    """
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}{DRAFT}")
+    try:
+        yield draft
+        guard()
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def replace_synced(path: Path, text: str) -> None:
+    """Write a text file that is there completely or as it was. Raises OSError."""
+    with replacing(path) as draft:
+        write_synced(draft, [text.encode()])
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the disk has the names in a folder, or what is in a file. Raises OSError."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def sweep(path: Path) -> None:
+    """Remove the drafts in a folder, at any depth, that killed processes have left. Raises OSError."""
+    for draft in path.rglob(f"*{DRAFT}"):
+        draft.unlink(missing_ok=True)
+
+
+class Unsynced:
+    """Files that were written and that the system may still hold back. Many threads may note some."""
+
+    def __init__(self) -> None:
+        self._files, self._folders, self._lock = dict[Path, None](), dict[Path, None](), threading.Lock()
+
+    def note(self, root: Path, files: Iterable[Path]) -> None:
+        """Note files anywhere in the folder `root`, which have to be there after a power failure."""
+        with self._lock:
+            for path in files:
+                self._files[path] = None
+                for folder in path.parents:
+                    self._folders[folder] = None
+                    if folder == root:
+                        break
+
+    def sync(self) -> None:
+        """Wait until the disk has all that was noted by now, and is still there: records that were dropped are not.
+
+        Raises RunFailed where it fails.
+        """
+        with self._lock:
+            files, folders = self._files, self._folders
+            self._files, self._folders = {}, {}
+        for path in (*files, *folders):
+            with on_disk(f"{path}"), suppress(FileNotFoundError):
+                sync_folder(path)

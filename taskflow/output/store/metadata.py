@@ -1,0 +1,134 @@
+"""The meaning of the numbers in a store: CF attributes, and the staggering in the words of SGRID and xgcm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from taskflow.output.log import plain
+from taskflow.output.store.layout import FieldMetadata, StoreLayout
+
+CONVENTIONS = "CF-1.11 SGRID-0.3"
+SCALARS = (str, int, float)  # types that attributes have everywhere
+UNITS = "1"  # a case is in any one consistent system of units, and does not say which
+
+FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
+# A variable without time, where all bodies are at rest, so that readers can mask fields: `ds.p.where(ds.solid == 0)` is
+# of the fluid
+SOLID = "solid"
+SOLID_ATTRIBUTES: dict[str, Any] = {
+    "long_name": "cells with their centre in a body",
+    "flag_values": [0, 1],
+    "flag_meanings": "fluid solid",
+    "units": UNITS,
+    "grid": "grid",
+    "location": "volume",
+}
+# A field of each snapshot instead, where bodies move: 1 in bodies, 0 elsewhere
+IN_BODIES = {SOLID: FieldMetadata(SOLID_ATTRIBUTES["long_name"])}
+PARTS = {"cospectrum": "co-spectrum", "quadrature": "quadrature spectrum"}  # of the spectrum of two fields
+MEAN = "time: mean"
+
+# No standard_name: CF ties each to a medium (air, sea water) or to a dimensional unit, and a case has neither.
+TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
+GIVEN = "given_"  # with the name of a field: the range of what the case gives, as JSON, null without an end
+PSEUDO_TIME = "pseudo_time"  # attribute of a run to a steady state in pseudo-time: its time is the number of the step
+
+
+def moment(attributes: Mapping[Any, Any], time: float) -> str:
+    """Return when a record of a run with these attributes was: its time, or its step of pseudo-time."""
+    return f"step {time:.0f}" if PSEUDO_TIME in attributes else f"t = {time:.6g}"
+
+
+def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as
+    they are; all else becomes JSON text, to fit NetCDF.
+    """
+    flat = {key: plain(value) for key, value in attributes.items()}
+    for key, value in attributes.items():
+        if not isinstance(value, np.ndarray) and type(flat[key]) not in SCALARS:
+            flat[key] = json.dumps(flat[key], ensure_ascii=False)
+    return {"Conventions": CONVENTIONS, **flat}
+
+
+def coordinate_attributes(dim: str) -> dict[str, Any]:
+    """Return the attributes of a coordinate such as x_c or x_f; face i is half a cell before centre i (COMODO)."""
+    axis, place = dim[0], dim[2]
+    attributes: dict[str, Any] = {
+        "long_name": f"{axis} of cell {'centres' if place == 'c' else 'faces'}",
+        "axis": axis.upper(),
+        "units": UNITS,
+    }
+    if place == "f":
+        attributes["c_grid_axis_shift"] = -0.5
+    return attributes
+
+
+def metric_name(dim: str) -> str:
+    """Return the metric along a dimension: dx of x_c, dx_f of x_f."""
+    return f"d{dim[0]}{dim[1:].removesuffix('_c')}"
+
+
+def metric_attributes(dim: str) -> dict[str, Any]:
+    """Return the attributes of a metric such as dx or dx_f."""
+    axis, place = dim[0], dim[2]
+    about = f"size of cells along {axis}"
+    if place == "f":
+        about = f"distance along {axis} between the centres on both sides of a face; at a wall from it to the centre"
+    return {"long_name": about, "units": UNITS}
+
+
+def field_attributes(field: FieldMetadata) -> dict[str, Any]:
+    """Return the attributes of a field; its location in the words of SGRID, which calls the face across x face1."""
+    place = "volume" if field.location == "c" else f"face{'xyz'.index(field.location[1]) + 1}"
+    attributes = {"long_name": field.long_name, "units": field.units, "grid": "grid", "location": place}
+    more = {"cell_methods": field.cell_methods, "expression": field.expression}
+    return attributes | {name: value for name, value in more.items() if value}
+
+
+def statistics_metadata(
+    fields: Mapping[str, FieldMetadata],
+    means: Mapping[str, str],
+    covariances: Mapping[str, tuple[str, str]],
+    others: Mapping[str, str],
+) -> dict[str, FieldMetadata]:
+    """Return the metadata of averages over time, by name, all in cell centres: of means and covariances, each with the
+    names of the one or two `fields` that it is of, and of `others`, each with what it is in words.
+    """
+    metadata: dict[str, FieldMetadata] = {}
+    for name, field in means.items():
+        metadata[name] = FieldMetadata(f"mean in time of {fields[field].long_name}", fields[field].units, "c", MEAN)
+    for name, pair in covariances.items():
+        one, other = (fields[field] for field in pair)
+        units = " ".join(unit for unit in (one.units, other.units) if unit != UNITS) or UNITS
+        if one == other:
+            metadata[name] = FieldMetadata(f"variance in time of {one.long_name}", units, "c", "time: variance")
+        else:
+            words = f"covariance in time of {one.long_name} and {other.long_name}"
+            metadata[name] = FieldMetadata(words, units)
+    return metadata | {name: FieldMetadata(words, UNITS, "c", MEAN) for name, words in others.items()}
+
+
+def grid_attributes(layout: StoreLayout) -> dict[str, Any]:
+    """Return the attributes of the SGRID topology variable.
+
+    Nodes are the faces' positions. Between walls there is one node more than cells (`padding: none`, xgcm's outer);
+    in a periodic direction the last cell lies behind the last node (`padding: high`, xgcm's left).
+    """
+    padding = ["high" if periodic else "none" for periodic in layout.periodic]
+    cells = {axis: f"{axis}_c: {axis}_f (padding: {pad})" for axis, pad in zip("xyz", padding, strict=True)}
+    faces = {
+        f"face{n + 1}_dimensions": " ".join(f"{axis}_f" if axis == normal else cells[axis] for axis in "xyz")
+        for n, normal in enumerate("xyz")
+    }
+    return {
+        "cf_role": "grid_topology",
+        "long_name": "staggered grid: scalars in cell centres, velocities on the faces they cross",
+        "topology_dimension": 3,
+        "node_dimensions": "x_f y_f z_f",
+        "volume_dimensions": " ".join(cells.values()),
+        **faces,
+    }

@@ -1,0 +1,213 @@
+"""The store as xarray reads it, of a run that is finished or not: the dataset of a box and its cells, the tree of
+charts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import xarray as xr
+
+from taskflow.common.errors import BadInput
+from taskflow.output.disk.damage import RESTORE, Damaged
+from taskflow.output.disk.disk import CHARTS, STORE, has_charts
+from taskflow.output.store.chart_store import CHART, PATCHES, from_json
+from taskflow.output.store.groups import checked
+from taskflow.output.store.metadata import FIRST, SOLID
+from taskflow.runtime.regions import Patch, Triple, triple
+
+LISTED = 8  # times in a message
+NEAR = 1e-6  # of the latest time: what a time may be off
+
+Records = TypeVar("Records", xr.Dataset, xr.DataTree)
+
+
+def dataset(path: str | Path, group: str = "") -> xr.Dataset:
+    """Return the complete records in a group of a store, by default the snapshots, as lazy arrays; with `solid`, which
+    is stored once, where they are of all cells.
+
+    Raises BadInput where there is none, or it is damaged; and so does reading values, whenever that happens.
+    """
+    slots = _opened(Path(path), group)
+    ds = slots.isel(time=slice(int(np.isfinite(slots["time"].values).sum())))
+    return _with_bodies(ds, Path(path)) if group else ds
+
+
+def _opened(path: Path, group: str) -> xr.Dataset:
+    """Return all records of a group. Raises BadInput where it cannot be read."""
+    with _reading(path, group):
+        ds = xr.open_zarr(checked(path, group), group=group, consolidated=True, chunks=None)
+        ds["time"].values  # noqa: B018  where time is something else, nothing here is what a run has written
+        return ds
+
+
+@contextmanager
+def _reading(path: Path, group: str) -> Iterator[None]:
+    """Raises BadInput where a group cannot be read."""
+    try:
+        yield
+    except BadInput:
+        raise
+    except OSError as error:
+        raise BadInput(
+            f"{path}: no {group or 'snapshots'} to read; give the folder that `taskflow run` wrote"
+            f"{f', of a case with {group}' if group else ''}"
+        ) from error
+    except Exception as error:  # whatever Zarr and xarray make of metadata that nobody wrote
+        about = path / group / "zarr.json"
+        raise Damaged(f"{about}: it is not as it was written ({type(error).__name__}: {error}); {RESTORE}") from None
+
+
+def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
+    """Return a group with the cells that bodies take, where it has all cells and there are some."""
+    whole = _opened(path, "")
+    if SOLID not in whole or "time" in whole[SOLID].dims:
+        return ds
+    sizes = whole[SOLID].sizes.items()
+    return ds.assign({SOLID: whole[SOLID]}) if all(ds.sizes.get(dim) == size for dim, size in sizes) else ds
+
+
+def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
+    """Return the snapshot of a run at a time, or its last one. Raises BadInput where there is none."""
+    return _one(box_snapshots(directory), directory, time, "snapshot")
+
+
+def _one(records: Records, directory: str | Path, time: float | None, kind: str) -> Records:
+    """Return the record of a time, or the last one."""
+    if not records.sizes["time"]:
+        raise BadInput(f"{directory}: no {kind} is complete yet; wait for the first one")
+    return records.isel(time=-1) if time is None else at_time(records, time).isel(time=0)
+
+
+def box_snapshots(directory: str | Path) -> xr.Dataset:
+    """Return the snapshots of a run. Raises BadInput where there are none, or it is on charts: these have groups."""
+    ds = dataset(Path(directory) / STORE)
+    if "x_c" not in ds:
+        raise BadInput(f"{directory}: the run is on charts, of which this is not available; taskflow plot draws them")
+    return ds
+
+
+def at_time(records: Records, time: float) -> Records:
+    """Return the one record of a time. Raises BadInput where there is none."""
+    times = np.asarray(records["time"])
+    nearest = int(np.abs(times - time).argmin()) if len(times) else 0
+    if not len(times) or not abs(times[nearest] - time) <= NEAR * np.abs(times).max():  # nor is NaN one of them
+        raise BadInput(f"time = {time:.10g}: no snapshot was written then; choose one of {listed(times)}")
+    return records.isel(time=[nearest])
+
+
+def listed(times: Iterable[float]) -> str:
+    """Return times in words, with digits by which they are known again; of many the first and the last."""
+    words = [f"{time:.10g}" for time in times]
+    if len(words) > LISTED:
+        words[LISTED // 2 : -LISTED // 2] = ["..."]
+    return ", ".join(words) or "none"
+
+
+def edges(ds: xr.Dataset, axis: str) -> np.ndarray:
+    """Return where cells begin, and the last one ends, along an axis."""
+    return ended(ds[f"{axis}_f"].values, ds[f"{axis}_c"].values)
+
+
+def ended(faces: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Return the faces of cells with these centres, the last one included, which periodic directions do not have."""
+    return faces if len(faces) > len(centres) else np.append(faces, 2 * centres[-1] - faces[-1])
+
+
+def uniform(ds: xr.Dataset, axis: str) -> bool:
+    """Return whether all cells along an axis have one size."""
+    widths = np.diff(edges(ds, axis))
+    return bool(np.ptp(widths) <= 1e-9 * widths.max())
+
+
+def extent(ds: xr.Dataset, axis: str) -> tuple[float, float]:
+    """Return where the domain begins and ends along an axis."""
+    ends = edges(ds, axis)
+    return float(ends[0]), float(ends[-1])
+
+
+def widths(ds: xr.Dataset, axis: str) -> xr.DataArray:
+    """Return the size of each cell along an axis: twice the way from its low face to its centre."""
+    centres, faces = ds[f"{axis}_c"], ds[f"{axis}_f"]
+    return centres.copy(data=2 * (centres.values - faces.values[: centres.size]))
+
+
+def periodic(ds: xr.Dataset, axis: str) -> bool:
+    """Return whether a direction is periodic: then there is no last face."""
+    return bool(ds.sizes[f"{axis}_f"] == ds.sizes[f"{axis}_c"])
+
+
+def in_centres(ds: xr.Dataset, values: np.ndarray, dims: Sequence[Hashable]) -> np.ndarray:
+    """Return values along `dims` in cell centres: where they live on faces, the mean of both faces of a cell."""
+    for number, dim in enumerate(map(str, dims)):
+        if dim.endswith("_f"):
+            sums = values + np.roll(values, -1, axis=number)
+            values = (sums if periodic(ds, dim[0]) else np.delete(sums, -1, axis=number)) / 2
+    return values
+
+
+def tree(path: str | Path, group: str = "") -> xr.DataTree:
+    """Return the complete records in a group of a store of charts, by default the snapshots, as lazy arrays: a child
+    "charts/0", ... for each chart, with fields (time, k, j, i) in its cells, and as coordinates x, y, z of its vertices
+    (k_vertex, j_vertex, i_vertex) and x_c, y_c, z_c of its centres (k, j, i).
+
+    Raises BadInput where there is none, or it is damaged; and so does reading values, whenever that happens.
+    """
+    where = Path(path)
+    with _reading(where, group):
+        store: Any = checked(where, group)
+        groups = xr.open_groups(store, engine="zarr", group=group or None, consolidated=True, chunks=None)
+        # other groups, such as statistics, have times of their own, which no one tree has room for
+        within = {path.removeprefix(f"/{group}").lstrip("/."): part for path, part in groups.items()}
+        own = {path or "/": part for path, part in within.items() if path.split("/")[0] in ("", CHARTS)}
+        opened = xr.DataTree.from_dict(own)
+        slots = opened.coords["time"].values
+        if not has_charts(where, group):
+            raise BadInput(f"{where}: it has no charts; read it by taskflow.output.dataset")
+        return opened.isel(time=slice(int(np.isfinite(slots).sum())))
+
+
+def charts(records: xr.DataTree) -> Iterator[tuple[int, xr.Dataset]]:
+    """Yield the number and the dataset of each chart, in order, with the time. Raises BadInput where there are none."""
+    if CHARTS not in records.children:
+        raise BadInput("the tree has no charts; give the whole tree of a run on charts, as run.dataset() returns it")
+    for number in sorted(records[CHARTS].children, key=int):
+        chart = records[f"{CHARTS}/{number}"].to_dataset()
+        yield int(number), chart.assign_coords(records.coords)  # of one record the time is not inherited
+
+
+def patches(records: xr.DataTree) -> dict[str, list[Patch]]:
+    """Return the patches of all sides by name. Raises Damaged where charts do not say them."""
+    sides: dict[str, list[Patch]] = {}
+    for number, chart in charts(records):
+        try:
+            own = from_json(number, str(chart.attrs[PATCHES]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise Damaged(f"{CHARTS}/{number}: its sides are not as they were written ({error}); {RESTORE}") from None
+        for name, some in own.items():
+            sides.setdefault(name, []).extend(some)
+    return sides
+
+
+def place_of(number: int, chart: xr.Dataset) -> tuple[int, Triple]:
+    """Return the number in the whole grid of the chart of which these are cells, and the first of them there along i, j
+    and k: those of a plane that was recorded say it. Raises Damaged where they do not say it as it was written.
+    """
+    if CHART not in chart.attrs:
+        return number, (0, 0, 0)
+    try:
+        return int(chart.attrs[CHART]), triple(map(int, json.loads(chart.attrs[FIRST])))
+    except (KeyError, TypeError, ValueError) as error:
+        raise Damaged(f"{CHARTS}/{number}: it does not say whose cells it has ({error}); {RESTORE}") from None
+
+
+def snapshot_of(directory: str | Path, time: float | None, group: str = "") -> xr.DataTree:
+    """Return the snapshot of a run on charts at a time, or its last one; or the record of another group. Raises
+    BadInput where there is none.
+    """
+    return _one(tree(Path(directory) / STORE, group), directory, time, f"record of {group}" if group else "snapshot")

@@ -1,0 +1,205 @@
+"""The store of a run: groups of records, such as snapshots; created and committed by one process, written by the
+process of each block.
+
+The one process that changes shapes also rewrites the consolidated metadata, after each change and in one piece: so a
+reader finds all fields equally long at any moment, and xarray opens the store without complaint. (A copy that nobody
+kept up to date would hide new snapshots.)
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from zarr.codecs import BloscCodec
+
+from taskflow.output.disk.damage import Damaged
+from taskflow.output.disk.disk import Unsynced, on_disk
+from taskflow.output.store.groups import WHOLE, add_array, add_column, consolidate, has_records, open_group
+from taskflow.output.store.layout import RecordsLayout, StoreLayout, divide
+from taskflow.output.store.metadata import (
+    FIRST,
+    SOLID,
+    SOLID_ATTRIBUTES,
+    TIME,
+    coordinate_attributes,
+    field_attributes,
+    global_attributes,
+    grid_attributes,
+    metric_attributes,
+    metric_name,
+)
+from taskflow.output.store.packing import BITS, PACKING
+from taskflow.output.store.rigid_motion import write_places
+from taskflow.runtime.regions import Box
+
+PIECE = 2**24  # cells of which it is asked at once whether they are solid, and one stored chunk at most
+
+
+def create(
+    path: str | Path,
+    layout: StoreLayout,
+    attributes: Mapping[str, Any],
+    solid: Callable[[Box], np.ndarray] | None = None,
+) -> Store:
+    """Create the group of a layout in a store: coordinates, metrics, grid, empty fields, and `attributes` (title, case,
+    history, ...); with bodies also which cells are solid.
+
+    Raises zarr.errors.ContainsGroupError where it exists, OSError where it cannot be written.
+    """
+    about = global_attributes({**attributes, **({FIRST: json.dumps(layout.first)} if any(layout.first) else {})})
+    group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
+    for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
+        size = (layout.size(dim),)
+        add_array(group, dim, size, (dim,), coordinate_attributes(dim))[:] = layout.coordinate(dim)
+        add_array(group, metric_name(dim), size, (dim,), metric_attributes(dim))[:] = layout.metric(dim)
+    add_array(group, "grid", (), (), grid_attributes(layout), dtype="i4")[...] = 0
+    add_records(group, layout)
+    if solid is not None:
+        _save_solid(group, layout, solid, PACKING[layout.compression])
+    consolidate(path, layout.group)
+    return Store(path, layout.group)
+
+
+def add_records(group: zarr.Group, layout: RecordsLayout) -> None:
+    """Create the arrays of a layout that have records, without any yet: times, columns and fields."""
+    for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
+        add_column(group, name, layout.slots, described)
+    for path, array in layout.arrays.items():
+        shard, chunk = array.shard, array.chunk(layout.dtype)
+        add_array(
+            group,
+            path,
+            (layout.slots, *array.shape),
+            ("time", *array.dims),
+            {**field_attributes(layout.fields[array.field]), **_rounding(layout)},
+            chunks=(1, *chunk),
+            shards=None if shard == chunk else (1, *shard),
+            dtype=layout.dtype,
+            fill_value=np.nan,
+            packing=PACKING[layout.compression],
+        )
+
+
+def _rounding(layout: RecordsLayout) -> dict[str, Any]:
+    """Return the attributes of rounded values; the number of bits in the words of CF."""
+    if layout.kept_bits is None:
+        return {}
+    return {BITS: layout.kept_bits, "relative_error": 2.0 ** -(layout.kept_bits + 1)}
+
+
+def remove(path: str | Path, group: str) -> None:
+    """Drop a group of the store, if it is there. Raises RunFailed where that fails."""
+    if (Path(path) / group).exists():
+        with on_disk(f"{group} in {path}"):
+            shutil.rmtree(Path(path) / group)
+            consolidate(path)
+
+
+class Store:
+    """A group of the store as a whole, by default that of the snapshots, for the one process that commits records, once
+    it knows that every block has written them. `sync` forces to the disk what it writes, and what was there before but
+    records.
+
+    Raises Damaged where nothing can read it.
+    """
+
+    def __init__(self, path: str | Path, group: str = "") -> None:
+        self._path, self._files = Path(path), Unsynced()
+        self._group, self._arrays = open_group(path, group)
+        self._time = self._arrays["time"]
+        try:
+            self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
+        except Exception as error:  # whatever a codec makes of it
+            raise Damaged(f"{self._path / self._time.path}: {error}") from None
+        fixed = [self._path / array.path for array in self._arrays.values() if not has_records(array)]
+        self._note(*(file for folder in fixed for file in folder.rglob("*") if file.is_file()))
+        groups = {self._path / parent for name in self._arrays for parent in Path(self._group.path, name).parents}
+        self._note(*(folder / "zarr.json" for folder in groups))
+        self._note_shape()
+
+    @property
+    def capacity(self) -> int:
+        """Records for which there is room."""
+        return int(self._time.shape[0])
+
+    def commit(self, index: int, time: float, **columns: float) -> None:
+        """Make record `index` visible, with the numbers that belong to it, but for those for which a store that an
+        earlier build began has no room. Records are committed in order, their times increase; else ValueError.
+
+        Like every change of the store it raises RunFailed where the disk is full.
+        """
+        if index != len(self.times) or index >= self.capacity:
+            raise ValueError(f"snapshot {index} committed after {len(self.times)} of at most {self.capacity}")
+        if not np.isfinite(time) or (self.times and time <= self.times[-1]):
+            raise ValueError(f"snapshot {index} at time {time} after time {self.times[-1:]}")
+        with on_disk(f"time of snapshot {index} in {self._group.store_path}"):
+            for array in write_places(self._arrays, index, columns):  # of one chunk each
+                self._note(self._path / array.path / array.metadata.encode_chunk_key((index, 0, 0, 0)))
+            known = {name: value for name, value in columns.items() if name in self._arrays}
+            for name, value in (*known.items(), ("time", time)):
+                array = self._arrays[name]
+                array[index] = value
+                self._note(self._path / array.path / array.metadata.encode_chunk_key((index // array.chunks[0],)))
+        self.times.append(float(time))
+
+    def sync(self) -> None:
+        """Wait until the disk has all that makes the committed records visible. Raises RunFailed where it fails."""
+        self._files.sync()
+
+    def _note(self, *files: Path) -> None:
+        self._files.note(self._path.parent, files)
+
+    def _note_shape(self) -> None:
+        """Note the files that a change of the shape rewrites: metadata of the group and of the store, and columns."""
+        self._note(self._path / "zarr.json", self._path / self._group.path / "zarr.json")
+        for array in self._arrays.values():
+            folder = self._path / array.path
+            is_column = has_records(array) and array.ndim == 1
+            self._note(folder / "zarr.json", *((folder / "c").glob("*") if is_column else ()))
+
+    def grow(self, capacity: int) -> None:
+        """Make room for `capacity` snapshots, at least doubling it; nothing happens where there is room already."""
+        if capacity > self.capacity:
+            self._resize(max(capacity, 2 * self.capacity))
+
+    def finish(self) -> None:
+        """Drop every slot that was not committed. No block may write any more. `grow` opens the store again."""
+        if len(self.times) < self.capacity:
+            self._resize(len(self.times))
+
+    def cut(self, count: int) -> None:
+        """Drop all but the first `count` snapshots, with what was begun of others. `grow` opens the store again."""
+        with on_disk(f"snapshots after {count} in {self._group.store_path}"):
+            self._time[count:] = np.nan  # a chunk of times keeps what lies behind its end
+        del self.times[count:]
+        self._resize(len(self.times))
+
+    def _resize(self, slots: int) -> None:
+        with on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
+            for array in filter(has_records, self._arrays.values()):
+                before = array.shape[0]
+                array.resize((slots, *array.shape[1:]))
+                if array.ndim == 1 and slots > before:  # what is written there may not be committed yet
+                    array.with_config(WHOLE)[before:] = np.nan
+            consolidate(self._path, self._group.path)
+            self._note_shape()
+
+
+def _save_solid(
+    group: zarr.Group, layout: StoreLayout, inside: Callable[[Box], np.ndarray], packing: BloscCodec | None
+) -> None:
+    """Store which cells are solid; `inside` gives the mask [z, y, x] of a box of cells."""
+    shape = layout.shape(SOLID)
+    chunk = divide(shape, PIECE)
+    dims = layout.dims(SOLID)
+    array = add_array(group, SOLID, shape, dims, SOLID_ATTRIBUTES, chunks=chunk, dtype="i1", packing=packing)
+    for k, j, i in product(*(range(0, n, width) for n, width in zip(shape, chunk, strict=True))):
+        box = Box((i, j, k), (i + chunk[2], j + chunk[1], k + chunk[0]))
+        array[box.slices((0, 0, 0))] = inside(box).astype("i1")

@@ -1,0 +1,1 @@
+"""A run on one block: the loop of steps, recording, checkpoints, sanity."""

@@ -1,0 +1,297 @@
+"""The run loop, as every block runs it: step, look, write, until the clock says that it is over.
+
+All blocks come to the same decisions, because what they decide on is folded over all of them. A loop that pauses stays
+on its block, between a step and all that is due after it: what somebody changes there is in its records.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from taskflow.cases.timing.schedule import HERE, NEVER, Tick
+from taskflow.common.errors import RunFailed
+from taskflow.output import LOG, STORE
+from taskflow.runs.block.checkpoints import Beginning, CheckpointWriter, restore
+from taskflow.runs.block.profiling import Profiling
+from taskflow.runs.block.recording import Records, StateLog
+from taskflow.runs.block.sanity import Doubts
+from taskflow.runs.block.stepping import Stepping
+from taskflow.runs.state.closed_faces import CLOSING
+from taskflow.runs.state.restart import RestartPoint
+from taskflow.runs.state.settings import Settings
+from taskflow.runtime.machine import Control, Shard, copy_bandwidth
+from taskflow.systems.base.pressure import explained
+from taskflow.systems.bodies import Movement
+from taskflow.systems.records.particles import Clouds
+
+# stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
+FOLDED = ("max", "max", "min", "max")
+
+
+@dataclass(eq=False)
+class RunLoop:
+    """A run in progress on one block; block 0 keeps the log and makes snapshots visible."""
+
+    job: Beginning
+    shard: Shard
+    control: Control
+
+    def __post_init__(self) -> None:
+        job, shard, policy = self.job, self.shard, self.job.policy
+        self.spec, directory = job.spec, policy.folder.parent
+        self.directory = directory
+        self.model, self.clock = self.spec.model, self.spec.clock
+        self.settings = Settings(self.spec.timed, self.spec.inflows, self.spec.ways)
+        self.timed, self.inflows = self.settings.timed, self.settings.inflows
+        self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard, self.spec.computed)
+        self.doubts = Doubts(self.spec, shard, self.settings.values, cautioned=job.cautioned)
+        self.sanity = self.doubts.sanity
+        self.warnings: list[str] = []
+        self.settling = self.spec.settled.watch(shard, self.measuring.measure) if self.spec.settled else None
+        self.movement = Movement(self.spec.ways.moving, shard) if self.spec.ways else None
+        self.saving = CheckpointWriter(policy, shard)
+        times = job.resumed.times if job.resumed else {}
+        self.particles = Clouds(self.spec.particles, shard)
+        self.records = Records(self.spec, directory / STORE, shard, times, policy.guard, self.particles)
+        self.profiling = Profiling(job.profile, shard)
+        self.stepping = Stepping(
+            self.spec, shard, policy.cells, self.settings, self.movement, self.particles, self.sanity
+        )
+        self.began = time.perf_counter()
+        self.ended = "end"  # or steady, or stalled, or interrupted
+        self.stopped: Tick | None = None  # what would have been due where the run was asked to stop
+        self.pause = NEVER  # until when the loop goes on
+        self.now = self.clock.start()  # where it stands
+        self.before: Tick | None = None  # the tick before, where what is due now has not been done yet
+        self.rounds = dict.fromkeys(self.spec.counted, 0.0)  # of all steps, by the scalar that counts a step's
+
+    @property
+    def seconds(self) -> float:
+        """The wall time of the run since its first state."""
+        return time.perf_counter() - self.began
+
+    def begin(self) -> None:
+        """Come to the first tick: with the initial fields, or those of a checkpoint."""
+        self.now = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
+
+    def step(self) -> None:
+        before = self.now
+        self.profiling.at(before.step)
+        self.sanity.moves(before)
+        tick = self.stepping.planned(before)
+        self._warn(*self.doubts.of_step(tick))
+        tick = self.stepping.take(before, tick)
+        for name in self.rounds:
+            self.rounds[name] += self.shard.scalars[name]
+        self.now, self.before = self._agreed(self._judged(tick, before)), before
+
+    def record(self) -> None:
+        """Do what is due now and has not been done: records, and a checkpoint."""
+        if self.before is not None:
+            self._look(self.now, self.before)
+            if self.now.checkpoint or self.now.finished:
+                self._checkpoint(self.now)
+            self.before = None
+
+    def keep(self) -> None:
+        """Write a checkpoint of the present state, after what is due; return when it is there."""
+        if self.before is not None:
+            self.now = replace(self.now, checkpoint=True)
+            self.record()
+        else:
+            again = replace(self.now, output=False, monitor=False, checkpoint=True)
+            self._look(again, self.now)
+            self._checkpoint(again)
+        self.records.writer.drain()
+        self.saving.writer.drain()
+        self._commit(*self.shard.allreduce((self.saving.writer.written, *self.records.complete), "min"))
+
+    def end(self) -> None:
+        """Make the present tick the last one, as where somebody asks the run to stop."""
+        now = self.now
+        if now.finished:
+            return
+        self.ended, self.stopped, self.now = "interrupted", now, now.last()
+        if self.before is None:  # what was due is written already
+            self.before, self.stopped = now, replace(now, output=False, monitor=False)
+            self.now = replace(self.now, output=not now.output, monitor=not now.monitor)
+
+    def complete(self) -> None:
+        """The run is over: all of it is written, and told."""
+        shard = self.shard
+        self._warn(*self.doubts.of_step(self.now))  # of a last step that is fixed and too long
+        if self.settling is not None and self.ended == "end" and self.settling.shortfall is not None:
+            self._warn(self.settling.shortfall)
+        self.profiling.end()
+        shard.synchronize()
+        seconds = self.seconds
+        rounds = {name: total / max(self.now.step, 1) for name, total in self.rounds.items()}
+        rates = self.settling.rates if self.settling else {}
+        self._warn(*self.records.warnings)
+        self._tell(seconds=seconds, ended=self.ended, rounds=rounds, rates=rates)
+        self.records.drain()
+        self.saving.writer.drain()
+        # Blocks that share a memory measure together what they can have together.
+        shard.meet(self.saving.writer.patience)
+        self._tell(copy_bandwidth=copy_bandwidth(shard.device), overlap=shard.overlap)
+
+    def close(self) -> None:
+        """End writing, and say how much is there."""
+        self.records.close()
+        self.saving.writer.close()
+        self._tell(**self._written())
+
+    def _started(self) -> Tick:
+        """The first tick, with the initial fields."""
+        numbers = self._given(0.0)
+        with explained("the projection of the initial velocity"):
+            self.shard.run(self.model.start, dt=1.0, **numbers)
+        first = replace(self.clock.start(), dt=self.job.take_over(self.shard))
+        if self.settling is not None:
+            self.settling.begin(0.0)
+        self.records.begin(0.0, {})
+        self.particles.release(0.0)
+        self.began = time.perf_counter()
+        self._look(first, first)
+        return first
+
+    def _resumed(self, resumed: RestartPoint) -> Tick:
+        """The tick of a checkpoint, with its fields."""
+        state = resumed.checkpoint.state
+        self.settings.update(resumed.given)
+        self._given(resumed.tick.time)
+        restore(resumed.checkpoint, self.job.policy, self.shard)
+        for cloud in self.particles.values():
+            cloud.go_on(resumed.checkpoint, resumed.tick.time)
+        if self.settling is not None and resumed.settling is not None:
+            self.settling.go_on(resumed.settling)
+        elif self.settling is not None:
+            self.settling.begin(resumed.tick.time)
+        self.records.begin(resumed.tick.time, resumed.averages)
+        self.records.ranges.go_on(state.get("ranges"))
+        self.began = time.perf_counter() - state["seconds"]
+        self.stepping.pace.previous = state.get("pace")
+        if "sanity" in state:
+            self.sanity.go_on(state["sanity"])
+        else:
+            self.sanity.begin(self.shard.scalars.get("speed", 0.0))
+        self.rounds |= {name: total for name, total in state["rounds"].items() if name in self.rounds}
+        self.ended = (resumed.tick.finished and state["ended"]) or "end"
+        self.control.report(resumed=resumed.tick.step)
+        self._report(resumed.tick)
+        return replace(resumed.tick, output=True, monitor=True)  # as far as they were due they are there
+
+    def _given(self, time: float) -> dict[str, float]:
+        """Write what the case gives at the beginning, and at a time; the scalars that the first step needs."""
+        self.job.fill(self.shard)
+        if self.movement is not None:
+            self.movement.begin(time)
+        entering = self.inflows.begin(self.shard) if self.inflows else {}
+        return entering | self.timed.begin(time)
+
+    def _judged(self, tick: Tick, before: Tick) -> Tick:
+        """The tick, made the last one in a steady state."""
+        ended = self.settling.look(before, tick) if self.settling else None
+        if self.settling is not None and self.settling.insane is not None:
+            why = self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
+            kept = self.saving.last
+            raise RunFailed(f"{why}; the last checkpoint is that of step {kept}" if kept is not None else f"{why}")
+        if self.settling is not None and self.settling.concern is not None:
+            self._warn(self.settling.concern)
+        if ended is None:
+            return tick
+        self.ended = ended
+        return tick.last()
+
+    def _agreed(self, tick: Tick) -> Tick:
+        """The tick, made the last one where somebody asked for it, unless the run pauses then, or one with a checkpoint
+        where the wall clock does; records and checkpoints that all have written become visible. Raises RunFailed where
+        a block cannot write.
+        """
+        saving, records = self.saving, self.records
+        failure, complete = records.writer.failure or saving.writer.failure, records.complete
+        mine = (self.control.stop or self.pause.late, failure is not None, saving.writer.written, saving.due)
+        how = (*FOLDED, *("min" for _ in complete))
+        stop, failed, saved, due, *written = self.shard.allreduce((*mine, *complete), how)
+        if failed:
+            while failure is None:  # wait for what does not come: whoever failed says why, which ends this
+                self.shard.allreduce((0.0,), ("max",))
+            raise RunFailed(f"writing the output failed: {failure}")
+        self._commit(saved, *written)
+        if stop and self.pause.stays:
+            self.pause = HERE
+        elif stop and not tick.finished:
+            self.ended, self.stopped = "interrupted", tick
+            tick = tick.last()
+        return replace(tick, checkpoint=tick.checkpoint or bool(due))
+
+    def _commit(self, saved: float, *written: float) -> None:
+        """Make visible what all blocks have written: so many checkpoints, and records of each group."""
+        self.records.commit(written)
+        if self.shard.block == 0:
+            self.saving.commit(int(saved), self.records.visible, self.records.sync)
+
+    def _look(self, tick: Tick, before: Tick) -> None:
+        """Do all that is due now, and was not `before`: a line in the log, a snapshot, a sample."""
+        numbers: dict[str, Any] = {}
+        if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
+            numbers = self.measuring.take(tick, self.seconds, self.stopped)
+            self._warn(*self.doubts.of_numbers(tick, numbers, self.measuring.insane(numbers)))
+        elif tick.output:
+            self.sanity.moves(tick)
+        self.records.take(before, tick, self.stopped)
+        self._report(tick, **numbers)
+
+    def _warn(self, *words: str) -> None:
+        if words:
+            self.warnings.extend(words)
+            self._tell(warnings=tuple(self.warnings))
+
+    def _checkpoint(self, tick: Tick) -> None:
+        """Hand over the state from which a run goes on as if it had never stopped here. Raises RunFailed where it is
+        none that one could go on from.
+        """
+        self.sanity.carries(tick)
+        self.records.flush()
+        planned = self.records.planned
+        state = {
+            "time": tick.time,
+            "dt": tick.dt,
+            "scalars": {name: value for name, value in self.shard.scalars.items() if math.isfinite(value)},
+            "records": planned,
+            "averages": self.records.averages,
+            "ranges": self.records.ranges.state,
+            "lines": self.measuring.planned,
+            "log": self.measuring.checksum,
+            "seconds": self.seconds,
+            "rounds": dict(self.rounds),
+            "ended": self.ended if tick.finished and self.stopped is None else None,
+            "settling": self.settling.state if self.settling else None,
+            "sanity": self.sanity.state,
+            "pace": self.stepping.pace.previous,
+            "given": self.settings.written(),
+            "blocks": self.shard.partition.shape,
+            "closing": CLOSING,
+            "case": self.spec.case,
+        }
+        if self.shard.block == 0:
+            self.records.writer.files.note(self.directory, [self.directory / LOG])
+        stored, clouds = self.records.stored(), self.particles
+        self.saving.take(tick.step, planned, state, stored, lambda: [cloud.held() for cloud in clouds.values()])
+        self._report(tick)
+
+    def _written(self) -> dict[str, Any]:
+        """The records and checkpoints of this block that are on disk, or will be."""
+        return {"records": self.records.status, **self.saving.status}
+
+    def _report(self, tick: Tick, **numbers: Any) -> None:
+        """Tell the client how far the run is."""
+        now = {"step": tick.step, "time": tick.time, "dt": tick.dt, "share": self.clock.progress(tick)}
+        self._tell(**{**numbers, **now, **self._written(), "seconds": self.seconds})
+
+    def _tell(self, **more: Any) -> None:
+        """Tell the client something beside what it was told."""
+        self.control.report(**{**self.control.progress, **more})

@@ -1,0 +1,93 @@
+"""Profiling a run: a bounded number of its steps is timed on every block, and told when the run is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from taskflow.common.errors import BadArgument, BadInput
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.profile import Profiler, Ranges, Timeline, summarise, write_chrome
+
+NAME = "profile"  # of both files in the run directory
+
+
+@dataclass(frozen=True)
+class Window:
+    """The steps of a run that are profiled: `steps` of them, after the first `after` ones.
+
+    `by` "timeline" they are timed, `by` "nvtx" marked by name for NVIDIA's own profilers. Raises BadInput where they
+    are none.
+    """
+
+    after: int = 10
+    steps: int = 20
+    by: Literal["timeline", "nvtx"] = "timeline"
+
+    def __post_init__(self) -> None:
+        if self.after < 0 or self.steps < 1:
+            raise BadInput(f"profile: {self.steps} steps after {self.after}; give at least one step, after 0 or more")
+
+
+@dataclass(eq=False)
+class Profiling:
+    """The window of one block's run, as the run comes to it: not while the best way to overlap is still being found.
+
+    Without a window nothing is done.
+    """
+
+    window: Window | None
+    shard: Shard
+    timeline: Timeline | None = None
+    _profiler: Profiler | None = field(default=None, init=False)
+    _begun: int | None = field(default=None, init=False)  # the step
+
+    def at(self, step: int) -> None:
+        """So many steps have been done: begins or ends what is due."""
+        if self.window is None:
+            return
+        if self._profiler is not None:
+            self._profiler.step()
+        if self._begun is None and step >= self.window.after and not self.shard.trying:
+            self._begun = step
+            self._begin(self.window)
+        elif self._begun is not None and step == self._begun + self.window.steps:
+            self.end()
+
+    def _begin(self, window: Window) -> None:
+        if window.by == "nvtx":
+            try:
+                self.shard.instrument(Ranges.open())
+            except BadArgument as error:
+                raise BadInput(f"{error.called('--nvtx')}, or use --profile") from error
+        else:
+            self._profiler = Profiler(self.shard)
+            self._profiler.start()
+
+    def end(self) -> None:
+        """The run is over, or the window is."""
+        if self._profiler is not None:
+            self._profiler.stop()
+            self.timeline, self._profiler = self._profiler.timeline, None
+        elif self.window is not None:
+            self.shard.instrument(None)
+
+
+def write_profile(directory: Path, timelines: Sequence[Timeline | None], window: Window) -> dict[str, Any]:
+    """Write the timelines of all blocks into a run directory, and a picture of their shares; what the report of the run
+    tells of them.
+
+    There are none where the run ended before its window began: then nothing is written.
+    """
+    from taskflow.plots.charts import plot_shares  # loads matplotlib, which the blocks do not need
+
+    recorded = [timeline for timeline in timelines if timeline is not None]
+    summary = summarise(recorded)
+    if recorded:
+        write_chrome(directory / f"{NAME}.json", recorded)
+    if summary["passes"]:
+        counted = " and ".join(f"{count} x {name}" for name, count in summary["passes"].items())
+        plot_shares(summary, directory / f"{NAME}.png", f"{directory.name}: {counted}, blocks: {summary['blocks']}")
+    return {"after": window.after, "steps": window.steps, **summary}

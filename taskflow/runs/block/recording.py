@@ -1,0 +1,269 @@
+"""Everything that a run records, on one block: the log, and the groups of the store."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from taskflow.cases.timing.schedule import Tick
+from taskflow.flow.measures.derived import Derived
+from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
+from taskflow.output.export.picture_files import undrawn, write_part
+from taskflow.runs.block.ranges import RangeWatch
+from taskflow.runs.state.setup import BlockSpec
+from taskflow.runtime.machine import Shard
+from taskflow.systems.base.interfaces import Measures
+from taskflow.systems.base.pictures import Picture
+from taskflow.systems.records.fields import (
+    SNAPSHOTS,
+    STATISTICS,
+    ChartRecording,
+    FieldRecording,
+    GroupPlace,
+    Recording,
+    WriteStatus,
+)
+from taskflow.systems.records.particles import Clouds
+from taskflow.systems.records.series import PointSampler, SeriesRecording
+from taskflow.systems.records.statistics import AverageRecorder
+
+
+class StateLog:
+    """The log at `path`, which is written after a call of `guard`. It may have means of what is `derived`."""
+
+    def __init__(
+        self, measures: Measures, shard: Shard, path: Path, guard: Guard = unguarded, derived: Derived | None = None
+    ) -> None:
+        self._measures, self._shard, self._derived = measures, shard, derived
+        self._log = RunLog(path, guard) if shard.block == 0 else None
+        self._unplanned, self._measured = 0, -1  # the step whose state is measured
+
+    def measure(self, tick: Tick) -> Mapping[str, float]:
+        """All scalars, after the present state was measured: once, until it is taken. All blocks have to call it."""
+        if tick.step != self._measured:
+            self._shard.run(self._measures.monitor, **(self._derived.scalars(tick.time) if self._derived else {}))
+            self._measured = tick.step
+        return self._shard.scalars
+
+    def take(self, tick: Tick, wall: float, stopped: Tick | None) -> dict[str, Any]:
+        """The numbers of the present state, so many seconds after the first one; a line of the log where one is due.
+        `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
+        """
+        numbers = self._measures.line(self.measure(tick), tick, wall)
+        self._measured = -1  # who drives the run may change its state before it is taken again
+        if self._log is not None and tick.monitor:
+            self._log.write(numbers)
+            self._unplanned = int(stopped is not None and not stopped.monitor)
+        return numbers
+
+    def insane(self, numbers: Mapping[str, Any]) -> str | None:
+        """The name of one of these numbers that has to be finite and is not."""
+        return next((name for name in self._measures.finite if not math.isfinite(numbers[name])), None)
+
+    @property
+    def planned(self) -> int:
+        """The number of lines without one that was written only because the run was stopped."""
+        return self._log.lines - self._unplanned if self._log is not None else 0
+
+    @property
+    def checksum(self) -> int:
+        """The checksum of these lines."""
+        return self._log.checksum(self.planned) if self._log is not None else 0
+
+
+class Records:
+    """The groups of the store at `path` that a spec asks for, behind the records of given `times`. One writer, and
+    one order on all blocks. `guard` is called before anything is written.
+    """
+
+    def __init__(
+        self, spec: BlockSpec, path: Path, shard: Shard, times: Mapping[str, Iterable[float]],
+        guard: Guard = unguarded, particles: Clouds | None = None,
+    ) -> None:  # fmt: skip
+        self.writer, self._placed = Writer(before=guard), spec.domain.placed
+
+        def place(group: str) -> GroupPlace:
+            return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
+
+        computed = {SOLID: spec.ways.moving.solid} if spec.ways else {}
+        whole = shard.partition.pieces is None
+        fields = FieldRecording if whole else ChartRecording
+        snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))
+        self.ranges = RangeWatch(spec.given, shard)
+        self._computed, self._shard, self._done = spec.computed, shard, -1  # the step whose fields are computed
+        self._groups: dict[str, Recording] = {SNAPSHOTS: snapshots}
+        self._averaging: dict[str, AverageRecorder] = {}
+        if spec.averages:
+            self._groups[STATISTICS] = fields(place(STATISTICS))
+            self._averaging[STATISTICS] = AverageRecorder(spec.averages, shard, self._groups[STATISTICS], self._derive)
+        for waves in spec.spectra:
+            group = waves.series.group
+            self._groups[group] = SeriesRecording(place(group), waves.series, partial(waves.values, shard))
+            self._averaging[group] = AverageRecorder(waves.averages, shard, self._groups[group])
+        for group, plane in spec.planes.items():
+            self._groups[group] = FieldRecording(place(group)) if whole else ChartRecording(place(group), plane.cells)
+        for probe in spec.probes:
+            group, sampler = probe.series.group, PointSampler(probe, shard)
+            self._groups[group] = SeriesRecording(place(group), probe.series, sampler.values)
+        for integral in spec.integrals:
+            series = integral.series
+            self._groups[series.group] = SeriesRecording(place(series.group), series, partial(integral.values, shard))
+        for group, cloud in particles.items() if particles else ():
+            self._groups[group] = SeriesRecording(place(group), cloud.series.series, cloud.sampled)
+        pictures = path.parent, spec.pictures, shard, guard, self._placed
+        self._pictures = PictureRecording(*pictures) if spec.pictures else None
+        planes = {group: plane.every for group, plane in spec.planes.items()}
+        self._every = planes | {followed.series.group: followed.every for followed in spec.followed}
+
+    def begin(self, now: float, averages: Mapping[str, Any]) -> None:
+        """Begin all averages at the time `now`, or go on from the states that a checkpoint has of them, by group."""
+        for group, averaging in self._averaging.items():
+            if group in averages:
+                averaging.go_on(averages[group])
+            else:
+                averaging.begin(now)
+
+    def take(self, before: Tick, now: Tick, stopped: Tick | None) -> None:
+        """Record what is due now and was not `before`. `stopped` is what would have been due where the run ends because
+        somebody asked for it. All blocks have to call it.
+        """
+        if now.output:
+            self._derive(now)
+            planned = stopped is None or stopped.output
+            self.ranges.look()
+            self._groups[SNAPSHOTS].take(planned=planned, time=now.time, **self._placed(now))
+        for group, every in self._every.items():
+            if (now.step == 0 and now.output) or every.due(before, now.step, now.time):
+                self._derive(now)
+                self._groups[group].take(planned=True, time=now.time, **self._placed(now))
+        for averaging in self._averaging.values():
+            averaging.look(before, now, interrupted=stopped is not None)
+        if self._pictures is not None:
+            self._pictures.take(before, now, self._derive)
+
+    def _derive(self, now: Tick) -> None:
+        """Compute, once, the fields of the present state that follow from others. All blocks have to call it."""
+        if self._computed is not None and now.step != self._done:
+            self._shard.run(self._computed, **self._computed.scalars(now.time))
+            self._done = now.step
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings at the end of a run: pictures that were left out, and values beyond everything that is given."""
+        count = self._pictures.left_out if self._pictures else 0
+        late = f"pictures left out: {count}, as those before them were not drawn yet; draw them less often"
+        return [*([late] if count else []), *self.ranges.warnings]
+
+    def drain(self) -> None:
+        """Wait until everything is written that was copied, and is to be written by now."""
+        for writer in self._writers:
+            writer.drain()
+
+    def close(self) -> None:
+        """End writing."""
+        for writer in self._writers:
+            writer.close()
+
+    @property
+    def _writers(self) -> list[Writer]:
+        return [self.writer, *([self._pictures.writer] if self._pictures else [])]
+
+    def flush(self) -> None:
+        """Have everything written that was copied."""
+        for recording in self._groups.values():
+            recording.flush()
+
+    @property
+    def complete(self) -> list[int]:
+        """The number of records that this block has written, by group."""
+        return [recording.complete for recording in self._groups.values()]
+
+    def commit(self, complete: Iterable[float]) -> None:
+        """Make visible what all blocks have written, so many of each group."""
+        for recording, count in zip(self._groups.values(), complete, strict=True):
+            recording.commit(int(count))
+
+    def sync(self) -> None:
+        """Wait until the disk has what makes records visible; that is little, and the step loop may wait for it."""
+        for recording in self._groups.values():
+            recording.sync()
+
+    def stored(self) -> Callable[[], dict[str, Any]]:
+        """A function for a checkpoint: it gives the checksums of the present records, by group, once the disk has what
+        this block has written of them.
+        """
+        times = {group: recording.sum_of_times for group, recording in self._groups.items()}
+
+        def settled() -> dict[str, Any]:
+            self.writer.settle()
+            self.writer.files.sync()
+            self.sync()
+            return {group: {"times": crc, "fixed": self._groups[group].fixed} for group, crc in times.items()}
+
+        return settled
+
+    @property
+    def visible(self) -> dict[str, int]:
+        """The number of visible records, by group, as far as this block knows."""
+        return {group: recording.visible for group, recording in self._groups.items()}
+
+    @property
+    def planned(self) -> dict[str, int]:
+        """The number of records, by group, without those that were taken only because the run was stopped."""
+        return {group: recording.planned for group, recording in self._groups.items()}
+
+    @property
+    def averages(self) -> dict[str, Any]:
+        """The state of all averages for a checkpoint, besides fields, by group."""
+        return {group: averaging.state for group, averaging in self._averaging.items()}
+
+    @property
+    def status(self) -> dict[str, WriteStatus]:
+        """The status of each group, for the client."""
+        return {group: recording.status for group, recording in self._groups.items()}
+
+
+class PictureRecording:
+    """The part of one block in all pictures. Nobody waits for one: where too many are not drawn yet, it is left out."""
+
+    def __init__(
+        self, directory: Path, pictures: Sequence[Picture], shard: Shard, guard: Guard,
+        placed: Callable[[Tick], Mapping[str, float]],
+    ) -> None:  # fmt: skip
+        self._directory, self._pictures, self._shard, self._placed = directory, pictures, shard, placed
+        self.writer = Writer(sum(picture.most for picture in pictures), before=guard)
+        self._left, self._written = Counter[str](), Counter[str]()  # by name; the second is the writer's
+        self.left_out = 0
+
+    def take(self, before: Tick, now: Tick, derive: Callable[[Tick], None]) -> None:
+        """Leave what is due now and was not `before` to be drawn. All blocks have to call it."""
+        for picture in self._pictures:
+            if (now.step == 0 and now.output) or picture.every.due(before, now.step, now.time):
+                unwritten = self._left[picture.name] - self._written[picture.name]
+                mine = unwritten + undrawn(self._directory, picture.name, self._shard.block)
+                (most,) = self._shard.allreduce((mine,), "max")
+                if most >= picture.most:
+                    self.left_out += 1
+                    continue
+                derive(now)
+                self._leave(picture, now)
+
+    def _leave(self, picture: Picture, now: Tick) -> None:
+        boxes = picture.part(self._shard.partition.cells_of(self._shard.block))
+        held = [(box, {role: self._shard.hold(role, box) for role in picture.roles}) for box in boxes]
+        self._shard.meet(self.writer.patience)  # as `FieldRecording` does
+        if not held:
+            return
+        about = {"time": now.time, **self._placed(now)}
+
+        def write() -> None:
+            pieces = [(box.lo[::-1], {role: take() for role, take in fields.items()}) for box, fields in held]
+            write_part(self._directory, picture.name, now.step, self._shard.block, about, pieces)
+            self._written[picture.name] += 1
+
+        self._left[picture.name] += 1
+        self.writer.submit(write)

@@ -1,0 +1,281 @@
+"""The sanity of states and the stability of steps, as every block judges them, with the probable cause of a divergence.
+
+A state is insane where a number is not finite, or `SANE` times as large as all that the case gives (see `build.scales`)
+and the initial fields had. The velocity is looked at after every step, what it carries before every checkpoint: none is
+made of what a run that diverges leaves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from typing import Any
+
+import numpy as np
+
+from taskflow.cases import SCHEMES
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.errors import RunFailed
+from taskflow.flow.stability import Stability
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH
+from taskflow.runs.state.setup import BlockSpec
+from taskflow.runtime.machine import Shard
+from taskflow.systems.base.scales import Scale
+from taskflow.systems.initial.inflow import FINEST
+
+SANE = 100.0
+GROWTH = 0.01  # of the least energy so far
+NOISE = 1e-6  # of the largest energy so far: so much may come and go
+SPEED = "speed"
+MARGIN = 1.02  # how much faster a flow may get before it is asked again, and how far diffusion may change
+NAMES = {scheme: f'time.scheme = "{name}"' for name, scheme in SCHEMES.items()}
+SHORTER, SHORT_STEPS = 10, 100  # how many times as short steps are for waves, and how many of them, to say so
+LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
+
+
+class Sanity:
+    """The judgement on one block; all blocks come to the same. The case does not explain a flow that follows values
+    `given` by a user: if there are any, only numbers that are not finite are insane.
+    """
+
+    def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis, given: Sized = ()) -> None:
+        self._given, self._spec, self._scales, self._shard, self._diagnosis = given, spec, spec.scales, shard, diagnosis
+        self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
+        self._least, self._most = math.inf, 0.0  # of the kinetic energy
+        self._nearest = spec.domain.closeness
+
+    def begin(self, speed: float) -> None:
+        """The present state, which has this largest speed, is sane, however large it is. All blocks have to call it."""
+        self._known = {SPEED: speed, **self._largest(tuple(self._scales.carried))}
+
+    def go_on(self, state: Mapping[str, float]) -> None:
+        """Go on from the `state` of a checkpoint."""
+        self._known = dict(state)
+
+    @property
+    def state(self) -> dict[str, float]:
+        """The state for a checkpoint."""
+        return dict(self._known)
+
+    def entered(self, numbers: Mapping[str, float]) -> None:
+        """Note how fast fluid enters in a step, from what `Inflows.advance` gives for it."""
+        self._known[SPEED] = max(self._known[SPEED], numbers.get("sum_bound", 0.0) / FINEST)
+
+    def driven(self) -> None:
+        """Note that somebody drives the flow: its energy may grow."""
+        self._least = -1.0
+
+    def moves(self, tick: Tick) -> None:
+        """Raises RunFailed where the velocity is insane. All blocks have to call it."""
+        if not _sane(self._spec.model.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):
+            raise self.failure(tick)
+
+    def carries(self, tick: Tick) -> None:
+        """Raises RunFailed where the temperature or a scalar is insane. All blocks have to call it."""
+        largest = self._largest(tuple(self._scales.carried))
+        if not all(_sane(most, self._most_of(role, tick.time)) for role, most in largest.items()):
+            raise self.failure(tick)
+
+    def grows(self, tick: Tick, energy: float) -> str | None:
+        """A warning of a mean kinetic energy that nothing can have made; once."""
+        if self._scales.driven or self._least < 0 or self._given:
+            return None
+        grown = energy > (1 + GROWTH) * self._least + NOISE * self._most
+        before, self._most = self._least, max(self._most, energy)
+        self._least = -1.0 if grown else min(self._least, energy)
+        if not grown:
+            return None
+        return (
+            f"at step {tick.step}, time {tick.time:g}, the kinetic energy has grown from {before:.4g} to {energy:.4g},"
+            f" though nothing drives the flow: the numbers are not to be trusted; {self._diagnosis(tick)}"
+        )
+
+    def failure(self, tick: Tick, what: str = "") -> RunFailed:
+        """The error that says where the present state is worst, or in which number that shows. All blocks have to call
+        it, and get the same one.
+        """
+        velocity, time = self._scales.velocity, tick.time
+        roles = (*velocity, *self._scales.carried)
+        known = (self._most_of(SPEED if role in velocity else role, time) for role in roles)
+        limits = np.array([most or math.inf for most in known])
+        extremes = self._extremes(roles)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            excess = np.where(np.isfinite(extremes[:, :, 3]), np.abs(extremes[:, :, 3]) / limits, np.inf)
+        block, n = np.unravel_index(int(np.argmax(np.nan_to_num(excess, posinf=np.inf))), excess.shape)
+        i, j, k, value = extremes[block, n]
+        location = self._shard.partition.fields[roles[n]].location
+        where = self._spec.domain.place(location, (int(i), int(j), int(k)), int(block))
+        most = f" (the case explains {limits[n] / SANE:.3g})" if limits[n] < math.inf and math.isfinite(value) else ""
+        return RunFailed(
+            f"the run diverged: at step {tick.step}, time {tick.time:g}, {what}{roles[n]} is {value:.4g}{most}"
+            f" {where}; {self._diagnosis(tick)}"
+        )
+
+    def _most_of(self, name: str, time: float) -> float:
+        """The largest magnitude that is sane at a time; 0 where nothing tells one."""
+        if self._given:
+            return 0.0
+        if name != SPEED:
+            scale = self._scales.carried[name]
+            return SANE * Scale(max(scale.largest, self._known[name]), scale.gain).at(time)
+        scale, lift = self._scales.speed, 0.0
+        if self._scales.lift:
+            lift = self._scales.lift * 2 * self._most_of("T", time) / SANE
+        return SANE * Scale(max(scale.largest, self._known[SPEED]), scale.gain + lift).at(time)
+
+    def _largest(self, roles: Sequence[str]) -> dict[str, float]:
+        """The largest magnitude of each field; no number where one is none."""
+        if not roles:
+            return {}
+        return dict(zip(roles, np.abs(self._extremes(roles)[:, :, 3]).max(axis=0).tolist(), strict=True))
+
+    def _extremes(self, roles: Sequence[str]) -> np.ndarray:
+        """The cell i, j, k and the value of the extreme of each field, [block, role, number]."""
+        mine = [(*cell, value) for cell, value in map(self._shard.extreme, roles)]
+        rows = self._shard.gather(np.array(mine, np.float64).ravel())
+        return rows.reshape(len(rows), len(roles), 4)
+
+
+def _sane(magnitude: float, most: float) -> bool:
+    return math.isfinite(magnitude) and (most == 0 or magnitude <= most)
+
+
+class Diagnosis:
+    """The probable cause of a divergence, from all that was seen; called with the last step, the remedy in words.
+
+    `watch` looks at the steps of the run; None where none that its case allows is too long.
+    """
+
+    def __init__(self, spec: BlockSpec) -> None:
+        self._spec, self._residual = spec, 0.0
+        stability = spec.stability
+        self.watch = StepWatch(stability) if stability is not None and not stability.certain else None
+
+    def note(self, numbers: Mapping[str, Any]) -> None:
+        """Note what a sane state was like, from its line in the log."""
+        self._residual = numbers.get("residual", 0.0)
+
+    @property
+    def steps(self) -> str:
+        """The remedy where steps are too long."""
+        stability = self._spec.stability  # of which another scheme may have a wider range
+        better = f", or {NAMES[SCHEMES['rk3']]}" if stability and stability.scheme == ADAMS_BASHFORTH else ""
+        return f"{self._spec.clock.remedy}{better}"
+
+    def __call__(self, tick: Tick) -> str:
+        spec = self._spec
+        if spec.remedy is not None:
+            return spec.remedy
+        if self.watch is not None and self.watch.exceeded:
+            return self.steps
+        if spec.sweeps is not None and self._residual > LEFT:
+            now = f"pressure.iterations (now {spec.sweeps})"
+            return f"{self._residual:.0%} of the divergence was left: give more {now}, or another pressure.solver"
+        if spec.stability is None or not spec.stability.damped(tick.dt, spec.clock.limit.cfl):
+            return self.steps
+        return 'steps are stable, so the grid may be too coarse: give more cells, or fluid.scheme = "quick"'
+
+
+class StepWatch:
+    """Looks at every step of a run, and speaks once. What it says is the same on all blocks."""
+
+    def __init__(self, stability: Stability) -> None:
+        self._stability, self.exceeded = stability, False
+        self._known = (-1.0, -1.0)  # a CFL number that is stable with a diffusion number
+
+    def look(self, tick: Tick, advection: float, eddy: float) -> str | None:
+        """A warning of the step that leads to `tick`, from a state with this advection and eddy viscosity; once."""
+        cfl, diffusion = self._stability.numbers(tick.dt, advection, eddy)
+        slowest, alike = self._known
+        if self.exceeded or (cfl <= slowest and abs(diffusion - alike) <= (MARGIN - 1) * alike):
+            return None
+        for faster in (MARGIN, 1.0):
+            share = self._stability.share(tick.dt, faster * cfl, eddy)
+            if share == 1.0:
+                self._known = faster * cfl, diffusion
+                return None
+        self.exceeded = True
+        return (
+            f"at step {tick.step}, time {tick.time:g}, the step is longer than is stable:"
+            f" {beyond(self._stability, tick.dt, share, cfl, diffusion)}"
+        )
+
+
+class WaveWatch:
+    """Looks at the bounds of every step of a run, and speaks once: where following capillary waves takes steps much
+    shorter than everything else would, for a while. What it says is the same on all blocks.
+    """
+
+    def __init__(self) -> None:
+        self._said, self._steps = False, 0  # steps in a row that were so short
+
+    def look(self, tick: Tick) -> str | None:
+        """A warning of the step that leads to `tick`; once."""
+        allowed = tick.bounds.get("capillary", math.inf)
+        others = min((length for name, length in tick.bounds.items() if name != "capillary"), default=0.0)
+        self._steps = self._steps + 1 if allowed * SHORTER < others else 0
+        if self._said or self._steps < SHORT_STEPS:
+            return None
+        self._said = True
+        then = f"everything else would allow {others:.3g}" if others < math.inf else "nothing else bounds them"
+        return (
+            f"at step {tick.step}, time {tick.time:g}, steps of {allowed:.3g} follow capillary waves, where {then}:"
+            " the run is expensive for its surface tension; give fewer cells, a larger time.capillary, up to 1, or a"
+            " smaller two_phase.surface_tension"
+        )
+
+
+class Doubts:
+    """Whoever looks at a run. `cautioned`: it has been said that its steps may be too long. Warnings are yielded."""
+
+    def __init__(self, spec: BlockSpec, shard: Shard, given: Sized = (), *, cautioned: bool) -> None:
+        self._model, self._shard, self._cautioned = spec.model, shard, cautioned
+        self._diagnosis = Diagnosis(spec)
+        self.sanity = Sanity(spec, shard, self._diagnosis, given)
+        self._waves = WaveWatch()
+        fixed, bodies = spec.clock.limit.fixed, spec.particles is not None and spec.particles.carrying.bodies
+        self._passing = fixed if bodies and not cautioned else None  # steps in which particles may pass several faces
+
+    def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], insane: str | None) -> Iterator[str]:
+        """Raises RunFailed where the numbers of a state show that the run has diverged, as one does that is `insane`;
+        warns where they only let one fear so.
+        """
+        if tick.step == 0:
+            self.sanity.begin(self._shard.scalars.get("speed", 0.0))
+        self.sanity.moves(tick)
+        if insane is not None:
+            raise self.sanity.failure(tick, f"{insane} is {numbers[insane]}: ")
+        self._diagnosis.note(numbers)
+        if (warning := self.sanity.grows(tick, numbers.get("kinetic_energy", 0.0))) is not None:
+            yield warning
+
+    def of_step(self, tick: Tick) -> Iterator[str]:
+        """Warn, once, where a step is too long for its scheme or for particles around obstacles, or very short for
+        capillary waves alone.
+        """
+        rate = self._model.rate(self._shard.scalars)
+        if self._passing is not None and tick.dt * rate > 1:
+            yield f"at step {tick.step}, time {tick.time:g}, {too_long(self._passing, rate)}"
+            self._passing = None
+        if self._diagnosis.watch is not None:
+            warning = self._diagnosis.watch.look(tick, rate, self._shard.scalars.get("eddy", 0.0))
+            if warning is not None and not self._cautioned:
+                yield f"{warning}; {self._diagnosis.steps}"
+        if (warning := self._waves.look(tick)) is not None:
+            yield warning
+
+
+def too_long(step: float, advection: float) -> str:
+    """The words for steps of a length that is given, in which particles around obstacles pass several faces."""
+    return (
+        f"time.step = {step:g} has the CFL number {step * advection:.3g}: around obstacles particles pass one face of"
+        f" cells in a step and stop at the next one; give one of {1 / advection:.3g} or less, or time.cfl in its place"
+    )
+
+
+def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion: float) -> str:
+    """The words for a step with these numbers, of which only a share is stable."""
+    return (
+        f"with the CFL number {cfl:.3g} and the diffusion number {diffusion:.3g}"
+        f" {NAMES[stability.scheme]} is stable up to a step of {share * dt:.3g}; waves from cell to cell grow"
+    )

@@ -1,0 +1,46 @@
+"""The state of a block between two steps, held in memory: what a step that was too long is taken back to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Cells
+from taskflow.systems.records.particles import Clouds
+
+Held = tuple[str, Box, Callable[[], np.ndarray]]  # a role, cells, and a function that gives their values, once
+
+
+def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
+    """Hold the values of this block in these cells, by role. `replicas`: also of regions that every block has whole,
+    else block 0 alone.
+    """
+    for role, boxes in cells.items():
+        if replicas or shard.block == 0 or not shard.partition.homes[role].replicated:
+            for box in boxes:
+                for own in shard.partition.homes[role].own_of(shard.block):
+                    if part := box & own:
+                        yield role, part, shard.hold(role, part)
+
+
+class Savepoint:
+    """The present state of a block: its `cells` that decide what comes after, scalars, and particles."""
+
+    def __init__(self, shard: Shard, cells: Cells, particles: Clouds) -> None:
+        self._shard, self._scalars = shard, dict(shard.scalars)
+        self._held: dict[str, list[Held]] = {role: [] for role in cells}
+        for one in held(shard, cells, replicas=True):
+            self._held[one[0]].append(one)
+        self._particles = [cloud.kept() for cloud in particles.values()]
+        shard.meet()  # who allocates may have to wait for all GPUs of a process
+
+    def restore(self) -> None:
+        """Give the block this state again, once. All blocks have to call it."""
+        for role, values in self._held.items():
+            self._shard.write_parts([role], ((box, {role: fetch()}) for _, box, fetch in values))
+        self._shard.scalars.set(self._scalars)
+        for put_back in self._particles:
+            put_back()

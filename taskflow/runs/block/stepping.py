@@ -1,0 +1,109 @@
+"""The steps of a run on one block. One that turns out longer than time.cfl allows is taken again, shorter."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.errors import RunFailed
+from taskflow.runs.block.pace import Pace
+from taskflow.runs.block.sanity import Sanity
+from taskflow.runs.block.savepoint import Savepoint
+from taskflow.runs.state.settings import Settings
+from taskflow.runs.state.setup import BlockSpec
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.tasks import Cells
+from taskflow.systems.base.pressure import explained
+from taskflow.systems.bodies import Movement
+from taskflow.systems.records.particles import Clouds
+
+ATTEMPTS = 20
+UNEVEN = 1.5  # ratio of steps above which what jumped in the first one may not be extrapolated
+
+
+class Stepping:
+    """Takes steps, with what the case gives for each. `cells` are those that decide all that comes after a step."""
+
+    def __init__(
+        self, spec: BlockSpec, shard: Shard, cells: Cells, settings: Settings, movement: Movement | None,
+        particles: Clouds, sanity: Sanity,
+    ) -> None:  # fmt: skip
+        self._spec, self._shard, self._cells = spec, shard, cells
+        self._settings, self._movement, self._particles, self._sanity = settings, movement, particles, sanity
+        self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
+        self._before = 0.0  # the advective rate before the planned step
+        self._more = 0.0  # what changes of walls, inflows and forces in it add to that
+
+    @property
+    def _rate(self) -> float:
+        return float(self._spec.model.advection(self._shard.scalars))
+
+    def planned(self, before: Tick) -> Tick:
+        """Return the tick to which the next step leads, unless that turns out too long."""
+        model, scalars, pace = self._spec.model, self._shard.scalars, self.pace
+        rate = self._before = self._rate
+        advance = partial(self._spec.clock.advance, before, model.rate(scalars), model.spreads(scalars))
+        self._more = 0.0
+        tick = advance(pace.longest(before, rate))
+        if pace.limit.fixed is not None:
+            return tick
+        if pace.rests(tick, rate):
+            tick = advance(pace.onset.longest(pace.limit.cfl, rate))
+        if (foresight := self._spec.foresight) is not None:
+            longest, self._more = foresight.longest(
+                self._settings.values, before.time, tick.dt, rate, pace.limit.cfl
+            )
+            tick = advance(longest) if longest < tick.dt else tick
+            about = before.time - before.dt, before.time, tick.dt, pace.limit.cfl
+            if tick.ratio > UNEVEN and foresight.jumped(self._settings.values, *about):
+                return replace(tick, ratio=0.0)  # Adams-Bashforth would extrapolate the jump
+        return tick
+
+    def disturbed(self) -> None:
+        """Note that somebody has changed the state or values of the case: the growth of the flow is not known."""
+        self.pace.previous = None
+        self._sanity.driven()
+
+    def take(self, before: Tick, tick: Tick) -> Tick:
+        """Take the step from `before`, planned to lead to `tick`; return where it led. Raises RunFailed where no
+        step is short enough. All blocks have to call it.
+        """
+        shard, pace, rate = self._shard, self.pace, self._before
+        kept = None
+        if pace.limit.fixed is None and not pace.certain(tick, rate, self._more):
+            kept = Savepoint(shard, self._cells, self._particles)
+        self._advance(before, tick)
+        attempts = 1
+        while kept is not None and not pace.accepts(tick, self._rate):
+            if attempts == ATTEMPTS:
+                raise RunFailed(
+                    f"the run diverged: at step {tick.step}, time {before.time:g}, steps of {tick.dt:g} still have the"
+                    f" CFL number {tick.dt * self._rate:.3g}; {self._spec.clock.remedy}"
+                )
+            most = pace.shorter(tick, rate, self._rate, attempts)
+            if self._movement is not None:
+                self._movement.begin(before.time)
+            kept.restore()
+            model, scalars = self._spec.model, shard.scalars
+            shorter = self._spec.clock.advance(before, model.rate(scalars), model.spreads(scalars), most)
+            tick = shorter if tick.ratio else replace(shorter, ratio=0.0)
+            kept = Savepoint(shard, self._cells, self._particles)
+            self._advance(before, tick)
+            attempts += 1
+        pace.previous = rate
+        self._particles.settle(tick)
+        return tick
+
+    def _advance(self, before: Tick, tick: Tick) -> None:
+        spec, shard = self._spec, self._shard
+        inflows = self._settings.inflows
+        numbers = inflows.advance(shard, before.time, tick.dt, before.dt) if inflows else {}
+        numbers |= self._settings.timed.advance(before.time, tick.dt)
+        numbers |= self._movement.advance(tick.time) if self._movement is not None else {}
+        self._sanity.entered(numbers)
+        ways = spec.ways.followed(tick.time) if spec.ways is not None else nullcontext()
+        with ways, explained(f"step {tick.step}, time {tick.time:g}"):
+            numbers |= {**spec.model.moments(before.time, tick.dt), **self._particles.scalars(tick)}
+            shard.run(spec.step, **spec.model.scalars(tick.dt, tick.ratio), **numbers)

@@ -1,0 +1,1 @@
+"""The directory of a run: lock, replacement, provenance, report, pictures."""

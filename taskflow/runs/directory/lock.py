@@ -1,0 +1,270 @@
+"""The lock of a run directory: a run has its directory to itself, from before it looks at it until it has ended.
+
+    DIR/lock        who: host, process, token; in a second line a number that grows while the process lives
+
+A process of this host that is no more has no lock. One that cannot be seen from here, on another host or in another
+container, has it as long as its number grows; it is lost when the number has stayed for `SILENCE` seconds of the clock
+by which this process sleeps. No time of day has a part in it. A process that stood still for so long, and wakes up,
+finds another lock: its blocks look before they write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as validated
+
+from taskflow.common.errors import BadInput, RunFailed
+from taskflow.output import LOCK
+from taskflow.runs.directory.lock_file import content, first, make, remove
+from taskflow.runs.state.remedies import OUTPUT, unlocking
+
+STARTED = 19  # of the numbers behind the name in /proc/PID/stat: when the process began, in ticks after the boot
+Number = Annotated[int, Field(ge=0, lt=2**63)]
+BEAT = 5.0  # seconds between two numbers
+SILENCE, LOOK = 60.0, 1.0  # seconds without a new number that end a lock, and between two looks
+TRIES = 100  # to take a lock that others take and release meanwhile
+ANOTHER = f"choose another directory ({OUTPUT})"
+_held: set[bytes] = set()  # first lines of the locks of this process
+
+
+@validated(frozen=True, config=ConfigDict(strict=True))
+class Owner:
+    """A process: the name of its host, which boot of which kernel that is, the namespace of its number, the number, and
+    the ticks from the boot to its begin, as numbers are used again. No clock that can be set has a part in it: `since`
+    is for people.
+    """
+
+    host: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,255}$")]
+    boot: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
+    space: Annotated[str, Field(pattern=r"^[A-Za-z0-9_:\[\]]{0,64}$")]
+    process: Number
+    began: Number
+    since: Annotated[str, Field(pattern=r"^[0-9T:+-]{1,40}$")]
+
+    @classmethod
+    def this(cls) -> Owner:
+        """The present process, from now on."""
+        host = re.sub(r"[^\w.-]", "_", socket.gethostname(), flags=re.ASCII) or "localhost"
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(host, _boot(), _space(), os.getpid(), (_stat(os.getpid()) or ("", 0))[1], since)
+
+    def same(self, other: Owner) -> bool:
+        """Return whether both are one process."""
+        return replace(self, since=other.since) == other
+
+    def alive(self) -> bool | None:
+        """Return whether the process is still there; None where that cannot be seen from here."""
+        if not self.boot or not self.space or (self.boot, self.space) != (_boot(), _space()):
+            return None
+        try:
+            os.kill(self.process, 0)
+        except (ProcessLookupError, OverflowError):  # gone, or no number of a process
+            return False
+        except PermissionError:  # there is one, of somebody else
+            pass
+        now = _stat(self.process)
+        if now is None:  # somebody else's, and hidden
+            return None
+        state, began = now
+        return state not in "ZX" and began == self.began
+
+    def __str__(self) -> str:
+        return f"process {self.process} on {self.host}"
+
+
+def _boot() -> str:
+    """A name of this boot of this kernel, which no other one has; nothing where the system tells none."""
+    return _line(Path("/proc/sys/kernel/random/boot_id"))
+
+
+def _space() -> str:
+    """The namespace in which numbers of processes are counted: containers have their own."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _stat(process: int) -> tuple[str, int] | None:
+    """The state of a process, and when it began; None where that cannot be read."""
+    words = _line(Path(f"/proc/{process}/stat")).rpartition(") ")[2].split()
+    return (words[0], int(words[STARTED])) if len(words) > STARTED else None
+
+
+def _line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The content of a lock: a line that no other one has, its owner, and a number that grows."""
+
+    line: bytes
+    owner: Owner
+    beats: int
+
+    @classmethod
+    def read(cls, directory: Path) -> Lock | None:
+        """The lock of a run directory, if there is one. Raises BadInput where it cannot be read, or is damaged."""
+        path = directory / LOCK
+        try:
+            text = content(path)
+            return None if text is None else cls.parse(text)
+        except OSError as error:
+            raise BadInput(f"{path}: {error.strerror or error}; remove it by hand, or {ANOTHER}") from None
+        except ValueError:
+            words = f"{path}: damaged; where no run goes on: {unlocking(directory)}; else {ANOTHER}"
+            raise BadInput(words) from None
+
+    @classmethod
+    def parse(cls, text: bytes) -> Lock:
+        """Raises ValueError where the text is not that of a lock."""
+        line, _, beats = text.partition(b"\n")
+        return cls(line, TypeAdapter(Owner).validate_json(line), int(beats))
+
+    @property
+    def alive(self) -> bool | None:
+        """Return whether its run goes on; None where that cannot be seen at once."""
+        return self.line in _held if self.owner.same(Owner.this()) else self.owner.alive()
+
+
+@dataclass(frozen=True)
+class HeldLock:
+    """A lock that this run has taken. Picklable: every block gets it."""
+
+    path: Path
+    line: bytes
+
+    def check(self) -> None:
+        """Raises RunFailed where it is gone, or another run's."""
+        try:
+            text = content(self.path)
+        except OSError as error:
+            raise RunFailed(f"{self.path}: {error.strerror or error}; whose directory it is cannot be seen") from None
+        if text is not None and first(text) == self.line:
+            return
+        now = None
+        with suppress(BadInput):
+            now = Lock.read(self.path.parent)
+        why = f"{now.owner} has taken over {self.path.parent}" if now else f"{self.path}: somebody has removed it"
+        raise RunFailed(f"{why} while this run stood still, or was taken for ended; it ends, and leaves all as it is")
+
+
+@contextmanager
+def locked(directory: Path, tell: Callable[[str], None]) -> Iterator[HeldLock]:
+    """The lock of a run directory, until the end; the directory is made where it is not there, and removed where
+    nothing else comes into it.
+
+    Where only time can tell whether another run goes on in it, `tell` is called with words that say so. Raises BadInput
+    where one does, and OSError where no lock can be written.
+    """
+    made = [folder for folder in (directory, *directory.parents) if not folder.exists()]
+    line = json.dumps({"token": uuid.uuid4().hex, **asdict(Owner.this())}).encode()
+    claim, ended = HeldLock(directory.absolute() / LOCK, line), threading.Event()
+    _held.add(line)
+    try:
+        file = _taken(directory, line, tell)
+        beating = threading.Thread(target=_beat, args=(file, len(line) + 1, ended), name="taskflow-lock", daemon=True)
+        beating.start()
+        yield claim
+    finally:
+        ended.set()
+        _held.discard(line)
+        with suppress(OSError):
+            remove(claim.path, line)
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def refusal(directory: Path, lock: Lock) -> BadInput:
+    """Why there can be no other run now, and what to do."""
+    return BadInput(
+        f"{directory}: {lock.owner} computes a run there since {lock.owner.since}: wait until it has ended, stop it,"
+        f" or {ANOTHER}; where that is no run: {unlocking(directory)}"
+    )
+
+
+def unlock(directory: Path, tell: Callable[[str], None]) -> bool:
+    """Remove a lock whose run is over, or that is damaged; whether there was one.
+
+    `tell` is called with who has it, and what is awaited. Raises BadInput where the run goes on, and OSError.
+    """
+    text = content(directory / LOCK)
+    if text is None:
+        return False
+    try:
+        lock = Lock.parse(text)
+    except ValueError:
+        tell(f"{directory / LOCK}: damaged: it names nobody")
+    else:
+        tell(f"{directory}: locked by {lock.owner}, since {lock.owner.since}")
+        if _lives(directory, lock, tell):
+            raise BadInput(f"{directory}: {lock.owner} goes on: stop it there, and its lock is gone")
+    remove(directory / LOCK, first(text))
+    return True
+
+
+def _taken(directory: Path, line: bytes, tell: Callable[[str], None]) -> int:
+    """The lock with this line, open."""
+    for _ in range(TRIES):
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = Lock.read(directory)
+        if lock is None:
+            with suppress(FileExistsError, FileNotFoundError):  # somebody was quicker, or has removed the directory
+                return make(directory / LOCK, _text(line, 0))
+        elif _lives(directory, lock, tell):
+            raise refusal(directory, lock)
+        else:
+            remove(directory / LOCK, lock.line)
+    raise BadInput(f"{directory / LOCK}: others take and release it all the time; {ANOTHER}")
+
+
+def _lives(directory: Path, lock: Lock, tell: Callable[[str], None]) -> bool:
+    """Return whether the run of a lock goes on. That of a process which cannot be seen is watched: looks are counted,
+    so that no time passes for it while the file system, or this process, stands still.
+    """
+    alive = lock.alive
+    if alive is not None:
+        return alive
+    tell(f"{directory}: {lock.owner} cannot be seen from here; its lock is watched for {SILENCE:g} s, unless it moves")
+    for _ in range(round(SILENCE / LOOK)):
+        time.sleep(LOOK)
+        now = Lock.read(directory)
+        if now is None or now.line != lock.line:
+            return False
+        if now.beats != lock.beats:
+            return True
+    return False
+
+
+def _beat(file: int, place: int, ended: threading.Event) -> None:
+    """Let the number grow. What is written into this file never gets into another one of its name."""
+    beats = 0
+    while not ended.wait(BEAT):
+        beats += 1
+        with suppress(OSError, MemoryError):  # a disk that fails now may not do so next time
+            os.pwrite(file, _text(b"", beats)[1:], place)
+            os.fsync(file)
+    os.close(file)
+
+
+def _text(line: bytes, beats: int) -> bytes:
+    return line + f"\n{beats:020}\n".encode()

@@ -1,0 +1,69 @@
+"""The version, source and environment of a run: for the report and for the history of the store."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from taskflow.common.release import __version__
+
+HOME = Path(__file__).parents[2]
+PACKAGES = (
+    "numpy", "dask", "distributed", "zarr", "xarray",
+    "cupy-cuda13x", "cupy-cuda12x", "ucxx-cu13", "ucxx-cu12", "dask-cuda",
+)  # fmt: skip
+
+
+def provenance() -> dict[str, Any]:
+    """Versions, git commit (None outside of a checkout, marked where files are changed), platform, command and time."""
+    packages = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
+    return {
+        "taskflow": __version__,
+        "git_commit": commit(HOME),
+        "python": platform.python_version(),
+        "packages": packages,
+        "platform": platform.platform(),
+        "command": sys.argv,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def history() -> str:
+    """The first line of the history of a store."""
+    about = provenance()
+    return f"{about['started']}: taskflow {about['taskflow']} ({about['git_commit'] or 'no commit'})"
+
+
+def build() -> str:
+    """The version, and of a checkout its commit, since the version of one that is installed as such grows old."""
+    number = commit(HOME)
+    return f"{__version__}{f' (checkout at {brief(number)})' if number else ''}"
+
+
+def brief(commit: str) -> str:
+    """A commit as people quote it; changed files are still told."""
+    number, _, dirty = commit.partition("-")
+    return f"{number[:10]}{' with changes' * bool(dirty)}"
+
+
+def commit(folder: Path) -> str | None:
+    """The git commit of taskflow's own checkout."""
+    if not (folder.parent / ".git").exists():
+        return None
+    try:
+        described = subprocess.run(
+            ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
+            capture_output=True, text=True, timeout=10, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return described.stdout.strip()

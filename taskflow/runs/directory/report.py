@@ -1,0 +1,89 @@
+"""The report of a run: what ran, where, how it ended, how fast. There from the beginning, complete at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from taskflow.common.errors import TaskflowError
+from taskflow.output.log import OF
+from taskflow.output.store.metadata import PSEUDO_TIME
+from taskflow.runs.directory.lock import Owner
+from taskflow.runs.directory.provenance import provenance
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runtime.host import Place
+from taskflow.runtime.machine import Plan
+from taskflow.systems.records.fields import SNAPSHOTS
+
+LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies", "inner")
+
+
+def opening(
+    sim: SimulationSetup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
+) -> dict[str, Any]:
+    """The report before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
+    case = sim.case
+    owner = Owner.this()
+    return {
+        **provenance(),
+        "title": case.title,
+        "cells": sim.domain.cells,
+        "blocks": list(sim.blocks),
+        "device": plan.device,
+        "threads_per_block": plan.threads if plan.device == "cpu" else None,
+        "precision": case.machine.precision,
+        **sim.system.report,
+        **({PSEUDO_TIME: True} if sim.system.pseudo_time(case) else {}),
+        **({"bodies": asdict(sim.survey)} if sim.survey else {}),
+        "channels": sorted({name for peers in channels for name in peers.values()}),
+        "hardware": [_hardware(place) for place in placed],
+        "leader": {"host": owner.host, "process": owner.process, "since": owner.since},
+        "ended": "running",
+    }
+
+
+def _hardware(place: Place) -> dict[str, Any]:
+    """The host and the device of a block. `gpu_id` tells one GPU from another of its name."""
+    gpu = place.gpus[0] if place.gpus else None
+    return {
+        "host": place.host,
+        "worker": place.worker,
+        "processor": place.processor,
+        "gpu": gpu and gpu.name,
+        "gpu_id": gpu and gpu.identity,
+    }
+
+
+def broken(about: Mapping[str, Any], failure: TaskflowError) -> dict[str, Any]:
+    """The report of a run that could not go on; with a traceback where nobody foresaw why."""
+    notes = {"traceback": "\n".join(failure.__notes__)} if hasattr(failure, "__notes__") else {}
+    return {**about, "ended": "failed", "reason": str(failure), **notes}
+
+
+def summary(about: Mapping[str, Any], sim: SimulationSetup, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The report of a run that came to an end: its beginning, and what its blocks told last.
+
+    `t_eff` is what a step must move through memory (as `taskflow check` counts it) over the time of the step loop, in
+    bytes per second over all blocks, and None where that is only known to be at most something; `copy_bandwidth` is
+    what the blocks' devices reach in a plain copy, measured after the loop.
+    """
+    first = blocks[0]
+    seconds, steps = max(block["seconds"] for block in blocks), first["step"]
+    cells = sim.partition.region.count
+    moved = None if sim.step_cost.bounded else sim.step_cost.nbytes(first["rounds"])
+    return {
+        **about,
+        "overlap": first["overlap"],
+        "time": first["time"],
+        "steps": steps,
+        "ended": first["ended"],
+        **({"rates": first["rates"]} if first["rates"] else {}),
+        "snapshots": len(first["records"][SNAPSHOTS].records),
+        "last": {name: first[name] for name in first if name in LOGGED or name.startswith(OF)},
+        "loop_seconds": seconds,
+        "cell_steps_per_second": cells * steps / seconds if seconds > 0 else 0.0,
+        "bytes_per_step": moved,
+        "t_eff": moved and (moved * steps / seconds if seconds > 0 else 0.0),
+        "copy_bandwidth": sum([block["copy_bandwidth"] for block in blocks]),
+    }

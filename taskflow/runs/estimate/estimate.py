@@ -1,0 +1,188 @@
+"""The cost of a case on this machine, before anything is allocated, and whether it can start: for `taskflow check`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from taskflow.cases import Case
+from taskflow.cases.tables.pictures import check_libraries
+from taskflow.cases.timing.schedule import FITS
+from taskflow.common.caching import cached_property
+from taskflow.flow.measures.statistics import SHARE
+from taskflow.runs.block.sanity import NAMES, beyond, too_long
+from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.step_count import StepCount, count_steps
+from taskflow.runs.state.remedies import as_keys
+from taskflow.runs.state.setup import SimulationSetup, blocks_of
+from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
+from taskflow.runtime.host import choose_device, look
+from taskflow.runtime.host.inventory import transport
+from taskflow.runtime.machine import Mapper, copy_bandwidth
+from taskflow.runtime.machine.channel import segment_bytes
+from taskflow.runtime.machine.device import open_device
+from taskflow.runtime.tasks import TaskGraph
+from taskflow.systems.base.step_cost import often
+from taskflow.systems.bodies.movement import poses
+
+if TYPE_CHECKING:
+    from taskflow.runtime.proof import Proof
+
+# What turns a lower bound into an expectation: the share of the copy bandwidth that a whole step usually reaches, the
+# rounds of an iteration to a tolerance, and the seconds that a launch and a message cost however small they are.
+COPY_SHARE = 0.65
+LAUNCH = {"cpu": 15e-6, "gpu": 10e-6}
+ROUNDS = 5.0
+MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate(Needs):
+    """A case on this machine: what was chosen for auto, what blocks need at their places, and what a step costs."""
+
+    @cached_property
+    def threads(self) -> int:
+        """Cores per block on CPUs."""
+        return threads_per_block(self.sim.case.machine, list(self.placed))
+
+    @property
+    def crowding(self) -> str | None:
+        """A warning of more threads than cores."""
+        return crowding(self.threads, list(self.placed)) if self.device == "cpu" else None
+
+    @cached_property
+    def steps(self) -> StepCount:
+        """Those that the run will probably take. Raises BadInput where they are more than anybody would wait for."""
+        return count_steps(self.sim)
+
+    @cached_property
+    def bandwidth(self) -> float:
+        """The copy bandwidth of all devices together, in bytes per second: one GPU measured for all, or the cores that
+        the blocks will use.
+        """
+        if self.device == "gpu":
+            return copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in self.placed})
+        cores = min(self.placed[0].cores, self.threads * len(self.placed))
+        return copy_bandwidth(open_device("cpu", cores), repeats=4)
+
+    @property
+    def processes(self) -> int:
+        """Processes that hold blocks."""
+        return len({place.worker for place in self.placed})
+
+    @property
+    def overlap(self) -> str:
+        """The way in which transfers are overlapped with computing."""
+        return Mapper(self.sim.case.machine.overlap).decide(self.sim.partition).overlap
+
+    @property
+    def channel(self) -> str:
+        """The name of the channel between blocks."""
+        return transport(self.sim.case.machine.channel, self.processes)
+
+    @property
+    def shared(self) -> int:
+        """Bytes of host memory that two neighbours share, where that carries their messages."""
+        return segment_bytes() if self.channel == "peer" else 0
+
+    @property
+    def seconds_per_step(self) -> float:
+        """The time that a step will probably take."""
+        step = self.sim.step_cost
+        launches = sum(times * len(repeated) for repeated, times in often(step.parts, self.rounds))
+        messages = max(step.traffic).messages * launches / len(step.launches)
+        fixed = launches * LAUNCH[self.device] + messages * MESSAGE[self.channel]
+        return step.nbytes(self.rounds) / (COPY_SHARE * self.bandwidth) + fixed
+
+    @property
+    def rounds(self) -> dict[str, float]:
+        """The probable number of iterations of each loop in a step that ends at a tolerance; nobody knows it before."""
+        return dict.fromkeys(self.sim.step_cost.counted, ROUNDS)
+
+    def prove(self) -> Proof:
+        """Prove the templates of all blocks for every order of steps and monitors after the start."""
+        from taskflow.runtime.proof import Hardware, Programs, prove  # which a run does without
+
+        sim, blocks, gpu = self.sim, len(self.placed), self.device == "gpu"
+        model, debug = sim.model, sim.case.machine.debug
+        direct = gpu and (blocks == 1 or self.channel == "peer")
+        hardware = Hardware(gpu, (0,) * blocks if direct else None)
+        numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0), **sim.system.timed.advance(0.0, 1.0)}
+        numbers |= sim.particles.carrying.scalars(1.0, 1.0) if sim.particles else {}
+        numbers |= poses(sim.system.moving, 0.0) if sim.system.moving and sim.system.moving.placement else {}
+        computed = sim.system.computed
+        moment = tuple(computed.scalars(0.0)) if computed else ()
+        averaged = sim.averaged.values()
+        programs: Programs = {
+            sim.step: tuple(numbers), sim.monitor: moment,
+            **dict.fromkeys(sim.settled.programs if sim.settled else (), ()),
+            **({computed: moment} if computed else {}),
+            **{one.sample: (SHARE,) for one in averaged},
+            **dict.fromkeys((table.sampling for table in sim.particles.series) if sim.particles else (), ()),
+        }  # fmt: skip
+        start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0)), **{one.begin: () for one in averaged}}
+        mapper = Mapper(sim.case.machine.overlap, debug=debug)
+        return prove(sim.partition, programs, mapper, hardware, start=start)
+
+
+@as_keys()
+def estimate(case: Case) -> Estimate:
+    """Decide as a run on this machine would, and measure the copy bandwidth.
+
+    Raises BadInput where the case cannot run here: no compiler, no GPU, more blocks than planes, not enough memory, no
+    end of steps.
+    """
+    here = look("this machine")
+    device = choose_device(case.machine.device, [here])
+    gpus = len(here.gpus) if device == "gpu" else None
+    places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.room, gpus))]
+    sim = SimulationSetup(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
+    where = placed(case.machine, sim.blocks, places, embedded=True)
+    costs = Estimate(sim, where, device)
+    costs.check()
+    sim.system.check()
+    check_libraries(case.pictures)
+    _ = sim.origin, costs.steps, costs.bandwidth  # found and measured now
+    return costs
+
+
+def step_graph(case: Case) -> TaskGraph:
+    """The graph of a step in the long run: of the blocks that the case gives, or of one."""
+    sim = SimulationSetup(case, blocks_of(case, 1))
+    mapper = Mapper(case.machine.overlap).decide(sim.partition)
+    return sim.step_cost.analysed(split=mapper.split).graph
+
+
+def cautions(sim: SimulationSetup) -> Iterator[str]:
+    """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
+    stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
+    where = "at the speed of walls, inflows and initial velocity"
+    if fixed is not None and sim.particles is not None and sim.particles.carrying.bodies and fixed * rate > 1:
+        yield f"{where} {too_long(fixed, rate)}"
+    if stability is None:
+        return
+    limit = stability.limit
+    if limit.fixed is not None:
+        cfl, diffusion = stability.numbers(limit.fixed, rate)
+        if (share := stability.share(limit.fixed, cfl)) < 1:
+            why = beyond(stability, limit.fixed, share, cfl, diffusion)
+            yield f"time.step = {limit.fixed:g} is longer than is stable {where}: {why}"
+        return
+    limits: dict[str, str] = {}
+    slow = limit.diffusion / limit.spread if limit.spread > 0 else math.inf  # the longest step of diffusion alone
+    diffuses = math.isfinite(slow * stability.spacings)  # without viscosity it has no number
+    if diffuses and (share := stability.share(slow, 0.0)) < 1:
+        limits["diffusion"] = f"{share * limit.diffusion:.3g}, where nothing is carried"
+    # Where nothing tells the speed it may get so large that diffusion does nothing in a step.
+    dt = limit.longest(rate) if rate > 0 else 0.0
+    cfl, diffusion = stability.numbers(dt, rate) if dt else (limit.cfl, 0.0)
+    if (share := stability.share(dt, cfl)) < 1 and cfl >= limit.cfl * (1 - FITS):
+        then = f"{where}, with a diffusion number of {share * diffusion:.3g} then" if dt else "where nothing diffuses"
+        limits["cfl"] = f"{share * cfl:.3g} {then}"
+    elif share < 1:  # diffusion makes the step as short as it is
+        limits["diffusion"] = f"{share * diffusion:.3g} {where}, with a CFL number of {share * cfl:.3g} then"
+    for key, most in limits.items():
+        now = getattr(limit, key)
+        yield f"time.{key} = {now:g}: {NAMES[stability.scheme]} is stable up to {most}; give less"

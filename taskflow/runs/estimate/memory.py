@@ -1,0 +1,158 @@
+"""The memory that the blocks of a case need: what the runtime counts for its programs, and what its output takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runtime.cluster import shortage
+from taskflow.runtime.host import Place
+from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Program
+from taskflow.systems.base.pictures import pictures_of
+from taskflow.systems.records.particles import MANY
+
+SINGLE = 4  # bytes of a number in a picture
+
+
+@dataclass(frozen=True)
+class Memory(BlockMemory):
+    """Bytes of a block of a case: those of its programs, and those of what it writes."""
+
+    output: int = 0
+
+    @property
+    def total(self) -> int:
+        return super().total + self.output
+
+
+@dataclass(frozen=True, eq=False)
+class Needs:
+    """The memory that the blocks of a case need at their places, on a CPU or a GPU (`device`)."""
+
+    sim: SimulationSetup
+    placed: Sequence[Place]
+    device: str
+
+    @cached_property
+    def blocks(self) -> list[Memory]:
+        """The memory of each block. Of many, all but the fields is that of the one that is looked at in its place."""
+        sample, partition = self.sim.step_cost.sample, self.sim.partition
+        passes = Passes(partition, sample.blocks, sample.known, self.sim.model.start, self.then)
+        # whether blocks look for others whose memory their GPUs see
+        sees = self.device == "gpu" and (len(self.placed) == 1 or self.sim.case.machine.channel in ("auto", "peer"))
+        count = MemoryCount(partition, self.device, passes, self._direct if sees else None)
+        sampled = {block: Memory(**asdict(count.of(block)), output=self._output(block)) for block in sample.blocks}
+        return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
+
+    def check(self) -> None:
+        """Raises BadInput where the blocks need more memory than is free where they will live. The
+        fewest that a system has are asked first: to find bodies on more cells than fit would take time without end.
+        """
+        cells, blocks = self.sim.case.grid.count, len(self.placed)
+        least = [self.sim.system.fewest * self.sim.value_bytes * cells // blocks] * blocks
+        problem = shortage(least, self.placed, self.device)
+        if problem or (problem := shortage([memory.total for memory in self.blocks], self.placed, self.device)):
+            raise BadInput(
+                f'{self.sim.case.grid.told}: {problem}; use fewer cells, machine.precision = "single", or more machines'
+            )
+
+    def _output(self, block: int) -> int:
+        """Bytes of what a block writes. A host keeps two records of its block and a checkpoint. A GPU keeps what it has
+        room for, which need be no more than one field at a time.
+        """
+        if self.device == "gpu":
+            return self._values(block) + self._ordered
+        # the largest spectra of a field that a block gathers from all, and puts together
+        gathered = max((2 * 8 * waves.averages.statistics.modes.volume for waves in self.sim.spectra), default=0)
+        written = self._recorded(block) + self._saved(block) + gathered + self._pictured(block)
+        return written + max(self._ordered, self._followed)
+
+    def _pictured(self, block: int) -> int:
+        """Bytes of the pictures that may wait to be written, and of one in single precision."""
+        cells, pictures = self.sim.partition.cells_of(block), pictures_of(self.sim.case, self.sim.domain)
+        values = [picture.values(cells) for picture in pictures]
+        waiting = sum(count * picture.most for count, picture in zip(values, pictures, strict=True))
+        return self.sim.value_bytes * waiting + SINGLE * max(values, default=0)
+
+    def _values(self, block: int, layers: Sequence[Box] | None = None) -> int:
+        """Bytes of a field in the cells of a block, or in what it has of some layers."""
+        cells = self.sim.partition.cells_of(block)
+        some = cells if layers is None else [piece & layer for piece in cells for layer in layers]
+        return sum(box.volume for box in some) * self.sim.value_bytes
+
+    def _recorded(self, block: int) -> int:
+        """Bytes of the two largest records that are written one after the other: of snapshots, of averages, which
+        follow one, and of planes.
+        """
+        case, averages, value = self.sim.case, self.sim.averages, self._values(block)
+        planes = [
+            len(plane.fields or case.fields) * self._values(block, self.sim.domain.layers(plane))
+            for plane in case.planes
+        ]
+        often = [len(case.output_fields) * value, *planes]
+        rarely = len(averages.statistics.written) * value if averages else 0
+        return sum(sorted([*often, *often, rarely])[-2:])
+
+    @property
+    def _followed(self) -> int:
+        """Bytes of a record of particles, or a checkpoint: in order, while it is written, and as it comes from all
+        blocks, each of which sends as many rows as the fullest one has.
+        """
+        series, tables = self.sim.particles.series if self.sim.particles else (), 2 + len(self.sim.partition)
+        return sum(tables * 8 * table.table.total * (9 + len(table.fields.sampled)) for table in series)
+
+    @property
+    def _ordered(self) -> int:
+        """Bytes in which the most particles are put in the order of cells: keys, order, and one number of each."""
+        series = self.sim.particles.series if self.sim.particles else ()
+        return max((5 * 8 * table.table.total for table in series if table.table.total >= MANY), default=0)
+
+    def _saved(self, block: int) -> int:
+        """Bytes of the part of a checkpoint."""
+        sim, homes = self.sim, self.sim.partition.homes
+        if sim.case.checkpoint.keep == 0:
+            return 0
+        owned = ((role, own) for role in sim.carried for own in homes[role].own_of(block))
+        parts = ((role, box & own) for role, own in owned for box in sim.carried[role])
+        return sum(part.volume * sim.partition.fields[role].nbytes for role, part in parts)
+
+    @property
+    def then(self) -> dict[Program, list[Program]]:
+        """The programs that can follow each one in a run. It begins with a start and a monitor; after each step there
+        may be one, too, and then whatever is recorded. A state that is kept to be compared with, at the start as well,
+        makes no difference to any other field.
+        """
+        model, monitor, step = self.sim.model, self.sim.monitor, self.sim.step
+        recorded = self.sim.recorded
+        first = [programs[0] for programs in recorded]
+        then: dict[Program, list[Program]] = {
+            model.start: [monitor],
+            monitor: [step, *first],
+            step: [step, monitor, *first],
+        }
+        if self.sim.settled is not None and self.sim.settled.programs:
+            programs, after = self.sim.settled.programs, then[step]
+            then |= {one: [other, *after] for one, other in pairwise(programs)}
+            then |= {programs[-1]: after, step: [programs[0], *after]}
+        for n, programs in enumerate(recorded):
+            then |= {one: [other] for one, other in pairwise(programs)}
+            then[programs[-1]] = [step, *first[n + 1 :]]
+        return then
+
+    def _direct(self, one: int, other: int) -> bool:
+        """Whether two blocks should see each other's memory: each alone on a GPU of its process, on one host."""
+        return self.placed[one].host == self.placed[other].host and self._alone[one] and self._alone[other]
+
+    @cached_property
+    def _alone(self) -> list[bool]:
+        """Whether each block shares its GPU with no other one of its process."""
+        homes = [(place.worker, place.gpus[0].identity) for place in self.placed]
+        count = Counter(homes)
+        return [count[home] == 1 for home in homes]

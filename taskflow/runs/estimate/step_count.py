@@ -1,0 +1,93 @@
+"""The number of steps that a run will take, before it is computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.common.errors import BadInput
+from taskflow.flow.stability import shortest
+from taskflow.runs.state.setup import SimulationSetup
+
+MOST_STEPS = 1e15  # of a run: at a microsecond each they take 30 years
+ROUNDING = 1e-9
+MOMENTS = 129  # at which the speed is guessed
+SLOWEST = 0.1  # share of the speed that forces could give a fluid in a time, that they give it at the least
+ALIKE = 1.05  # numbers with a smaller ratio are one
+
+
+@dataclass(frozen=True)
+class StepCount:
+    """A number of steps, `most` if the flow gets as fast as it can; what it rests on; `exact` if the case gives it.
+    `first` is the length of the first step.
+    """
+
+    count: int
+    basis: str
+    exact: bool = False
+    most: int = 0
+    first: float = 0.0
+
+    @property
+    def range(self) -> tuple[int, ...]:
+        """The number, or the least and the largest one."""
+        return (self.count, self.most) if self.most > ALIKE * self.count else (max(self.count, self.most),)
+
+
+def count_steps(sim: SimulationSetup) -> StepCount:
+    """Return the steps of a run whose flow is as fast as its walls, its inflows and its initial velocity, or as
+    diffusion allows; and how many it takes if forces and bodies make it as fast as they can. Raises BadInput if nobody
+    would wait for so many.
+    """
+    case, system, limit = sim.case, sim.system, sim.clock.limit
+    if case.time.steps is not None:
+        return StepCount(case.time.steps, "time.steps", exact=True, first=limit.fixed or 0.0)
+    end = case.time.end or 0.0
+    if limit.fixed is not None:
+        return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True, first=limit.fixed)
+    times = np.linspace(0.0, end, MOMENTS)
+    outlook = system.outlook
+    rate, onset, least, fastest = outlook.rate, outlook.onset, outlook.least(times), outlook.speedup * outlook.rate
+    bounds = limit.bounds(rate, system.spreads)
+    others = min(length for name, length in bounds.items() if name != "cfl")
+    by_flow = rate == 0 == limit.fall and others == math.inf
+    if by_flow and onset.acceleration == onset.jerk == 0:
+        rate = fastest = sum(1 / sim.grid.narrowest(axis) for axis in range(3) if sim.grid.cells[axis] > 1)
+        least = np.full(MOMENTS, rate)
+        bounds, basis = limit.bounds(rate), "at a speed of 1 along x, y and z, as nothing tells the speed"
+        basis = f"CFL {limit.cfl:g} {basis}"
+    elif by_flow or min(bounds["cfl"], onset.longest(limit.cfl, rate)) <= others:
+        basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
+        basis += ", and as forces accelerate the fluid" if onset.acceleration + onset.jerk + limit.fall > 0 else ""
+    else:
+        name = min((name for name in bounds if name != "cfl"), key=bounds.__getitem__)
+        basis = {
+            "cfl and diffusion": "CFL and diffusion number together",
+            "scalars": "what bounded scalars need at the speed of walls, inflows and initial velocity",
+            "capillary": "time.capillary",
+        }.get(name, f"diffusion number {limit.diffusion:g}")
+        basis += "; a fast flow takes more"
+    first = min(shortest(bounds), onset.longest(limit.cfl, rate), end or math.inf)
+    forced = outlook.forced(times)
+    slow, fast = np.maximum(least, SLOWEST * forced), fastest + forced
+    fewest, most = (_steps(end, [1 / min(limit.bounds(r, system.spreads).values()) for r in rates])
+                   for rates in (slow, fast))  # fmt: skip
+    return StepCount(max(1, fewest), basis, most=max(1, fewest, most), first=first)
+
+
+def _steps(end: float, frequencies: list[float]) -> int:
+    """The number of steps, with so many per time at equally spaced moments."""
+    each = np.array(frequencies)
+    return _counted(end, 1 / float((each[1:] + each[:-1]).mean() / 2)) if each.any() else 1
+
+
+def _counted(end: float, step: float) -> int:
+    """The number of steps of this length to the end. Raises BadInput if nobody would wait for so many."""
+    if not end <= MOST_STEPS * step:
+        raise BadInput(
+            f"time.end = {end:g}: steps of {step:.3g} lead there in more than {MOST_STEPS:.0e}; give an earlier end, or"
+            " forces, speeds and diffusivities that let steps be longer"
+        )
+    return math.ceil(end / step * (1 - ROUNDING))

@@ -1,0 +1,8 @@
+"""A simulation as an object: stepped, looked into, steered, recorded.
+
+It knows runs that pause, and Python functions. It does not know equations.
+"""
+
+from taskflow.runs.interactive.simulation import Simulation
+
+__all__ = ["Simulation"]

@@ -1,0 +1,308 @@
+"""A run that goes on and pauses as it is told, seen from the client, and the functions that are called meanwhile: what
+`tf.Simulation` is made of.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from taskflow.cases import Case
+from taskflow.cases.formulas.values import number, positive, whole
+from taskflow.cases.timing.schedule import HERE, MEETS, Every, Pause, Tick, intervals
+from taskflow.common.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
+from taskflow.output import RecordedArray
+from taskflow.runs.attempt import Attempt, Outcome, Recovery, RunRequest
+from taskflow.runs.block.commands import end_run, go_on
+from taskflow.runs.block.profiling import Window
+from taskflow.runs.notebook import shown_progress
+from taskflow.runs.run import Run, arguments, begun, stoppable
+from taskflow.runs.state.remedies import as_keys, how_to_resume
+from taskflow.runs.state.settings import Settings
+from taskflow.runtime.cluster import Blocks, Progress, lasting_client
+from taskflow.runtime.host import SYSTEM
+from taskflow.runtime.machine import Job
+from taskflow.systems.projection import system_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from taskflow.runtime.cluster import Slurm
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(eq=False)
+class Callback:
+    """A function that is called again and again: after so many steps, when so much time has passed (an interval), or
+    after so many seconds of the `wall` clock. `next` is when it is due.
+    """
+
+    function: Callable[[Any], object]
+    every: Every | None
+    wall: float = math.inf
+    next: Pause = HERE
+
+    @classmethod
+    def of(
+        cls, function: Callable[[Any], object], now: Tick, steps: int | None, time: float | None, wall: float | None
+    ) -> Callback:
+        """Raises BadInput where not one interval is given, or it is none."""
+        if (steps, time, wall).count(None) != 2:
+            raise BadInput(f"every(steps={steps}, time={time}, wall={wall}); give one of steps, time and wall")
+        if not callable(function):
+            raise BadInput(f"every(...)({function!r}); give a function of the simulation")
+        with named("every(...): wall" if wall is not None else "every(...)"):
+            interval = Every(steps, time) if wall is None else None
+            callback = cls(function, interval, positive(wall) if wall is not None else math.inf)
+        callback.plan(now)
+        return callback
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__qualname__", None) or repr(self.function)
+
+    def plan(self, now: Tick) -> None:
+        """It is due next after the present tick."""
+        if self.every is None:
+            self.next = Pause(wall=self.wall).begun()
+        elif self.every.steps is not None:
+            self.next = Pause(step=(now.step // self.every.steps + 1) * self.every.steps)
+        elif self.every.time is not None:
+            count = intervals(now.time + MEETS * self.every.time, self.every.time) + 1
+            self.next = Pause(time=(count - MEETS) * self.every.time)
+
+    def due(self, now: Tick) -> bool:
+        """Return whether it is to be called at a tick."""
+        return self.next.reached(now) or self.next.late
+
+
+class Callbacks(list[Callback]):
+    """All functions that are called, in the order in which they were given."""
+
+    def pause(self, until: Pause) -> Pause:
+        """Where the run has to pause next on its way to a pause."""
+        ends = until, *(callback.next for callback in self)
+        wall = min(end.deadline for end in ends) - time.perf_counter()
+        return Pause(min(end.step for end in ends), min(end.time for end in ends), max(0.0, wall))
+
+    def due(self, now: Tick) -> list[Callback]:
+        """Those that are to be called at a tick; each is planned anew."""
+        due = [callback for callback in self if callback.due(now)]
+        for callback in due:
+            callback.plan(now)
+        return due
+
+
+class DrivenRun:
+    """The run of a case on blocks that stay: where it stands, what has it go on, and how it ends."""
+
+    def __init__(
+        self,
+        case: Case | str | PathLike[str],
+        output: str | PathLike[str] | None = None,
+        client: Client | Slurm | None = None,
+        *,
+        scheduler_file: str | PathLike[str] | None = None,
+        force: bool = False,
+        resume: bool = False,
+        progress: Progress | None = None,
+        profile: Window | None = None,
+    ) -> None:
+        case, output, client = arguments(case, output, client, progress=progress)
+        self.case, self._callbacks = case, Callbacks()
+        self._over, self._halted, self._busy, self._reason, self._state, self._closed = "", False, "", "", 0, False
+        self._reading = RLock()  # dask reads fields in several threads: one after the other
+        self._computed = set[tuple[str, int]]()  # what follows from the fields of a state, and is there
+        self._recorded: dict[str, RecordedArray] = {}
+        with ExitStack() as stack, stoppable(), as_keys():
+            own, restart = stack.enter_context(begun(case, output, force=force, resume=resume))
+            self._directory = own
+            lasting = stack.enter_context(lasting_client(client))
+            over, told = force or resume, progress or shown_progress(case)
+            request = RunRequest(case, own, lasting, scheduler_file, over, told, profile, steered=True)
+            self._attempt = stack.enter_context(Attempt(request, restart, Recovery(0, how_to_resume(own.path))))
+            self._tick, given = (restart.tick, restart.given) if restart is not None else (Tick(), {})
+            system = self._attempt.sim.system
+            self._settings = Settings(system.timed, system.inflows, system.ways)
+            self._settings.update(given)
+            try:
+                self._done(self._do(replace(self._attempt.job, pause=HERE)))
+            except Exception as error:
+                if not self._over:
+                    self._end(f"{type(error).__name__}: {error}")
+                raise
+            self._opened = stack.pop_all()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is not None and not self._reason:
+            self._reason = f"{type(error).__name__}: {error}"
+        self.close()
+
+    @property
+    def directory(self) -> Path:
+        """The run directory."""
+        return self._directory.path
+
+    @property
+    def time(self) -> float:
+        """The present time of the flow."""
+        return self._tick.time
+
+    @property
+    def iteration(self) -> int:
+        """The number of steps that were done, those before a resumption included."""
+        return self._tick.step
+
+    def close(self) -> Run:
+        """End the run where it pauses, with its state written as after Ctrl-C, and give the machines back; the run.
+        Idempotent. Raises BadInput within a callback, and does nothing then.
+        """
+        if not self._over and self._busy.startswith("the callback"):
+            self._check_free("close()")
+        try:
+            if not self._over:
+                reason = self._reason or f"it was closed at step {self.iteration}"
+                with self._call("close()"):
+                    self._end(reason)
+        finally:
+            self._over, self._closed = self._over or "it has failed", True
+            with self._opened:
+                for recorded in self._recorded.values():
+                    recorded.finish()
+                self._recorded.clear()
+        return Run(self.directory, self._directory.report())
+
+    def _advance(
+        self, call: str, until: float | None = None, steps: int | None = None, wall: float | None = None
+    ) -> None:  # fmt: skip
+        self._check_going(call)
+        with named(call):
+            step = math.inf if steps is None else self.iteration + whole(steps)
+            end = math.inf if until is None else number(until)
+            seconds = math.inf if wall is None else positive(wall)
+        target, self._halted, self._reason = Pause(step, end, seconds).begun(), False, ""
+        with self._call(call):
+            while not (self._over or self._halted or target.reached(self._tick) or target.late):
+                self._done(self._do(partial(go_on, pause=self._callbacks.pause(target))))
+                for callback in [] if self._over else self._callbacks.due(self._tick):
+                    self._call_back(callback)
+                if self._tick.finished and not self._over:
+                    self._done(self._do(partial(go_on, pause=Pause())))
+
+    def _do(self, job: Job) -> Outcome:
+        """Let the blocks do a job. A second Ctrl-C ends the run at once."""
+        try:
+            return self._attempt.do(job)
+        except KeyboardInterrupt:
+            self._over = "it has failed"
+            raise
+
+    def _call_back(self, callback: Callback) -> None:
+        """Call a function; one that raises ends the run."""
+        self._busy, busy = f"the callback {callback.name}", self._busy
+        try:
+            callback.function(self)
+        except KeyboardInterrupt:
+            raise Interrupted(f"stopped by Ctrl-C in {self._busy} {self._pauses}") from None
+        except Exception as error:
+            if not self._over:
+                self._end(f"{callback.name} raised {type(error).__name__}: {error}")
+            raise
+        finally:
+            with self._reading:
+                self._busy = busy
+
+    def _done(self, outcome: Outcome) -> None:
+        """Note where the run is after a job. Raises what went wrong, and where somebody interrupted it."""
+        self._last, self._state = outcome, self._state + 1
+        status, paused = outcome.blocks[0], outcome.failure is None and "paused" in outcome.blocks[0]
+        if paused:
+            self._tick = status["paused"]
+        else:
+            self._over = "it has failed"
+            try:
+                report = self._attempt.finish(outcome)
+            except Lost as loss:
+                raise RunFailed(f"{loss}; {how_to_resume(self.directory)}") from loss
+            self._over = f"it has ended ({report['ended']})"
+            self._tick = Tick(status["step"], status["time"], status["dt"], finished=True)
+        if isinstance(outcome.came, signal.Signals) and outcome.came in SYSTEM and paused:
+            self._end(outcome.came.name, outcome.came)
+            raise Stopped(f"stopped by {outcome.came.name} at step {self.iteration}; {how_to_resume(self.directory)}")
+        if isinstance(outcome.came, Exception):
+            raise outcome.came
+        if outcome.came is not None and paused:
+            raise Interrupted(f"stopped by Ctrl-C {self._pauses}")
+
+    @property
+    def _pseudo_time(self) -> bool:
+        return system_of(self.case).pseudo_time(self.case)
+
+    @property
+    def _moment(self) -> str:
+        return f"step {self.iteration}{'' if self._pseudo_time else f', time {self.time:g}'}"
+
+    @property
+    def _pauses(self) -> str:
+        return f"at {self._moment}; the simulation pauses: go on with it, or close it"
+
+    def _end(self, reason: str, came: signal.Signals | None = None) -> None:
+        """End the run where it pauses."""
+        self._over = "it has failed"
+        outcome = replace(self._do(end_run), came=came)
+        report = self._attempt.finish(outcome, reason)
+        self._over = f"it has ended ({report['ended']})"
+
+    def _ask(self, name: str, do: Callable[[Blocks], Answer]) -> Answer:
+        """Have the blocks do something that is no step. Raises RunFailed, and the run is over, where they fail."""
+        self._check_open(name)
+        with self._call(name, drives=False):
+            try:
+                return do(Blocks(self._attempt.group, [], ExitStack()))
+            except Interrupted:
+                raise
+            except RunFailed as error:
+                self._over = "it has failed"
+                self._attempt.finish(replace(self._last, failure=error))
+                raise
+
+    def _check_open(self, call: str) -> None:
+        if self._closed or self._over == "it has failed":
+            raise BadInput(f"{call}: the simulation is closed; Run.open({str(self.directory)!r}) has what it wrote")
+
+    def _check_going(self, call: str) -> None:
+        if self._over:
+            end, broken = self.case.time, any(word in self._over for word in ("interrupted", "failed"))
+            last = f"time.end = {end.end:g}" if end.end is not None else f"time.steps = {end.steps}"
+            to = "" if broken else f", to a later end than {last}"
+            remedy = f"Simulation(case, ..., resume=True) goes on with it{to}"
+            raise BadInput(f"{call}: the run is over: {self._over}; {remedy}")
+
+    def _check_free(self, call: str, *, drives: bool = True) -> None:
+        if self._busy and (drives or not self._busy.startswith("the callback")):
+            raise BadInput(f"{call} within {self._busy}: it would have to go on while it goes on; call stop() there")
+
+    @contextmanager
+    def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:
+        """A call that has the blocks work. Raises BadInput within another one; callbacks may have those that do not
+        drive the run.
+        """
+        with self._reading:
+            self._check_free(name, drives=drives)
+            self._busy, busy = name, self._busy
+        try:
+            with stoppable(), as_keys():
+                yield
+        finally:
+            with self._reading:
+                self._busy = busy

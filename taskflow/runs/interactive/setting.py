@@ -1,0 +1,179 @@
+"""Values of the case of a simulation that a user sets while it pauses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.cases import Case
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.formulas.motion import RigidMotion, continued, dual
+from taskflow.cases.formulas.motion import of_time as part_of_motion
+from taskflow.cases.language.problems import shown
+from taskflow.cases.tables.timed import TimeFunction, TimeTable, Value, at_time, of_time, value
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.errors import BadInput, named
+from taskflow.runs.block.commands import Drive
+from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runtime.machine import Control, Shard
+from taskflow.systems.initial.inflow import moments
+
+AXES = (1, 2, 3)  # by which the components of a vector are numbered
+JOINED = 1e-3  # narrowest spacings by which a body may jump when its motion is replaced
+FIXED = {  # keys of values that change in time and are not set, by their first part
+    "motion": "the places of cells at earlier times follow from it, too; start another run from this one",
+    "forcing": "its expression is compiled into a kernel; give body.force or a source that changes in time",
+    "expressions": "it is compiled into a kernel; compute it with on_blocks or from dataset()",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Settable:
+    """The values of a run that may be set: those of its case that change in time, and motions of its bodies, with the
+    values that were `given` before.
+    """
+
+    sim: SimulationSetup
+    given: Mapping[str, Value]
+
+    def settings(self, key: str, new: Any, now: Tick) -> dict[str, Value]:
+        """Return the values that follow from one value of a key of the case, such as "boundaries.z_max.velocity", by
+        the keys that blocks know.
+
+        Raises BadInput if nothing under the key changes in time, or the value is invalid now or later in the run.
+        """
+        case = self.sim.case
+        for body in self.motions:
+            if key.startswith(body.key):
+                return self._motion(body, key, new, now)
+        fields = self.sim.inflows.keys if self.sim.inflows else {}
+        values = settings(key, new, case, {**self.sim.system.timed.keys, **fields}, now.time, frozenset(fields))
+        if self.sim.inflows is not None and values.keys() & fields.keys():
+            later = [now.time, *(time for time in moments(case) if time > now.time)]
+            with named(f"set({key!r}, {shown(new)})"):
+                self.sim.inflows.following({**self.given, **values}).check(later)
+        return values
+
+    @property
+    def motions(self) -> tuple[RigidMotion, ...]:
+        """The motions of bodies."""
+        ways = self.sim.system.ways
+        return tuple({id(m): m for m in ways.moving.motions if m is not None}.values()) if ways else ()
+
+    def _motion(self, body: RigidMotion, key: str, new: Any, now: Tick) -> dict[str, Value]:
+        """Return the expressions of a motion that has new ones from now on, each a function of all times: resumed runs
+        and all blocks find the same.
+        """
+        sim, ways, old = self.sim, self.sim.system.ways, dict(body.parts)
+        assert ways is not None
+        with named(f"set({key!r}, {shown(new)})"):
+            chosen = _parts(body, key.removeprefix(body.key).strip("."), new)
+            for name, part in chosen.items():
+                spacing = min(map(sim.grid.narrowest, range(3)))
+                if name.endswith("angle"):
+                    spacing /= max(sim.grid.lengths)
+                before, after = (float(dual(one, now.time).value) for one in (old[name], part))
+                if not abs(after - before) <= JOINED * spacing:
+                    raise BadInput(
+                        f"{name} would jump from {before!r} to {after!r} at time {now.time!r}; give an expression that"
+                        " begins where the body is"
+                    )
+            try:
+                ways.moving.change(chosen)
+                times = tuple(time for time in sim.bodies.path if time > now.time)
+                ways.check(now.time, sim.case.end_time or now.time, times, sim.case.time.step)
+            finally:
+                ways.moving.change(old)
+        return {name: continued(old[name], now.time, part, now.time - now.dt) for name, part in chosen.items()}
+
+
+def set_values(shard: Shard, control: Control, values: Mapping[str, Value]) -> None:
+    """Give numbers that change in time other values, by key; the next steps have them, and so have checkpoints."""
+    loop = Drive.of(control).taken(control)
+    loop.settings.update(values)
+    loop.stepping.disturbed()
+
+
+def settings(
+    key: str, new: Any, case: Case, known: Mapping[str, Value], now: float, fields: frozenset[str] = frozenset()
+) -> dict[str, Value]:
+    """Return the values that follow from one value of a key of a case, by the keys of what changes in time. `known` has
+    the values of the case; those of `fields` may depend on the place.
+
+    Raises BadInput if nothing under the key changes in time, or the value is invalid.
+    """
+    parts = {number: f"{key}[{number}]" for number in AXES if f"{key}[{number}]" in known}
+    if key not in known and not parts:
+        raise BadInput(f"set({key!r}, ...): {_refused(key, case, known)}")
+    if key in known:
+        return {key: _value(key, new, now, placed=key in fields)}
+    if not isinstance(new, list | tuple) or len(new) != len(AXES):
+        raise BadInput(f"set({key!r}, {shown(new)}): give three values, in the order x, y, z")
+    placed = any(part in fields for part in parts.values())
+    values = {number: _value(key, item, now, placed=placed) for number, item in zip(AXES, new, strict=True)}
+    vector = _found(key, case)
+    for (number, wanted), constant in zip(values.items(), vector, strict=True):
+        if number not in parts and wanted != constant:
+            same = f"{constant:g}" if isinstance(constant, float) else repr(constant.source)
+            what = f"give {same} for it, or an expression of t in the case"
+            raise BadInput(f"set({key!r}, {shown(new)}): component {number} does not change in time; {what}")
+    return {parts[number]: values[number] for number in parts}
+
+
+def _refused(key: str, case: Case, known: Mapping[str, Value]) -> str:
+    """Say why there is nothing to set under a key."""
+    whole = dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known)
+    timed = f"these do: {', '.join(whole) or 'none'}"
+    if (why := FIXED.get(re.split(r"[.\[]", key)[0])) is not None:
+        return f"it cannot be set in this version: {why}; {timed}"
+    if key.startswith("obstacles") and "motion" in key:
+        return f'the body is at rest in this case; give a motion there, as displacement = ["0*t", 0, 0]; {timed}'
+    if _found(key, case) is None:
+        return f"the case has no such value; {timed}"
+    return (
+        "it does not change in time in this case; kernels have it as a constant: give it there as an expression of t,"
+        f' such as "0*t", if it takes one; {timed}'
+    )
+
+
+def _found(key: str, case: Case) -> Any:
+    """The value of a case under a key; None if there is none."""
+    found: Any = case
+    for name, number in re.findall(r"(\w+)|\[(\d+)\]", key):
+        try:
+            found = found[int(number) - 1] if number else getattr(found, name)
+        except (AttributeError, IndexError, TypeError):
+            return None
+    return found
+
+
+def _parts(body: RigidMotion, key: str, new: Any) -> dict[str, Expression]:
+    """The expressions that follow from a new value of a key of the motion of a body, by the names of its parts."""
+    angle = f"angle.{'xyz'[body.axis]}"
+    if key == "displacement":
+        if not isinstance(new, list | tuple) or len(new) != len(AXES):
+            raise BadInput("give three values, in the order x, y, z")
+        return {f"{body.key}.displacement[{n}]": part_of_motion(part) for n, part in zip(AXES, new, strict=True)}
+    if key not in ("angle", angle):
+        raise BadInput(f"give displacement or {angle} of the motion; its other keys are constant")
+    if isinstance(body.angle.source, float):
+        raise BadInput(f'the body does not turn in this case; give {angle} = "0*t" there')
+    if isinstance(new, Mapping):
+        if [*new] != [angle[-1]]:
+            raise BadInput(f"the body turns about {angle[-1]}; give {angle}")
+        (new,) = new.values()
+    return {f"{body.key}.angle": part_of_motion(new)}
+
+
+def _value(key: str, new: Any, now: float, *, placed: bool) -> Value:
+    """A value of the time, or of the place, too. Raises BadInput if it is invalid, or not finite now."""
+    with named(f"set({key!r}, {shown(new)})"):
+        read = value(new) if placed else of_time(new)
+        if isinstance(read, TimeFunction | TimeTable):  # of a table it would keep the name alone
+            kind = "function" if isinstance(read, TimeFunction) else "table"
+            raise BadInput(f"a checkpoint could not keep a {kind}; give a number, or an expression of t")
+        if not placed:  # fields are tried on their faces
+            at_time(read, now)
+    return read

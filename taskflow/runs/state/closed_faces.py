@@ -1,0 +1,33 @@
+"""Which faces bodies at rest close: a state of other ones is not resumed, as what its fields and the pressure know of
+bodies does not fit.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from taskflow.cases import Case
+from taskflow.common.errors import BadInput
+from taskflow.systems.bodies.bodies import shapes
+from taskflow.systems.bodies.images import over_sides
+
+ON_SURFACES, OVER_SIDES = 1, 2  # from when on faces on surfaces are closed, and those of bodies beyond periodic sides
+CLOSING = OVER_SIDES
+
+
+def other_faces(state: Mapping[str, Any]) -> str:
+    """Say why the state of a checkpoint does not fit; nothing where it does."""
+    tables, closing = tomllib.loads(state["case"]), state.get("closing", 0)
+    obstacles, immersed = tables.get("obstacles", ()), tables.get("bodies", {}).get("treatment") == "immersed"
+    moves = any("motion" in obstacle for obstacle in obstacles)
+    if obstacles and immersed and not moves and closing < ON_SURFACES:
+        return "a version wrote it in which immersed bodies closed other faces"
+    if obstacles and closing < OVER_SIDES:
+        with suppress(BadInput):  # files that are gone: they are missed elsewhere
+            case = Case(**tables)
+            if over_sides(shapes(case), case.staggered):
+                return "a version wrote it in which bodies at rest ended at periodic sides"
+    return ""

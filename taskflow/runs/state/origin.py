@@ -1,0 +1,248 @@
+"""The state with which a run begins where that is none of formulas: of another run, of a file, or of a dataset.
+
+A checkpoint of a run of the same case is gone on with, to the bit, at time 0. All other fields are put on the grid, and
+the velocity is made free of divergence; a velocity that is free of it, on the same grid with the same closed sides, is
+taken as it is. On charts marching does that.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput, named
+from taskflow.flow.model import VELOCITY
+from taskflow.output import Checkpoint, StoreLayout
+from taskflow.runs.state.closed_faces import other_faces
+from taskflow.runs.state.remedies import AGAIN
+from taskflow.runs.state.restart import RestartPoint, changes, check_state
+from taskflow.runtime.regions import difference
+from taskflow.systems.initial.fields import COMPUTED, InitialFields, naming
+from taskflow.systems.solved import SolvedCase
+
+if TYPE_CHECKING:
+    from taskflow.analysis.charts.carried import ChartsSource
+    from taskflow.output import SavedState
+
+SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with which a velocity keeps without divergence
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The `state` from which a run begins."""
+
+    sim: SolvedCase
+    state: SavedState
+
+    @classmethod
+    def of(cls, sim: SolvedCase) -> Origin | None:
+        """That which a case names, if it does. Raises BadInput where it cannot be read, or is none for the case."""
+        if sim.source is None:
+            return None
+        origin = cls(sim, sim.source)
+        with naming(sim.case.initial):
+            origin.check()
+        return origin
+
+    def check(self) -> None:
+        """Raises BadInput where it is none for the case."""
+        if self.checkpoint is not None:
+            return
+        if not self.sim.system.remaps:
+            begins = f"{self.sim.system.claims} begins with a checkpoint of a run of the same case but for [initial]"
+            raise BadInput(f"{self.state.where}: {self.difference}; {begins}")
+        on_charts = self.state.fields is None  # of charts that move, a checkpoint may have no snapshot
+        if on_charts != self._on_charts:
+            grids = "a Cartesian grid", "charts"
+            its, own = grids[on_charts], grids[self._on_charts]
+            raise BadInput(f"{self.state.where} is on {its}, and this case on {own}; begin with a run on {own}")
+        if self._on_charts:
+            self._check_charts()
+
+    def _check_charts(self) -> None:
+        """Raises BadInput where its charts lack a velocity, or do not cover the grid."""
+        if self.charts is None:
+            raise BadInput(f"{self.state.where} has no snapshot of its time, and its grid moves; choose another time")
+        if missing := [name for name in VELOCITY if name not in self.charts.fields]:
+            known = ", ".join(self.charts.fields) or "nothing"
+            raise BadInput(f"{self.state.where} has no {missing[0]}; it has {known}")
+        with named(self.state.where):
+            self.charts.covers(self._centres)
+
+    @cached_property
+    def charts(self) -> ChartsSource | None:
+        from taskflow.analysis.charts.carried import ChartsSource  # which loads xarray
+
+        return None if self.state.charts is None else ChartsSource(self.state.charts)
+
+    @property
+    def _on_charts(self) -> bool:
+        return self.sim.partition.region.atlas is not None
+
+    @property
+    def _centres(self) -> list[np.ndarray]:
+        """The places [xyz, k, j, i] of the centres of cells on the charts of the case."""
+        domain = self.sim.domain
+        return [np.stack(np.broadcast_arrays(*domain.points("c", box))) for box in domain.boxes]
+
+    @cached_property
+    def difference(self) -> str:
+        """Why its checkpoint is not gone on with; nothing where it is."""
+        sim, checkpoint = self.sim, self.state.checkpoint
+        if checkpoint is None:
+            return "it is no checkpoint"
+        check_state(checkpoint)
+        old, new = (tomllib.loads(text) for text in (checkpoint.state["case"], sim.case.to_toml()))
+        if changed := [*changes(*(_flow(sim.system.resolved(tables)) for tables in (old, new)))]:
+            return f"{changed[0].partition(': begin')[0]}: have it so"
+        if sim.system.moving is not None or getattr(sim.case, "motion", None) is not None:
+            return "something moves as time tells, which begins anew"
+        if other := other_faces(checkpoint.state):
+            return other
+        entering, timed = sim.inflows, sim.system.timed or sim.model.moments(0.0, 1.0)
+        if timed or getattr(entering, "varies", False) or getattr(entering, "changing", False):
+            return "what is given changes in time, which begins anew"
+        return lacking(checkpoint, sim, sim.model.fields.keys())
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """The checkpoint that is gone on with; None where fields are put on the grid."""
+        return None if self.difference or self.sim.case.initial.noise else self.state.checkpoint
+
+    @property
+    def kept(self) -> bool:
+        """Return whether the velocity is taken as it is."""
+        if self._on_charts:
+            return self.charts is not None and self.charts.is_on(self.sim.domain.chart_vertices)
+        if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
+            return False
+        old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
+        open_sides = any(side.type in ("inflow", "outflow") for side in self.sim.case.boundaries.sides.values())
+        at_rest = self.sim.system.moving is None
+        return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
+
+    def has(self, name: str) -> bool:
+        """Return whether it has a field."""
+        if self.charts is not None:
+            return name in self.charts.fields
+        return self.state.fields is not None and name in self.state.fields
+
+    def fields(self, layout: StoreLayout) -> dict[str, Any]:
+        """Sources of the values of initial fields, by name: those that the source has from there, others by their
+        formulas; where a checkpoint is gone on with, functions and arrays alone. Raises BadInput where the source lacks
+        a velocity.
+        """
+        if self.checkpoint is not None or self.state.fields is None:
+            return _given(self.sim)
+        from taskflow.output import RemappedField
+
+        sources: dict[str, Any] = dict(self.sim.system.initial)
+        needed = {*VELOCITY, *(name for other, name in self.sim.system.implied.items() if self.has(other))}
+        names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in needed]
+        names += ["p"] if self.kept and self.has("p") else self.sums
+        for name in dict.fromkeys(names):
+            sources[name] = field = RemappedField(self.state, name, layout)
+            with named("initial.source"):
+                _ = field.weights
+        return sources
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """The fields that follow from others, of which the sums are kept on another grid."""
+        if self.checkpoint is not None or self._on_charts or self.kept:
+            return ()
+        return tuple(name for name, other in self.sim.system.implied.items() if self.has(name) and self.has(other))
+
+    def parts(self) -> dict[str, list[np.ndarray]]:
+        """The values [k, j, i] of all initial fields on every chart, those that the source lacks by their formulas;
+        none where a checkpoint is gone on with. Raises BadInput where a value is not finite.
+        """
+        charts = self.charts
+        if self.checkpoint is not None or charts is None:
+            return {}
+        places, parts = self._centres, dict[str, list[np.ndarray]]()
+        vertices = [np.asarray(x) for x in self.sim.domain.chart_vertices]
+        for name in ("p", *self.sim.system.initial):
+            with named(f"initial.source: {self.state.where}"):
+                if not self.has(name):
+                    formula = self.sim.system.initial.get(name)
+                    parts |= {name: [np.broadcast_to(formula(*x), x[0].shape) for x in places]} if formula else {}
+                else:
+                    parts[name] = charts.values(name) if self.kept else charts.over(name, vertices)
+        return parts
+
+    def taken(self, initial: InitialFields) -> InitialFields:
+        """The initial fields of a run that begins here."""
+        if self.checkpoint is not None:
+            return replace(initial, checkpoint=self.checkpoint)
+        more = {"p": None} if (self.kept or self._on_charts) and self.has("p") else dict.fromkeys(self.sums)
+        kept = self.kept and not self._on_charts  # where nothing that starts a run changes it
+        return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=kept, sums=self.sums)
+
+    @property
+    def described(self) -> str:
+        if self.checkpoint is not None:
+            return f"{self.state.where}, time {self.state.time:g}, gone on with to the bit"
+        then = "" if self._on_charts else ", then made free of divergence"
+        return f"{self.state.where}; " + ("as it is" if self.kept else f"put on the grid{then}") + self._units
+
+    @property
+    def _units(self) -> str:
+        """The units that a file of another program names: its numbers are taken as they are."""
+        fields = self.state.fields
+        if fields is None:
+            return ""
+        used = {*VELOCITY, *self.sim.system.initial, "p", *map(str, fields.dims)} & {*map(str, fields.variables)}
+        units = {name: str(fields[name].attrs.get("units", "1")) for name in used}
+        named = [f"{name} in {unit}" for name, unit in sorted(units.items()) if unit not in ("1", "")]
+        return f"; {', '.join(named)}: numbers are taken as they are" if named else ""
+
+
+def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a case that say what flows, but for how it began."""
+    tables = {name: table for name, table in case.items() if name != "initial"}
+    scalars = [{key: value for key, value in table.items() if key != "initial"} for table in case.get("scalars", [])]
+    return {**tables, "scalars": scalars} if scalars else tables
+
+
+def evaluated(sim: SolvedCase, origin: Origin | None, snapshots: StoreLayout) -> dict[str, Any]:
+    """Return what is found once, before blocks begin: functions and arrays, or all fields if some are of elsewhere."""
+    if origin is not None:
+        fields = {name: sim.system.metadata[name] for name in sim.case.fields}
+        return origin.fields(replace(snapshots, fields=fields))
+    return _given(sim)
+
+
+def _given(sim: SolvedCase) -> dict[str, Any]:
+    """The initial fields that are given as functions and arrays, by name."""
+    return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
+
+
+def lacking(checkpoint: Checkpoint, sim: SolvedCase, roles: Container[str]) -> str:
+    """Which cells a checkpoint lacks of those that decide all that comes, in some roles; nothing where none."""
+    for role, boxes in sim.carried.items():
+        cells = sim.partition.homes[role].region.cells
+        if role in roles and (missing := difference([box & cells for box in boxes], checkpoint.boxes(role))):
+            return f"it has no {role} in {missing[0]}"
+    return ""
+
+
+def check_restart(restart: RestartPoint, sim: SolvedCase) -> None:
+    """Raises BadInput where the state that a run goes on with does not say what it is on these blocks."""
+    checkpoint = restart.checkpoint
+    try:  # what the length of the next step is made of
+        sim.model.spreads(checkpoint.state["scalars"]), sim.model.rate(checkpoint.state["scalars"])
+    except KeyError as error:
+        raise BadInput(f"{checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
+    anew = (averaged for group, averaged in sim.averaged.items() if group not in restart.averages)
+    begun = {role for averaged in anew for role in averaged.roles}
+    begun |= {*sim.settled.fields} if sim.settled and restart.settling is None else set()
+    if why := lacking(checkpoint, sim, sim.carried.keys() - begun):
+        blocks = checkpoint.state["blocks"]
+        remedy = f"go on with the machine.blocks with which it was written, {blocks}"
+        raise BadInput(f"{checkpoint.path}: {why}; {remedy}")

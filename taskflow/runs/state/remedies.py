@@ -1,0 +1,45 @@
+"""Errors and remedies in the words of case files, of the command and of a call: one message serves all."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from taskflow.common.errors import BadArgument, BadInput, RunFailed, SchedulerGone
+from taskflow.output import CASE
+
+OUTPUT = "-o, or output= in Python"
+FORCE = "--force, or force=True"
+AGAIN = f"begin again ({FORCE}), or into another directory ({OUTPUT})"
+OPTIONS = ("scheduler_file", "slurm")  # of the command, that are no keys of [machine]
+SAME = "give the same command again, with --resume, or resume=True"
+
+
+def how_to_resume(directory: Path) -> str:
+    """The command that goes on with the run in a directory from its newest checkpoint."""
+    case, output = (shlex.quote(f"{path}") for path in (directory / CASE, directory))
+    return f"go on with it: taskflow run {case} -o {output} --resume, or resume=True"
+
+
+def unlocking(directory: Path) -> str:
+    """The command that removes the lock of a directory."""
+    return f"taskflow unlock {shlex.quote(f'{directory}')}"
+
+
+@contextmanager
+def as_keys() -> Iterator[None]:
+    """Errors of the runtime within name the key of [machine], or the option of `taskflow run`.
+
+    Raises BadInput in place of BadArgument, and RunFailed, with the ways to go on, where the scheduler has gone.
+    """
+    try:
+        yield
+    except BadArgument as error:
+        name = error.parameter
+        option = name in OPTIONS
+        text = error.called(f"--{name.replace('_', '-')}", " ") if option else error.called(f"machine.{name}")
+        raise BadInput(text) from error
+    except SchedulerGone as error:
+        raise RunFailed(f"{error}, a run with --resume, or resume=True") from error

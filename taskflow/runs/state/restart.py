@@ -1,0 +1,314 @@
+"""Going on with a run: whether that is possible, from where, and with which changes to the case."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+
+from taskflow.cases import Case
+from taskflow.cases.language.problems import shown
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.errors import BadInput
+from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Damaged, RunComparison, newest
+from taskflow.runs.state.closed_faces import other_faces
+from taskflow.runs.state.remedies import AGAIN, OUTPUT
+from taskflow.systems.records.fields import SNAPSHOTS, STATISTICS
+
+FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "phases", "spectra")  # tables of groups of the store
+SINGLE = ("time", "output", "machine", "statistics")
+Name = Annotated[str, Field(max_length=200)]
+Count = Annotated[int, Field(ge=0, lt=2**62)]
+Checksum = Annotated[int, Field(ge=0, lt=2**32)]
+GROUPS = (*FOLLOWED, "particles")
+NAMED = (*GROUPS, "expressions")
+FREE = (
+    "title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "expressions", "pictures", "machine",
+)  # fmt: skip
+STORED = ("fields", "precision", "compression", "relative_error")
+FIXED = (("time", "scheme"), ("time", "implicit"), *(("output", key) for key in STORED), ("machine", "precision"))
+
+
+class SavedPart(BaseModel):
+    """Values of a known kind; what there is besides stays as it is. No number is infinite, none is NaN."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False)
+
+
+class Sums(SavedPart):
+    """The checksums of a group of the store: of the times of its records, and of what does not change."""
+
+    times: Checksum
+    fixed: Checksum
+
+
+class Samples(SavedPart):
+    """The state of an average over time."""
+
+    since: float
+    until: float
+    samples: NonNegativeInt
+    weight: float = 0.0
+    ahead: float = 0.0
+
+
+class While(SavedPart):
+    """The state of the judgement on a steady state."""
+
+    since: float
+    moved: bool
+    ranges: dict[Name, NonNegativeFloat]
+
+
+class WorstResidual(SavedPart):
+    """The rest of the worst residual after a step."""
+
+    step: Count
+    left: NonNegativeFloat
+
+
+class Residuals(SavedPart):
+    """The state of the judgement on a march to a steady state."""
+
+    largest: dict[Name, NonNegativeFloat]
+    norms: dict[Name, NonNegativeFloat]
+    looks: list[WorstResidual]
+
+
+class Missed(SavedPart):
+    """How many steps of real time in a row have missed their tolerance."""
+
+    missed: Count
+
+
+Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class SavedRanges(SavedPart):
+    """The ranges of temperature and scalars, in the first state and in all that were looked at."""
+
+    first: dict[Name, Pair]
+    seen: dict[Name, Pair]
+
+
+class WrittenState(SavedPart):
+    """The state that a run writes, and whoever goes on reads."""
+
+    time: NonNegativeFloat
+    dt: NonNegativeFloat
+    scalars: dict[Name, float]
+    records: dict[Name, Count]
+    store: dict[Name, Sums]
+    averages: dict[Name, Samples]
+    settling: While | Residuals | Missed | None = None
+    sanity: dict[Name, float] = {}
+    pace: NonNegativeFloat | None = None
+    given: dict[Name, float | str] = {}
+    ranges: SavedRanges | None = None
+    lines: Count
+    log: Checksum
+    seconds: NonNegativeFloat
+    rounds: dict[Name, float]
+    ended: Literal["end", "steady", "stalled"] | None
+    blocks: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=3, max_length=3)]
+    closing: Count = 0
+    case: Annotated[str, Field(max_length=2**24)]
+
+
+def check_state(checkpoint: Checkpoint) -> None:
+    """Raises Damaged where the state of a checkpoint is not of the kind that a run writes."""
+    try:
+        state = WrittenState.model_validate(checkpoint.state)
+        tables = tomllib.loads(state.case)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise _damaged(checkpoint, f"{where}: {first['msg']}") from None
+    except (ValueError, RecursionError):
+        raise _damaged(checkpoint, "case: it is no TOML") from None
+    if not state.records.keys() == state.store.keys():
+        raise _damaged(checkpoint, "store: its groups are not those of records")
+    for key, value in tables.items():
+        listed = isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
+        sound = key == "title" or (isinstance(value, Mapping) and key not in NAMED) or listed
+        if not sound or (key in NAMED and not all(isinstance(table.get("name"), str) for table in value)):
+            raise _damaged(checkpoint, f"case: {key}")
+    if "time" not in tables or any(key in tables and not isinstance(tables[key], Mapping) for key in SINGLE):
+        raise _damaged(checkpoint, f"case: one of {', '.join(SINGLE)}")
+
+
+def _damaged(checkpoint: Checkpoint, what: str) -> Damaged:
+    return Damaged(f"{checkpoint.path}: of its state {what[:200]!r} is not what a run writes")
+
+
+@dataclass(frozen=True)
+class RestartPoint:
+    """The state with which a run goes on: a checkpoint, and the times of the records that came before, by group.
+
+    `kept` are the groups of the store that go on, being of what they were: others begin anew. `averages` is where
+    those of them stand that are averaged over time, `settling` where the judgement on a steady state stands; None where
+    it begins anew.
+    """
+
+    checkpoint: Checkpoint
+    tick: Tick
+    kept: frozenset[str] = frozenset()
+    averages: Mapping[str, Any] = field(default_factory=dict)
+    settling: Mapping[str, Any] | None = None
+    times: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The values that a user has set in the run, by key."""
+        return dict(self.checkpoint.state.get("given", {}))
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, case: Case) -> RestartPoint:
+        """The tick is finished where the end is reached, or the steady state that the case still asks for."""
+        state = checkpoint.state
+        tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
+        was, now = (tomllib.loads(text) for text in (state["case"], case.to_toml()))
+        alike = was["time"].get("steady") == now["time"].get("steady")
+        over = (alike and state["ended"] in ("steady", "stalled")) or case.clock().over(tick)
+        kept = _kept(checkpoint, case)
+        averages = {group: average for group, average in state["averages"].items() if group in kept}
+        settling = state.get("settling") if alike else None
+        return cls(checkpoint, replace(tick, finished=over), kept, averages, settling)
+
+
+def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
+    """Return whether the run of a directory, which has this report, was killed or failed before the first of the
+    checkpoints that it was to write: then it begins again, as one that loses a worker there does.
+
+    Raises BadInput where the case is another one.
+    """
+    if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").paths():
+        return False
+    try:
+        old = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    asked = old.get("checkpoint")
+    if not isinstance(asked, Mapping) or "every" not in asked:
+        return False
+    _check_same(old, case)
+    return True
+
+
+def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint | None, list[str]]:
+    """The newest checkpoint of a run directory that is whole, and counts only on what is; and what is wrong with newer
+    ones. All values of the store are looked at with `contents`, else only sizes and indices of shards.
+
+    Raises BadInput, before the store is looked at, where the case is another one.
+    """
+    comparison = RunComparison(directory, contents=contents)
+
+    def check(checkpoint: Checkpoint) -> None:
+        check_state(checkpoint)
+        _check_same(tomllib.loads(checkpoint.state["case"]), case)
+        if other := other_faces(checkpoint.state):
+            raise BadInput(f"{checkpoint.path}: {other}; {AGAIN}")
+        comparison.check(checkpoint, sorted(_kept(checkpoint, case)))
+
+    return newest(Checkpoints(directory / CHECKPOINTS, ""), check)
+
+
+def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]]:
+    """The newest checkpoint of a run directory that is whole, and what is wrong with newer ones.
+
+    Raises BadInput where there is none, and where the case is another one.
+    """
+    checkpoint, skipped = usable(directory, case, contents=True)
+    if checkpoint is None:
+        why = "".join(f"\n{reason}" for reason in skipped)
+        whole, copy = ("whole ", "restore what is damaged from a copy, ") if skipped else ("", "")
+        raise BadInput(f"{directory}: it has no {whole}checkpoint to go on from; {copy}{AGAIN}{why}")
+    return RestartPoint.of(checkpoint, case), skipped
+
+
+def _check_same(old: Mapping[str, Any], case: Case) -> None:
+    """Raises BadInput where a case is not the old one, but for what may change."""
+    if problems := [*changes(old, tomllib.loads(case.to_toml()))]:
+        raise BadInput("\n".join(problems))
+
+
+def check_labels(directory: Path, case: Case, keys: Iterable[str]) -> None:
+    """Raises BadInput where the run of a directory has other values of keys that runs may go on with: a sweep would
+    find it under those of the case. To another end it goes on, and what computes it may change.
+    """
+    with suppress(OSError, ValueError):
+        old, new = (tomllib.loads(text) for text in ((directory / CASE).read_text("utf-8"), case.to_toml()))
+        for path in (tuple(key.split(".")) for key in keys):
+            if path[0] in FREE and path[0] != "machine" and path not in (("time", "end"), ("time", "steps")):
+                for difference in _differences(path, _at(old, path), _at(new, path)):
+                    raise BadInput(difference)
+
+
+def _at(tables: Any, path: Iterable[str]) -> Any:
+    """The value of a key; None where it is not given."""
+    return reduce(lambda table, name: table.get(name) if isinstance(table, Mapping) else None, path, tables)
+
+
+def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
+    """The groups of the store that go on, being of what they were."""
+    old, new = (_groups(tomllib.loads(text)) for text in (checkpoint.state["case"], case.to_toml()))
+    recorded = checkpoint.state["records"]
+    return frozenset(group for group, table in new.items() if group in recorded and old.get(group) == table)
+
+
+def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of records in each group of the store, and the expressions in it, but for how often they come."""
+    groups: dict[str, Any] = {SNAPSHOTS: {}}
+    if table := case.get("statistics"):
+        groups[STATISTICS] = _settings(table, "write"), _recorded(case, table)
+    for kind in GROUPS:
+        often = "write" if kind == "spectra" else "every"
+        for table in case.get(kind, ()):
+            groups[table["name"]] = kind, _settings(table, often), _recorded(case, table)
+    return groups
+
+
+def _settings(table: Mapping[str, Any], often: str) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name != often}
+
+
+def _recorded(case: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of the expressions that are among the fields of a table, by name."""
+    tables, fields = case.get("expressions", ()), table.get("fields", ())
+    return {name: item for item in tables if (name := item.get("name")) in fields}
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """The changes of what may not change, a line each."""
+    old, new = _without_precision(old), _without_precision(new)
+    for table in dict.fromkeys((*old, *new)):
+        if table not in FREE:
+            yield from _differences((table,), old.get(table) or None, new.get(table) or None)  # [] of an earlier build
+    for table, key in FIXED:
+        yield from _differences((table, key), old.get(table, {}).get(key), new.get(table, {}).get(key))
+    was, now = (_recorded(case, case.get("output", {})) for case in (old, new))
+    for name in was.keys() & now.keys():  # what else differs says output.fields
+        yield from _differences(("expressions", name), was[name], now[name])
+
+
+def _without_precision(case: Mapping[str, Any]) -> dict[str, Any]:
+    """A case without the precision in which factors of linear equations are stored: a state has none of them."""
+    method = dict(case.get("method") or {})
+    linear = {key: value for key, value in (method.pop("linear", None) or {}).items() if key != "precision"}
+    return {**case, "method": {**method, **({"linear": linear} if linear else {})}}
+
+
+def _differences(key: tuple[str, ...], old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in dict.fromkeys((*old, *new)):
+            yield from _differences((*key, name), old.get(name), new.get(name))
+    elif old != new:
+        name, was = ".".join(key), "not given" if old is None else shown(old)
+        now = f"{name}: it is missing" if new is None else f"{name} = {shown(new)}"
+        yield f"{now}; it was {was} when this run began, and stays so: begin another run for it ({OUTPUT})"

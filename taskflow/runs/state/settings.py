@@ -1,0 +1,33 @@
+"""Values of a case that a user has set in a run, on one block: numbers, fields on sides, motions of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from taskflow.cases.language.table import written
+from taskflow.cases.tables.timed import Value, value
+from taskflow.systems.base.interfaces import Entering
+from taskflow.systems.base.timed import TimedNumbers
+from taskflow.systems.bodies import Surroundings
+
+
+class Settings:
+    """The values that were set, by key, and everything that has them instead of the values of the case."""
+
+    def __init__(self, timed: TimedNumbers, inflows: Entering | None, ways: Surroundings | None) -> None:
+        self.values: dict[str, Value] = {}
+        self.timed = replace(timed, instead=self.values)
+        self.inflows = inflows.following(self.values) if inflows else None
+        self._moving = ways.moving if ways else None
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Set values, by key: those of a user, or those of a checkpoint."""
+        self.values.update({key: value(given) for key, given in values.items()})
+        if self._moving is not None:
+            self._moving.change(self.values)
+
+    def written(self) -> dict[str, Any]:
+        """The values for a checkpoint."""
+        return {key: written(given) for key, given in self.values.items()}

@@ -1,0 +1,152 @@
+"""A case as a run needs it: what it begins with, and what its blocks have to know to compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from taskflow.cases import Case
+from taskflow.cases.timing.schedule import Clock
+from taskflow.cases.timing.steady import Settled
+from taskflow.common.caching import cached_property
+from taskflow.flow.measures.derived import Derived
+from taskflow.flow.measures.statistics import Statistics
+from taskflow.flow.model import Model
+from taskflow.flow.stability import Onset, Stability
+from taskflow.output import TimeSeries
+from taskflow.runs.state.origin import Origin
+from taskflow.runtime.cluster import cut
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import Program
+from taskflow.systems.base.domain import Domain
+from taskflow.systems.base.foresight import Foresight
+from taskflow.systems.base.given import GivenRanges
+from taskflow.systems.base.interfaces import Constants, Entering, Measures
+from taskflow.systems.base.pictures import Picture, pictures_of
+from taskflow.systems.base.scales import Scales
+from taskflow.systems.base.timed import TimedNumbers
+from taskflow.systems.bodies import Surroundings
+from taskflow.systems.projection import system_of
+from taskflow.systems.records.fields import PlaneLayers
+from taskflow.systems.records.particles import ParticleSeries, ParticleTransport
+from taskflow.systems.records.series import Integral, ProbeSeries
+from taskflow.systems.records.statistics import AveragedSpectra, TimeAverages
+from taskflow.systems.solved import SolvedCase
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSpec:
+    """A case as its blocks compute it, picklable. `case` is its text, `settled` the criterion of a steady state,
+    `stability` that of steps where it is known, `scales` the largest values that the case explains, `timed` what
+    changes in time, `onset` what sets the fluid in motion (`inert`: nothing), `foresight` what may do so later,
+    `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count those to a
+    tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed` what is
+    recorded and follows from other fields, `given` the ranges of temperature and scalars. Beside snapshots are recorded
+    `averages`, `spectra`, `probes`,
+    `planes` (by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
+    `particles` where there are some; `programs` are all of a run.
+    """
+
+    case: str
+    domain: Domain
+    model: Model
+    measures: Measures
+    clock: Clock
+    settled: Settled | None
+    stability: Stability | None
+    scales: Scales
+    given: GivenRanges
+    sweeps: int | None
+    counted: tuple[str, ...]
+    remedy: str | None
+    inflows: Entering | None
+    timed: TimedNumbers
+    onset: Onset
+    inert: bool
+    foresight: Foresight | None
+    constants: Constants | None
+    ways: Surroundings | None
+    computed: Derived | None
+    averages: TimeAverages[Statistics] | None
+    spectra: tuple[AveragedSpectra, ...]
+    probes: tuple[ProbeSeries, ...]
+    planes: Mapping[str, PlaneLayers]
+    integrals: tuple[Integral, ...]
+    pictures: tuple[Picture, ...]
+    particles: ParticleTransport | None
+    step: Program
+    programs: tuple[Program, ...]
+
+    @property
+    def followed(self) -> tuple[ProbeSeries | Integral | ParticleSeries, ...]:
+        """The records of numbers in time, of single states."""
+        return *self.probes, *self.integrals, *(self.particles.series if self.particles else ())
+
+    @property
+    def series(self) -> tuple[TimeSeries, ...]:
+        """The groups of the store with numbers in time."""
+        return tuple(recorded.series for recorded in (*self.followed, *self.spectra))
+
+
+def blocks_of(case: Case, slabs: int) -> Triple:
+    """The blocks that a case gives; by default so many slabs, or fewer that are as thick as its system needs them."""
+    return cut(case.machine, case.grid.room, slabs, system_of(case).thinnest)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationSetup(SolvedCase):
+    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput where they do not fit the grid."""
+
+    @cached_property
+    def origin(self) -> Origin | None:
+        """The state of elsewhere with which it begins; None where the case has formulas. Raises BadInput where it
+        cannot be read, or is none for the case.
+        """
+        return Origin.of(self)
+
+    @cached_property
+    def stability(self) -> Stability | None:
+        """The stability of steps; None where it is not known."""
+        return self.model.stability(self.clock.limit)
+
+    @cached_property
+    def probes(self) -> tuple[ProbeSeries, ...]:
+        about = self.system.metadata, self.model.ends
+        return tuple(self.domain.probed(self.case, probe, *about) for probe in self.case.probes)
+
+    @property
+    def spec(self) -> BlockSpec:
+        """The part of this that every block has to know."""
+        settled, given = self.settled.programs if self.settled else (), self.system.given
+        return BlockSpec(
+            case=self.case.to_toml(),
+            domain=self.domain,
+            model=self.model,
+            measures=self.measures,
+            clock=self.clock,
+            settled=self.settled,
+            stability=self.stability,
+            scales=self.system.scales,
+            given=given,
+            sweeps=self.system.sweeps,
+            counted=self.step_cost.counted,
+            remedy=self.system.remedy,
+            inflows=self.inflows,
+            timed=self.system.timed,
+            onset=self.system.outlook.onset,
+            inert=self.system.outlook.inert,
+            foresight=self.system.outlook.foresight,
+            constants=self.system.constants,
+            ways=self.system.ways,
+            computed=self.system.computed,
+            averages=self.averages,
+            spectra=self.spectra,
+            probes=self.probes,
+            planes={plane.name: PlaneLayers(self.domain.layers(plane), plane.every) for plane in self.case.planes},
+            integrals=self.integrals,
+            particles=self.particles,
+            step=self.step,
+            programs=(self.model.start, self.monitor, self.step, given.measured, *settled, *chain(*self.recorded)),
+            pictures=pictures_of(self.case, self.domain),
+        )

@@ -1,0 +1,218 @@
+"""A sweep: runs of a case with all combinations of some parameters, side by side on one cluster."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import queue
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from taskflow.cases import Case
+from taskflow.cases.formulas.values import whole
+from taskflow.cases.source import read
+from taskflow.common.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError, Terminated, named
+from taskflow.output import CHECKPOINTS
+from taskflow.runs.directory.directory import RunDirectory
+from taskflow.runs.run import Run, arguments, run_on
+from taskflow.runs.state.remedies import as_keys
+from taskflow.runs.state.restart import check_labels
+from taskflow.runtime.cluster import cluster_client, lasting_client
+from taskflow.runtime.cluster.session import ProcessRequest
+from taskflow.runtime.host import known_workers, terminable
+from taskflow.runtime.regions import Triple
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from distributed import Client
+
+    from taskflow.runtime.cluster import Slurm
+
+MOST = 10_000  # runs of a sweep
+NAME = "parameters"  # the table of a file
+Told = Callable[[int, Mapping[str, Any], Run], None]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study: the runs of a sweep in the order of the product of `parameters`, the last of which changes fastest."""
+
+    directory: Path
+    parameters: Mapping[str, Sequence[Any]]
+    runs: Sequence[Run] = field(repr=False)
+
+    def dataset(
+        self, group: str = "", measure: Callable[[Run], Any] | None = None
+    ) -> xr.Dataset | xr.DataArray | xr.DataTree:  # fmt: skip
+        """The snapshots of all runs, or the records in another group, as one dataset with the parameters as dimensions:
+        `.sel({"fluid.viscosity": 0.1})`; on charts a DataTree. `measure` makes something else of a run, such as a
+        number or an array.
+
+        Raises BadInput where results differ in their coordinates: runs on several grids have to be measured.
+        """
+        if measure is not None and not callable(measure):
+            raise BadInput(f"measure = {measure!r}; give a function of a run, which returns a number or an array")
+        from taskflow.analysis.sweeps import combined
+
+        return combined(self.parameters, [measure(run) if measure else run.dataset(group) for run in self.runs])
+
+
+def sweep(
+    case: Case | str | PathLike[str],
+    parameters: Mapping[str, Sequence[Any]],
+    output: str | PathLike[str] | None = None,
+    client: Client | Slurm | None = None,
+    *,
+    scheduler_file: str | PathLike[str] | None = None,
+    at_once: int | None = None,
+    force: bool = False,
+    told: Told | None = None,
+) -> Study:
+    """Run a case, or a case file by its path, with all combinations of `parameters`, each a key such as
+    "fluid.viscosity" with its values.
+
+    `output` is the folder of their run directories 0000, 0001, ..., by default the case's title with -sweep behind it.
+    What has ended there is not computed again, and what was broken off goes on, unless `force` replaces it. `at_once`
+    runs compute side by side, each on one worker of the cluster that it is given: by default one on each; on this
+    machine by default one on each GPU, or one. `told` is called with the number of each run that has ended, its values
+    and itself.
+    Raises BadInput, before anything runs, where a combination is no sound case; RunFailed, when all others have ended,
+    where runs have failed; Interrupted after Ctrl-C and Stopped after SIGTERM or SIGHUP, with a checkpoint of each run.
+    """
+    case, output, client = arguments(case, output, client, told=told)
+    points = _points(case, parameters)
+    with named(f"at_once = {at_once!r}"):
+        count = None if at_once is None else whole(at_once)
+    folder = Path(output) if output is not None else Path(f"{RunDirectory.default(case.title)}-sweep")
+    runs: dict[int, Run] = {}
+    failed: dict[int, TaskflowError] = {}
+    with (
+        _ended(runs, len(points)),
+        _slots(case, client, scheduler_file, count) as (cluster, slots, threads),
+        ExitStack() as stack,
+    ):
+        stopped = threading.Event()
+        free: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for worker in slots:
+            free.put(worker)
+
+        def look(_: Mapping[str, Any]) -> None:
+            if stopped.is_set():
+                raise Interrupted("the sweep was stopped")
+
+        def compute(n: int) -> Run:
+            look({})
+            worker, one = free.get(), points[n][1]
+            if threads is not None and one.machine.threads == "auto":
+                one = one.replace(**{"machine.threads": threads})
+            try:
+                where = frozenset([worker])
+                place = folder / f"{n:04}"
+                anew = force or _unsaved(place)
+                if not anew:
+                    check_labels(place, one, points[n][0])
+                return run_on(one, place, cluster, force=anew, resume=not anew, progress=look, workers=where)
+            finally:
+                free.put(worker)
+
+        pool = stack.enter_context(ThreadPoolExecutor(len(slots)))
+        stack.callback(stopped.set)
+        futures = {pool.submit(compute, n): n for n in range(len(points))}
+        for future in as_completed(futures):
+            n = futures[future]
+            try:
+                runs[n] = future.result()
+            except TaskflowError as error:
+                failed[n] = error
+            else:
+                if told is not None:
+                    told(n, points[n][0], runs[n])
+    if failed:
+        lines = (f"\n{folder / f'{n:04}'}, {_words(points[n][0])}: {error}" for n, error in sorted(failed.items()))
+        raise RunFailed(f"{len(failed)} of {len(points)} runs failed; the same call goes on with them:{''.join(lines)}")
+    return Study(folder, {name: list(values) for name, values in parameters.items()}, [runs[n] for n in sorted(runs)])
+
+
+@contextmanager
+def _ended(runs: Collection[object], count: int) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and SIGHUP end a sweep with words on how many of so many runs have ended."""
+    try:
+        with terminable():
+            yield
+    except KeyboardInterrupt as asked:
+        kind, name = (Stopped, str(asked)) if isinstance(asked, Terminated) else (Interrupted, "Ctrl-C")
+        raise kind(
+            f"the sweep was stopped by {name}, {len(runs)} of {count} runs have ended; the same call goes on"
+        ) from None
+
+
+def _points(case: Case, parameters: Mapping[str, Sequence[Any]]) -> list[tuple[dict[str, Any], Case]]:
+    """The values and the case of each combination."""
+    if not isinstance(parameters, Mapping) or not parameters:
+        raise BadInput(
+            f'parameters = {parameters!r}; give keys with their values, such as {{"fluid.viscosity": [0.1]}}'
+        )
+    for name, listed in parameters.items():
+        if isinstance(listed, str) or not isinstance(listed, Sequence) or not len(listed):
+            raise BadInput(f"parameters: {name} = {listed!r}; give a list of values")
+    if (count := math.prod(map(len, parameters.values()))) > MOST:
+        raise BadInput(f"parameters: they make {count} runs; give {MOST} at most")
+    points = []
+    for chosen in itertools.product(*parameters.values()):
+        values = dict(zip(parameters, chosen, strict=True))
+        with named(f"with {_words(values)}"):
+            points.append((values, case.replace(**values)))
+    return points
+
+
+def _unsaved(place: Path) -> bool:
+    """Return whether a run was killed in a directory before its first checkpoint: then it begins again."""
+    return RunDirectory(place).report().get("ended") == "running" and not any((place / CHECKPOINTS).glob("step-*"))
+
+
+def _words(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+@contextmanager
+def _slots(
+    case: Case, client: Client | Slurm | None, scheduler_file: str | PathLike[str] | None, count: int | None
+) -> Iterator[tuple[Client, list[str], int | None]]:
+    """A cluster, the workers of the runs that go on at once, and the cores of each where they share this machine."""
+    blocks: Triple | Literal["auto"] = "auto" if count is None else (1, 1, count)
+    machine = ProcessRequest(case.machine.device, blocks, "auto", "auto")
+    with (
+        as_keys(),
+        lasting_client(client) as lasting,
+        cluster_client(machine, case.grid.room, lasting, scheduler_file) as (cluster, local),
+    ):
+        workers = sorted(known_workers(cluster))
+        slots = [workers[n % len(workers)] for n in range(count or len(workers))]
+        threads = max(1, len(os.sched_getaffinity(0)) // len(slots)) if local and len(slots) > 1 else None
+        yield cluster, slots, threads
+
+
+def load(path: str | PathLike[str], overrides: Sequence[str] = ()) -> tuple[Case, dict[str, Sequence[Any]]]:
+    """The case and the parameters of a file of a sweep: `case`, the case file, and a table [parameters] of keys with
+    lists of values. Raises BadInput where it is none.
+    """
+    file = Path(path)
+    tables = read(file)
+    if unknown := sorted(tables.keys() - {"case", NAME}):
+        raise BadInput(f"{file}: {unknown[0]}: there is no such key; known here: case, {NAME}")
+    if not isinstance(tables.get("case"), str):
+        raise BadInput(f'{file}: case = {tables.get("case")!r}; give the case file, as case = "cavity.toml"')
+    parameters = tables.get(NAME)
+    if not isinstance(parameters, dict) or not parameters:
+        raise BadInput(f'{file}: {NAME}: give a table [{NAME}] with lines such as "fluid.viscosity" = [0.1, 0.01]')
+    for name, listed in parameters.items():
+        if not isinstance(listed, list):
+            raise BadInput(f'{file}: {NAME}.{name}: give a list of values; keys with a dot need quotes: "{name}.key"')
+    return Case.load(file.parent / tables["case"], overrides), parameters

@@ -1,8 +1,0 @@
-"""A simulation as an object: stepped, looked into, steered, recorded.
-
-It knows runs that pause, and Python functions. It does not know equations.
-"""
-
-from taskflow.simulation.interactive.simulation import Simulation
-
-__all__ = ["Simulation"]

@@ -1,0 +1,139 @@
+"""The sides of a grid as the model knows them: patches of cells, values, kinds, how fast they move at a moment; edges
+not between two sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from taskflow.cases import FACES, Case
+from taskflow.cases.tables.charts.sides import ChartSide
+from taskflow.common.errors import named
+from taskflow.common.hexahedra import centres, feet
+from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
+from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
+from taskflow.runtime.regions import Atlas, Box, difference, triple
+from taskflow.systems.artificial_compressibility.domain import ChartDomain
+from taskflow.systems.artificial_compressibility.moment import BEGINNING, Moment
+from taskflow.systems.artificial_compressibility.profiles import parabolic, walls_of
+
+
+def patch_of(border: Border) -> BoundaryPatch:
+    """The cells inside of a patch, and the face that they lie at."""
+    return BoundaryPatch(FACES[2 * border.axis + border.end], border.inside)
+
+
+def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> tuple[Side, ...]:
+    """The sides of a grid, in its order, with what a case says of them. Of a `planar` grid those across k are left out:
+    nothing is read there.
+    """
+    boundaries, where = case.table("boundaries").sides, borders(grid, ghost)
+    reference = case.heat.reference if case.heat else 0.0
+    if planar:
+        where = {name: tuple(border for border in patches if border.axis < 2) for name, patches in where.items()}
+    sides = (_side(name, boundaries[name], where[name], reference) for name in grid.sides if where[name])
+    if case.motion is not None:
+        sides = (replace(side, varying=side.varying or side.kind == "wall") for side in sides)
+    return tuple(replace(side, scalars=dict(_scalars(case, side))) for side in sides)
+
+
+def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
+    """Yield what is given of each passive scalar on a side; where fluid enters 0, if nothing is."""
+    for scalar in case.scalars:
+        boundaries: Any = scalar.boundaries  # by the names of the grid's sides
+        condition = boundaries.sides.get(side.name)
+        if condition is not None:
+            warm, value, flux = condition.value is not None, condition.value or 0.0, condition.flux or 0.0
+            yield scalar.name, Condition(warm=warm, temperature=value, flux=flux)
+        elif side.kind in ("inflow", "far-field"):
+            yield scalar.name, Condition(warm=True)
+
+
+def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: float) -> Side:
+    entering = table.type in ("inflow", "far-field")
+    temperature = table.temperature if table.temperature is not None or not entering else reference
+    condition = Condition(
+        velocity=table.numbers,
+        pressure=table.pressure or 0.0,
+        warm=temperature is not None,
+        temperature=temperature or 0.0,
+        flux=table.heat_flux or 0.0,
+        transfer=table.heat_transfer or 0.0,
+        outside=table.outside_temperature or 0.0,
+    )
+    kind: Kind = table.type
+    return Side(name, kind, tuple(map(patch_of, patches)), condition, table.varies)
+
+
+def velocities(
+    name: str, tables: Mapping[str, ChartSide], domain: ChartDomain, moment: Moment = BEGINNING
+) -> Iterator[tuple[Border, np.ndarray]]:  # fmt: skip
+    """The velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment; walls move with the grid, and have
+    that of `_feet`. Raises BadInput where one is not finite.
+    """
+    grid, motion, table = domain.grid, domain.motion, tables[name]
+    patches = grid.sides[name]
+    at_rest = [_feet(grid, patch) if table.type == "wall" else faces(grid, patch)[0] for patch in patches]
+    with named(f"boundaries.{name}.velocity"):
+        if table.profile is not None:
+            values = parabolic(grid, patches, walls_of(grid, tables), np.array(table.numbers))
+        else:
+            places = [domain.moved(points, moment.time) for points in at_rest]
+            values = [np.stack(table.at(x, y, z, moment.time)) for x, y, z in places]
+    if motion is not None and table.type == "wall":
+        values = [own + moment.speeds(motion, points) for own, points in zip(values, at_rest, strict=True)]
+    for border, velocity in zip(borders(grid)[name], values, strict=True):
+        yield border, np.expand_dims(velocity, 3 - border.axis)
+
+
+def _feet(grid: MultiBlockGrid, patch: Patch) -> np.ndarray:
+    """The places [xyz, n, m] where normals through the centres of the cells inside meet the faces of a patch: half-way
+    to ghost cells, whose areas are `mirrored`.
+    """
+    vertices = grid.charts[patch.chart].at(patch.cells.expand((0, 0, 0), (1, 1, 1)))
+    return feet(np.array(centres(vertices)).squeeze(3 - patch.axis), *faces(grid, patch))
+
+
+def more_edges(grid: MultiBlockGrid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
+    """Edges beyond two faces of a chart that neither two sides meet at nor other cells are beyond: where a seam ends at
+    a side in another way than it goes on there, and where other than four charts meet. Across k a `planar` grid has
+    none.
+    """
+    patches = [border for some in borders(grid, mapped.ghost).values() for border in some]
+    edges: dict[tuple[str, str, bool], list[Box]] = {}
+    for n, chart in enumerate(mapped.charts):
+        own = [border for border in patches if border.chart == n]
+        for (a, s), (b, t) in combinations(product(range(3), range(2)), 2):
+            if a == b or (planar and b == 2):
+                continue
+            line = chart.layer(a, s, -1, 0).layer(b, t, -1, 0)
+            one, other = FACES[2 * a + s], FACES[2 * b + t]
+            fed = [box for box, _ in mapped.fed[n]]
+            between = [
+                (p.inside & q.inside).shift(outward(one)).shift(outward(other))
+                for p in own if (p.axis, p.end) == (a, s) for q in own if (q.axis, q.end) == (b, t)
+            ]  # fmt: skip
+            three = list(_among_three(mapped, n, line, one, other))
+            edges.setdefault((one, other, True), []).extend(three)
+            edges.setdefault((one, other, False), []).extend(difference([line], [*fed, *between, *three]))
+    return tuple(Edge((one, other), tuple(ghosts), three) for (one, other, three), ghosts in edges.items() if ghosts)
+
+
+def _among_three(mapped: Atlas, n: int, line: Box, one: str, other: str) -> Iterator[Box]:
+    """Yield what of a line of ghost cells beyond two faces of chart n is where three charts meet: the way through one
+    face, and on through the next seam, leads to the cells that are next to this chart through the other face.
+    """
+    seams = [seam for seam in mapped.seams if seam.chart == n]
+    inward = triple(-step for step in outward(one))
+    for near, far in product(seams, repeat=2):
+        ghosts = near.beyond.shift(outward(other)) & far.beyond.shift(outward(one)) & line
+        for seam in mapped.seams if ghosts else ():
+            image = near.turn(ghosts) & seam.beyond
+            part = near.turn.inverse(image)
+            if part and seam.turn(image) == far.turn(part.shift(inward)):
+                yield part

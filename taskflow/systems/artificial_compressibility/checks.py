@@ -1,0 +1,141 @@
+"""Checks of a case on charts: numbers so large or so small that the equations cannot be computed with them; before a
+run formulas of initial fields, sides and forces, at some moments; doubts of sides that nearly coincide, and of steps of
+pseudo-time that are too long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from taskflow.cases import Boundary, Case
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.language.problems import Problem
+from taskflow.cases.tables.charts.physics import ChartForcing, ChartScalar, ScalarSide
+from taskflow.cases.tables.charts.sides import ChartSide, out_of_plane, unbalanced
+from taskflow.cases.tables.machine import Machine
+from taskflow.cases.tables.magnitudes import CHECKED, REMEDY, Checks, Magnitudes, largest_diffusivity, lost_numbers
+from taskflow.cases.tables.scalars import ScalarFace
+from taskflow.common.errors import BadInput, named
+from taskflow.common.hexahedra import Part, centres, in_parts
+from taskflow.flow.model import VELOCITY
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.stability import longest
+from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.geometry.grids.outline import planar
+from taskflow.systems.artificial_compressibility.boundaries import velocities
+from taskflow.systems.artificial_compressibility.domain import ChartDomain, unit_of
+from taskflow.systems.artificial_compressibility.moment import Moment
+from taskflow.systems.artificial_compressibility.tables import CompressibilityMethod
+from taskflow.systems.initial.inflow import moments
+
+ON_CHARTS: Checks = {
+    **CHECKED,
+    ChartSide: CHECKED[Boundary],
+    ChartForcing: {"gravity": Magnitudes.plain, "force": Magnitudes.plain},
+    ChartScalar: {"diffusivity": Magnitudes.diffuses, "initial": Magnitudes.carried},
+    ScalarSide: CHECKED[ScalarFace],
+    CompressibilityMethod: {"reference_speed": Magnitudes.spacing, "compressibility": Magnitudes.divisor},
+}
+"""How the numbers of each table are checked, by key; speeds and lengths of reference divide by their squares."""
+
+
+def numbers_on(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Magnitudes:
+    """The checks of numbers in the thinnest cells of a grid, in the unit of kernels, for the tables of a case."""
+    thinnest = min(chart.sizes.thickness[2 if planar(charts) else 3][0] for chart in charts.charts)
+    unit = unit_of(charts)
+    return Magnitudes((thinnest / unit,) * 3, largest_diffusivity(tables) / unit, machine.precision)
+
+
+def numbers_can_be_computed(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Iterator[Problem]:
+    """Yield a problem for volumes of cells, and for each number, whose powers or products are lost."""
+    numbers = numbers_on(charts, tables, machine)
+    least = min(chart.sizes.least for chart in charts.charts)
+    largest = max(chart.sizes.largest for chart in charts.charts)
+    for volume in (least, largest):
+        if lost := numbers.divisor(volume / unit_of(charts) ** 3):
+            yield Problem(("grid",), f"a cell has the volume {volume:.3g}; {lost}; {REMEDY}")
+            return
+    yield from lost_numbers(numbers, tables, ON_CHARTS)
+
+
+def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid, numbers: Magnitudes) -> None:
+    """Raises BadInput where a formula of an initial field is not finite on a chart, or too large for the equations."""
+    uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
+    for number, chart in enumerate(grid.charts, start=1):
+
+        def try_formulas(corners: np.ndarray, _: Part, number: int = number) -> None:
+            places = centres(corners)
+            for name, profile in initial.items():
+                check = numbers.velocity if name in VELOCITY else numbers.carried
+                try:
+                    _fits(profile(*places), check)
+                except BadInput as error:
+                    key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
+                    raise BadInput(f"{key}: on chart {number} {error}") from None
+
+        in_parts(chart.vertices[:, :2, :2, :2] if uniform else chart.vertices, try_formulas)
+
+
+def _fits(values: np.ndarray, check: Callable[[float], str | None]) -> None:
+    """Raises BadInput where the largest of the values of a formula is too large."""
+    largest = float(np.abs(values).max())
+    if lost := check(largest):
+        raise BadInput(f"there are values of {largest:g}; {lost}; give smaller ones")
+
+
+def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
+    """Raises BadInput where a velocity or the force is not finite or too large, a wall moves out of its plane, or more
+    enters through closed sides than leaves; rules of the case have tried the sides at time 0.
+    """
+    boundaries, body, grid = case.table("boundaries"), case.table("body"), domain.grid
+    if domain.motion is not None:
+        domain.motion.check(max(moments(case)))
+    changing = body.changes or any(side.changes for side in boundaries.sides.values())
+    for time in moments(case) if changing else [0.0]:
+        for chart in grid.charts if body.varies else ():
+            body.at(*centres(domain.moved(chart.vertices, time)), time)
+        for name, side in boundaries.sides.items():
+            if side.velocity is not None:
+                for _, velocity in velocities(name, boundaries.sides, domain, Moment(time)):
+                    with named(f"boundaries.{name}.velocity: at t = {time:g}"):
+                        _fits(velocity, numbers.velocity)
+            if time and side.type == "wall" and side.changes and (words := out_of_plane(grid, name, side, time)):
+                raise BadInput(f"boundaries.{name}.velocity: at t = {time:g} {words}")
+        if time and (words := unbalanced(grid, boundaries, domain.motion, time)):
+            raise BadInput(f"boundaries: at t = {time:g} {words}; give an outflow")
+
+
+def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:
+    """Warnings, of cells whose thinnest and thickest have this `thickness`."""
+    table = case.table("grid")
+    if table.file and "scale" not in table.model_fields_set and (units := table.grid().units):
+        yield f"grid.file: {units}, grid.scale = 1 says that they are meant so"
+    for gap in table.gaps():
+        yield f"grid.file: {gap}"
+    if case.own.march != "implicit" and case.turbulence is None:
+        yield from _too_long(model, *thickness)
+
+
+def _too_long(model: ArtificialCompressibility, thinnest: float, thickest: float) -> Iterator[str]:
+    """Waves grow in a fluid at rest: in the thinnest cells, or in the thickest, which take no step of their own where
+    all take the least.
+    """
+    method, dims = model.method, 2 if model.planar else 3
+    sound = math.sqrt(method.least_compressibility(model.speed))
+    bounds = {}
+    for size in {thinnest, thinnest if method.global_steps else thickest}:
+        friction, spread = (q / (sound * size) for q in (model.fluid.viscosity, model.spread))
+        bounds[longest(method, dims, friction, spread)] = size
+    least = min(bounds)
+    if least < method.courant:
+        usual = replace(method, cfl=None).courant
+        other = f"leave it out, which is {usual:g}" if usual < least else "another method.march"
+        yield (
+            f"method.cfl = {method.courant:g}{'' if method.cfl else ' by default'}: it is stable up to {least:.3g} in"
+            f" cells {bounds[least]:.3g} thick, even where the fluid is at rest; give less, or {other}"
+        )

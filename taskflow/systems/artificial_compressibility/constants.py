@@ -1,0 +1,220 @@
+"""Fields that no program writes: metrics of cells, kinds of sides, velocities on them, corners of cells, what faces
+sweep, a force that is not the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.tables.charts.physics import ChartForcing
+from taskflow.cases.tables.charts.sides import ChartSide, ChartSides, out_of_plane, unbalanced
+from taskflow.cases.tables.initial import VectorExpression
+from taskflow.cases.tables.motion import placed
+from taskflow.cases.tables.timed import Value
+from taskflow.common.errors import BadInput, named
+from taskflow.common.hexahedra import cell_volumes, centres
+from taskflow.flow.grid.curvilinear import VALUES, metrics, mirrored
+from taskflow.flow.models.artificial_compressibility import eddies
+from taskflow.flow.models.artificial_compressibility.eddies import FILTER
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side, outward
+from taskflow.geometry.grids import faces
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box, Field, triple
+from taskflow.runtime.tasks import frame
+from taskflow.systems.artificial_compressibility.boundaries import patch_of, velocities
+from taskflow.systems.artificial_compressibility.domain import ChartDomain
+from taskflow.systems.artificial_compressibility.moment import BEGINNING, Moment
+from taskflow.systems.bodies.solids import pieces
+
+KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
+FORCE = ("f_x", "f_y", "f_z")
+SLAB = 1 << 18  # cells whose constants are computed in one go: they take little memory beside their fields
+MIRRORS = ("wall", "slip", "symmetry", "outflow")  # sides that prescribe what flows through them
+STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
+
+
+@dataclass(frozen=True, eq=False)
+class ChartConstants:
+    """These fields of a model with such `sides`, whose tables by name say how fast those are that vary, and such a
+    force on the `body` of the fluid; lengths and times are in the `unit` of the model. Those that change in time are
+    written anew before each step. `instead` has the values that a user has set, by key. Picklable.
+    """
+
+    domain: ChartDomain
+    sides: tuple[Side, ...]
+    tables: Mapping[str, ChartSide]
+    body: ChartForcing
+    fields: tuple[Field, ...]
+    unit: float = 1.0
+    instead: Mapping[str, Value] = field(default_factory=dict)
+
+    def following(self, instead: Mapping[str, Value]) -> ChartConstants:
+        """Return these with the values `instead` of those of the case, by key, also when they change later."""
+        return replace(self, instead=instead)
+
+    @property
+    def keys(self) -> dict[str, Value]:
+        """The values of the case that change in time, by key."""
+        vectors = {f"boundaries.{name}.velocity": table.vector for name, table in self.tables.items()}
+        vectors["body.force"] = self.body.vector
+        parts = ((f"{key}[{n}]", part) for key, vector in vectors.items() for n, part in enumerate(vector, start=1))
+        return {key: part for key, part in parts if isinstance(part, Expression) and part.varies}
+
+    def check(self, times: list[float]) -> None:
+        """Raises BadInput if what was set is not finite, moves a wall out of its plane, or cannot leave."""
+        grid, motion, sides = self.domain.grid, self.domain.motion, self._now
+        for time in times:
+            for name, side in sides.items():
+                if side.type == "wall" and (words := out_of_plane(grid, name, side, time)):
+                    raise BadInput(f"boundaries.{name}.velocity: at time {time:g}: {words}")
+                for patch in grid.sides.get(name, ()) if side.changes else ():
+                    x, y, z = faces(placed(grid, motion, time), patch)[0]
+                    with named(f"boundaries.{name}.velocity"):
+                        side.at(x, y, z, time)
+            if words := unbalanced(grid, ChartSides.model_construct(None, **sides), motion, time):
+                raise BadInput(f"boundaries: at time {time:g}: {words}")
+            for chart in grid.charts if self._body.changes else ():
+                x, y, z = centres(self.domain.moved(chart.vertices, time))
+                self._body.at(x, y, z, time)
+
+    @property
+    def _now(self) -> dict[str, ChartSide]:
+        """The tables of sides, with what was set."""
+        key = "boundaries.{}.velocity"
+        return {
+            name: table.model_copy(update={"velocity": self._set(key.format(name), table.vector)})
+            if table.changes else table
+            for name, table in self.tables.items()
+        }  # fmt: skip
+
+    @property
+    def _body(self) -> ChartForcing:
+        return self.body.model_copy(update={"force": self._set("body.force", self.body.vector)})
+
+    def _set(self, key: str, vector: VectorExpression) -> tuple[Any, ...]:
+        return tuple(self.instead.get(f"{key}[{n}]", part) for n, part in enumerate(vector, start=1))
+
+    def fill(self, shard: Shard) -> None:
+        """Write those of a block, in all cells that it has memory for."""
+        self._write(shard, [field.name for field in self.fields], BEGINNING)
+
+    def begin(self, shard: Shard) -> dict[str, float]:
+        """Those of the beginning are written by `fill`."""
+        return {}
+
+    def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
+        """Write those of the end of a step from `time` to time + dt, behind one of `last`, that change."""
+        if names := self.changing:
+            self._write(shard, names, Moment(time + dt, dt, last))
+        return {}
+
+    @property
+    def changing(self) -> list[str]:
+        names = [field.name for field in self.fields]
+        if self.domain.motion is not None:
+            return [name for name in names if name not in STAYING]
+        sides = list(VELOCITY) if any(table.changes for table in self.tables.values()) else []
+        return [*sides, *(FORCE if self.body.changes else ())]
+
+    def _write(self, shard: Shard, names: list[str], moment: Moment) -> None:
+        own, sides = [name for name in names if name not in VELOCITY], VELOCITY[0] in names
+
+        def parts() -> Iterator[tuple[Box, dict[str, np.ndarray]]]:
+            for piece in shard.partition.pieces_of(shard.block):
+                memory = shard.partition.memory[piece]
+                for slab in pieces(memory, cells=SLAB) if own else ():
+                    yield slab, self.values(slab, moment, own)
+                if sides:
+                    yield memory, self.velocities(memory, moment)
+
+        shard.write_parts(names, parts())
+
+    def values(self, box: Box, moment: Moment, names: Collection[str]) -> dict[str, np.ndarray]:
+        """Some of them in the cells of a box, but for velocities of sides."""
+        at_rest = self.domain.at_rest(box)
+        x, y, z = self.domain.moved(at_rest, moment.time)
+        values: dict[str, np.ndarray] = {}
+        for name in names:
+            if name == METRICS:
+                values[METRICS] = metrics((x, y, z))
+                self._mirror(values[METRICS], box, moment.time)
+                values[METRICS][:, :, :-1] /= self.unit**2
+                values[METRICS][:, :, -1] /= self.unit**3
+            elif name == SWEPT and self.domain.motion is not None:
+                values[SWEPT] = moment.swept(self.domain.motion, at_rest) / self.unit**2
+            elif name == FILTER:
+                values[FILTER] = np.cbrt(cell_volumes((x, y, z)) / self.unit**3) ** 2
+            elif name in CORNERS:
+                values[name] = (x, y, z)[CORNERS.index(name)][:-1, :-1, :-1] / self.unit
+        values |= {name: values[name.removesuffix(SINGLE)] for name in names if name.endswith(SINGLE)}
+        if KINDS in names:
+            values[KINDS] = np.zeros(box.shape[::-1], np.uint8)
+        for side in self.sides if KINDS in names else ():
+            for patch in side.patches:
+                if common := patch.ghosts & box:
+                    values[KINDS][common.slices(box.lo)] = SIDES[side.kind]
+        return values | (self.forces(box, np.stack((x, y, z)), moment.time) if FORCE[0] in names else {})
+
+    def _mirror(self, metrics: np.ndarray, box: Box, time: float) -> None:
+        """Replace areas of ghost cells in a box beyond sides that prescribe what flows through them: so it does where
+        lines of the grid do not meet them at a right angle, too.
+        """
+        for side in self.sides:
+            for patch in side.patches if side.kind in MIRRORS else ():
+                axis, high = frame(patch.face)
+                behind = triple(int(a != axis) for a in range(3))
+                if not (cells := patch.ghosts.expand((0, 0, 0), behind) & box):
+                    continue
+                inward = triple(-step for step in outward(patch.face))
+                around = cells.expand(behind, (0, 0, 0))
+                around |= around.shift(inward)
+                areas = mirrored(self.domain.moved(self.domain.at_rest(around), time), axis, high)
+                for other, area in areas.items():
+                    metrics[cells.slices(box.lo)][:, :, 3 * other : 3 * other + 3] = area
+
+    def forces(self, box: Box, vertices: np.ndarray, time: float) -> dict[str, np.ndarray]:
+        """The force at the centres of cells between these vertices, and 0 beyond the charts."""
+        values, body = {name: np.zeros(box.shape[::-1]) for name in FORCE}, self._body
+        for chart in self.domain.atlas.charts:
+            if common := chart & box:
+                inside = common.slices(box.lo)
+                x, y, z = (part[inside] for part in centres(vertices))
+                for name, component in zip(FORCE, body.at(x, y, z, time), strict=True):
+                    values[name][inside] = component * self.unit
+        return values
+
+    def velocities(self, box: Box, moment: Moment) -> dict[str, np.ndarray]:
+        """Those of sides that vary, in the ghost cells next to them."""
+        dtype = next(field.dtype for field in self.fields if field.name == VELOCITY[0])
+        values, tables = {name: np.zeros(box.shape[::-1], dtype) for name in VELOCITY}, self._now
+        for side in self.sides:
+            if not side.varying:
+                continue
+            for border, velocity in velocities(side.name, tables, self.domain, moment):
+                ghosts = patch_of(border).ghosts
+                if common := ghosts & box:
+                    for name, component in zip(VELOCITY, velocity, strict=True):
+                        values[name][common.slices(box.lo)] = component[common.slices(ghosts.lo)]
+        return values
+
+
+def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bool) -> tuple[Field, ...]:
+    """The fields of a model: kinds of sides; metrics of cells that are not uniform; corners where moments are measured;
+    velocities of sides that vary; what faces sweep that move; a force on the fluid by formulas; the width of a filter;
+    metrics and what faces sweep in single precision, too, where the model `rounds`.
+    """
+    varying = VELOCITY if any(side.varying for side in model.sides) else ()
+    names = [*(CORNERS if corners else ()), *varying, *(FORCE if model.body_force else ())]
+    names += eddies.constants(model.turbulence)
+    fields = [Field(KINDS, "u1", constant=True), *(Field(name, dtype, constant=True) for name in names)]
+    several = [(METRICS, VALUES)] * (model.spacing is None) + [(SWEPT, 3)] * model.moves
+    fields += [Field(name, dtype, values=values, constant=True) for name, values in several]
+    rounded = several if model.rounds else []
+    return (*fields, *(Field(name + SINGLE, "f4", values=values, constant=True) for name, values in rounded))

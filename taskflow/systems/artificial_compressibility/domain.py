@@ -1,0 +1,264 @@
+"""Charts of body-fitted cells: their places in an index space, their pieces, their metrics and layout in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from taskflow.cases import Output
+from taskflow.cases.tables.charts.grid import ChartGrid
+from taskflow.cases.tables.charts.probes import ChartPlane, cells_of
+from taskflow.cases.tables.motion import GridMotion
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import centres
+from taskflow.flow.model import Ends
+from taskflow.flow.models.artificial_compressibility.equations import power_of_two
+from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
+from taskflow.geometry.grids.outline import flat, planar
+from taskflow.output import ChartsLayout, FieldMetadata, Piece, pieces_of, shares
+from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
+from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Patch, Region, Triple, divided, triple
+from taskflow.runtime.tasks import tile_of
+from taskflow.systems.artificial_compressibility.moment import Moment
+from taskflow.systems.base.domain import Domain, Points
+from taskflow.systems.records.series import Corners
+
+GHOST = 2  # layers
+NONE, ONE = (0, 0, 0), (1, 1, 1)  # vertices before the first one of a cell, and behind
+LISTED = 8  # charts and blocks that are listed; of more the first
+
+
+@dataclass(frozen=True)
+class ChartDomain(Domain):
+    """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
+
+    `cuts` are charts that are cut beforehand, by their numbers from 0. `steady`: time counts steps of pseudo-time. With
+    a `motion` the grid begins where it puts it. With the `ordering` "tiles" charts are cut between tiles alone, with
+    "hyperplanes" not at all.
+    """
+
+    table: ChartGrid
+    cuts: tuple[tuple[int, Triple], ...] = ()
+    steady: bool = True
+    motion: GridMotion | None = None
+    ordering: str = ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("table", "cuts", "steady", "motion", "ordering")}
+
+    @property
+    def grid(self) -> MultiBlockGrid:
+        return self.table.grid()
+
+    @cached_property
+    def atlas(self) -> Atlas:
+        return atlas(self.grid, GHOST)
+
+    @cached_property
+    def first(self) -> list[Triple]:
+        """The first cell of each chart there."""
+        return places(self.grid, GHOST)
+
+    @cached_property
+    def tile(self) -> Triple:
+        """The cells of a tile along x, y and z."""
+        return tile_of(self.boxes)
+
+    @property
+    def cells(self) -> list[list[int]]:
+        return [list(chart.cells) for chart in self.grid.charts]
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        return self.atlas.charts
+
+    @cached_property
+    def flat(self) -> bool:
+        """Whether all charts lie between two planes across z: the flow has two dimensions."""
+        return flat(self.grid)
+
+    @cached_property
+    def planar(self) -> bool:
+        """Whether they do, one cell thick along k: nothing is computed across it."""
+        return planar(self.grid)
+
+    @cached_property
+    def thickness(self) -> tuple[float, float]:
+        """That of the thinnest and of the thickest cell: volume over the largest face."""
+        sizes = [chart.sizes.thickness[2 if self.planar else 3] for chart in self.grid.charts]
+        return min(least for least, _ in sizes), max(largest for _, largest in sizes)
+
+    @cached_property
+    def unit(self) -> float:
+        """A length between those of the least and of the largest cell, a power of two."""
+        return unit_of(self.grid)
+
+    def described(self) -> Iterator[str]:
+        grid = self.grid
+        seams = f"{len(grid.seams)} seam{'s' * (len(grid.seams) != 1)}"
+        yield f"{self.table.size}{' in two dimensions' if self.flat else ''}, {seams}"
+        for number, chart in enumerate(grid.charts[:LISTED], start=1):
+            yield f"chart {number}: {' x '.join(map(str, chart.cells))} cells"
+        if len(grid.charts) > LISTED:
+            yield f"and {len(grid.charts) - LISTED} charts more"
+        yield f"sides: {', '.join(grid.sides)}"
+
+    def counted(self, blocks: Triple) -> str:
+        return str(blocks[2])
+
+    def shares(self, partition: Partition) -> Iterator[str]:
+        charts = partition.region.charts
+        if len(partition) == 1:
+            return
+        for block in range(min(len(partition), LISTED)):
+            of = [0] * len(charts)
+            for piece in partition.cells_of(block):
+                of[next(n for n, chart in enumerate(charts) if piece in chart)] += piece.volume
+            parts = [
+                f"{n / chart.volume:.3g} of chart {number}" if n < chart.volume else f"chart {number}"
+                for number, (n, chart) in enumerate(zip(of, charts, strict=True), start=1) if n
+            ]  # fmt: skip
+            listed = parts if len(parts) <= LISTED else [*parts[:LISTED], f"and {len(parts) - LISTED} charts more"]
+            yield f"block {block}: {sum(of):,} cells, {', '.join(listed)}"
+        if len(partition) > LISTED:
+            yield f"and {len(partition) - LISTED} blocks more"
+
+    def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
+        mapped = atlas(self.grid, ghost)
+        region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
+        pieces = divided(mapped, blocks[2], dict(self.cuts), self.tile if self.ordering == "tiles" else ONE)
+        whole = self.ordering == "hyperplanes"
+        if whole and (cut := {piece for block in pieces for piece in block}.difference(mapped.charts)):
+            number = 1 + min(self.chart_of(piece) for piece in cut)
+            raise BadInput(
+                f'method.linear.ordering = "hyperplanes": it goes through whole charts, and chart {number} is cut into'
+                ' pieces; give "tiles", or machine.blocks = 1 without machine.cuts'
+            )
+        return Partition(region, blocks, pieces=pieces)
+
+    def nearest(self, point: tuple[float, float, float]) -> Triple:
+        """The cell of the atlas whose centre is nearest to a point."""
+        near = []
+        for chart, first in zip(self.grid.charts, self.first, strict=True):
+            apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
+            place = np.unravel_index(int(apart.argmin()), apart.shape)
+            near.append((float(apart[place]), triple(int(n) + at for n, at in zip(place[::-1], first, strict=True))))
+        return min(near)[1]
+
+    def chart_of(self, box: Box) -> int:
+        """The number of the chart, from 0, whose cells or ghost cells these are."""
+        return next(n for n, chart in enumerate(self.atlas.charts) if box in chart.grow(GHOST))
+
+    def vertices(self, box: Box) -> np.ndarray:
+        """The vertices [xyz, k, j, i] of the cells of a box, ghost cells among them, at the beginning."""
+        return self.moved(self.at_rest(box), 0.0)
+
+    @property
+    def chart_vertices(self) -> list[np.ndarray]:
+        return [self.vertices(box) for box in self.boxes]
+
+    def moved(self, points: np.ndarray, time: float) -> np.ndarray:
+        """Points [xyz, ...] of the grid at rest, where they are at a time."""
+        return self.motion.moved(points, time) if self.motion else points
+
+    @property
+    def time(self) -> str:
+        return "steps of pseudo-time" if self.steady else "time"
+
+    def placed(self, tick: Tick) -> dict[str, float]:
+        if self.motion is None:
+            return {}
+        return pose(*self.motion.pose(tick.time)) | pose(*Moment.of(tick).rates(self.motion), RATES)
+
+    def at_rest(self, box: Box) -> np.ndarray:
+        """The vertices of the cells of a box as the grid has them."""
+        chart = self.chart_of(box)
+        first = triple(at - GHOST for at in self.first[chart])
+        return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]
+
+    def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
+        return triple(centres(self.moved(self.at_rest(box), time)))
+
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
+        """The cell in which each point lies, by itself, as `ds.flow.at` has it: each point has to lie in one."""
+        places = cells_of(self.grid, tuple((x, y, z) for x, y, z in points.tolist()))
+        cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]
+        return Corners(np.array(cells)[:, None], np.ones((len(cells), 1)))
+
+    def layers(self, plane: ChartPlane) -> tuple[Box, ...]:
+        """The layer of a chart, or those beside the patches of a side, in the order of charts."""
+        if plane.side is None:
+            chart, axis, number = plane.layer
+            return (self.boxes[chart].layer(axis, 0, number, number + 1),)
+        patches = sorted(self.grid.sides[plane.side], key=lambda patch: patch.chart)
+        beside = (patch.cells.shift(self.first[patch.chart]) for patch in patches)
+        return tuple(dict.fromkeys(beside))  # both ends of a chart one cell thick have the same
+
+    def place(self, location: Location, cell: Triple, block: int) -> str:
+        box = Box(cell, triple(n + 1 for n in cell))
+        chart = self.chart_of(box)
+        x, y, z = (float(at[0, 0, 0]) for at in self.points(location, box))
+        own = triple(n - low + 1 for n, low in zip(cell, self.first[chart], strict=True))
+        return f"in cell {own} of chart {chart + 1}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
+
+    def layout(
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
+        plane: ChartPlane | None = None,
+    ) -> ChartsLayout:  # fmt: skip
+        """The layout of snapshots, or of the records of a plane, each of whose layers is a chart of its own, with room
+        for so many. A plane of a side has that side, one of a chart what its cells have of all.
+        """
+        layers = self.boxes if plane is None else self.layers(plane)
+        parts = [part for part, _ in shares(self.boxes, layers)]
+        names = self.grid.sides if plane is None or plane.side is None else (plane.side,)
+        return ChartsLayout(
+            vertices=tuple(self.grid.charts[part.chart].at(part.cells.expand(NONE, ONE)) for part in parts),
+            pieces=pieces_of(layers, partition.pieces or ()),
+            sides={name: self._patches(name, parts) for name in names},
+            first=() if plane is None else tuple((part.chart, part.cells.lo) for part in parts),
+            fields=fields,
+            precision=output.precision,
+            compression=output.compression,
+            relative_error=output.relative_error,
+            slots=slots,
+            columns=COLUMNS if self.motion else {},
+            time=self.time,
+        )
+
+    def _patches(self, name: str, parts: Sequence[Piece]) -> tuple[Patch, ...]:
+        """The patches of a side on parts of charts that are charts themselves: each on the one that has most of it, as
+        much as that has.
+        """
+        patches = []
+        for patch in self.grid.sides[name]:
+            own = {n: patch.cells & part.cells for n, part in enumerate(parts) if part.chart == patch.chart}
+            if any(own.values()):
+                number = max(own, key=lambda n: own[n].volume)
+                cells = own[number].shift(triple(-low for low in parts[number].cells.lo))
+                patches.append(Patch(number, patch.side, cells))
+        return tuple(patches)
+
+    def around(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest coordinates of a side."""
+        points = [self.grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in self.grid.sides[name]]
+        corners = np.concatenate(points, axis=1)
+        return corners.min(axis=1), corners.max(axis=1)
+
+
+def unit_of(grid: MultiBlockGrid) -> float:
+    """A length between those of the least and of the largest cell of a grid, a power of two from 2^-100 to 2^100."""
+    volumes = [size for chart in grid.charts for size in (chart.sizes.least, chart.sizes.largest)]
+    length = (min(volumes) ** 0.5 * max(volumes) ** 0.5) ** (1 / 3)
+    return power_of_two(min(max(length, 2.0**-100), 2.0**100))
+
+
+@lru_cache(maxsize=1)
+def _ghosted(grid: MultiBlockGrid) -> list[np.ndarray]:
+    """The vertices of all charts with their ghost layers; of the last grid, as one process has blocks of one."""
+    return ghosted(grid, GHOST)

@@ -1,0 +1,91 @@
+"""The tables of implicit marching: how long steps are, and how linear equations are solved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from taskflow.cases.formulas.values import checked, share, whole
+from taskflow.cases.language.problems import Problem, present, shown, wrong
+from taskflow.cases.language.table import Positive, Precision, Table, Whole, entry, optional, reads
+from taskflow.common.errors import BadInput
+from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEEP, FIRST, SHALLOW, Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
+from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
+
+LEFT = "of the residual that the linear equations begin with"
+OF_GMRES, OF_CORRECTION = ("vectors", "products", "tolerance"), ("sweeps",)
+
+
+_vectors = checked(whole, lambda count: count <= MOST, f"give at most {MOST}")
+
+
+def _ordering(value: object) -> object:
+    if value == "colours":
+        raise BadInput('cells in two colours take 2 to 3 times the products of "tiles"; give that')
+    return value
+
+
+class CflRamp(Table):
+    """The CFL number of pseudo-time, for implicit marching."""
+
+    start: Positive = entry("of the first outer iteration", 5.0)
+    most: Positive = entry("no later one is larger", 1e6)
+    power: Positive = entry("p of `start` (R_0 / R)^p: how it grows as the residual R falls, at most tripled", 0.9)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        start, most = values.get("start", 5.0), values.get("most", 1e6)
+        if isinstance(start, int | float) and isinstance(most, int | float) and most < start:
+            yield wrong("most", most, f"less than start = {shown(start)}; give that, or more")
+
+    def ramp(self) -> Ramp:
+        return Ramp(self.start, self.most, self.power)
+
+
+class Linear(Table):
+    """How the linear equations of an outer iteration are solved."""
+
+    refused: ClassVar[Mapping[str, str]] = {"lag": "the matrix is made anew in every outer iteration; leave it out"}
+
+    solver: Literal["gmres", "correction"] = entry(
+        "`gmres`, with the exact derivative of the residual, or `correction` with the matrix of first order alone",
+        "gmres",
+    )
+    vectors: Annotated[int, Field(ge=1, le=MOST), reads(_vectors)] = entry(
+        f"of `gmres`: how many before a restart, at most {MOST}", MOST
+    )
+    products: Whole = entry(
+        f"of `gmres`: the most in an outer iteration; behind the first {FIRST} vectors each takes {SHALLOW} or {DEEP}",
+        Gmres.products,
+    )
+    tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = optional(
+        "of `gmres`: what is left, of the residual that it begins with",
+        otherwise="0.02 to 0.2, the less the faster residuals fall; in real time 0.01",
+    )
+    sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
+    ordering: Annotated[Literal["tiles", "hyperplanes", "blocks", "jacobi"], reads(_ordering)] = entry(
+        "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, in two dimensions of 16 x 16,"
+        " `hyperplanes` of charts that are not cut, `blocks`: hyperplanes of what a block has of a chart, so that bits"
+        " depend on blocks, or with `jacobi` none",
+        "tiles",
+    )
+    precision: Precision = entry(
+        "in which factors are stored, and vectors of `gmres` worked out and stored", "single"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        solver = values.get("solver", "gmres")
+        others = {"gmres": OF_CORRECTION, "correction": OF_GMRES}.get(solver, ()) if isinstance(solver, str) else ()
+        for key in present(values, *others):
+            yield wrong(key, values[key], f'with solver = "{solver}" it says nothing; leave it out')
+
+    def made(self, *, real: bool) -> Gmres | Correction:
+        """The solver; `real`: in steps of real time."""
+        if self.solver == "correction":
+            return Correction(self.sweeps)
+        return Gmres(self.vectors, self.products, self.tolerance or (0.01 if real else None))

@@ -1,0 +1,86 @@
+"""The end of a step of real time: how fast a grid moves then, by the differences of the step; what its faces sweep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.cases.tables.motion import GridMotion
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.hexahedra import swept_volumes
+from taskflow.flow.models.artificial_compressibility.dual_time import weights
+from taskflow.output.store.rigid_motion import transformed
+
+SHARE = 1e-3  # of the extent of some cells: how far they move to find how much faces sweep
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The end of a step of real time of `dt`, behind one of `last` (0: none). Without `dt`, as at the beginning of a
+    run, the motion has the speed that the case gives it.
+    """
+
+    time: float = 0.0
+    dt: float = 0.0
+    last: float = 0.0
+
+    @classmethod
+    def of(cls, tick: Tick) -> Moment:
+        """That of a state of a run."""
+        return cls(tick.time, tick.dt, tick.dt / tick.ratio if tick.ratio else 0.0)
+
+    @property
+    def before(self) -> tuple[float, float]:
+        """The times of the two levels before."""
+        return self.time - self.dt, self.time - self.dt - self.last
+
+    @property
+    def weights(self) -> tuple[float, float, float]:
+        """c_0, c_1 and c_2 of the step."""
+        return weights(self.dt / self.last if self.last else 0.0)
+
+    def rates(self, motion: GridMotion) -> tuple[np.ndarray, np.ndarray]:
+        """How fast R and b of x = R X + b change, by the differences of the step; without one by derivatives."""
+        if not self.dt:
+            return motion.rates(self.time)
+        turns, shifts = zip(*(motion.pose(time) for time in (self.time, *self.before)), strict=True)
+        return np.tensordot(self.weights, turns, 1) / self.dt, np.tensordot(self.weights, shifts, 1) / self.dt
+
+    def speeds(self, motion: GridMotion, points: np.ndarray) -> np.ndarray:
+        """How fast points [xyz, ...] of the grid at rest move."""
+        return transformed(points, *self.rates(motion))
+
+    def swept(self, motion: GridMotion, vertices: np.ndarray) -> np.ndarray:
+        """The volume that low faces sweep per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid at
+        rest: (c_0 s^(n+1) - c_2 s^n) / dt, s being the volumes swept in this step and in the one before.
+
+        As c_0 + c_1 + c_2 = 0, what the six faces of a cell sweep is to rounding the rate of change of its volume.
+        """
+        cells = tuple(n - 1 for n in vertices.shape[1:])
+        low = tuple(slice(0, n) for n in cells)
+        if not self.dt:
+            here, speeds = motion.moved(vertices, self.time), self.speeds(motion, vertices)
+            return np.stack([swept_rates(here, speeds, axis)[low] for axis in range(3)], axis=2)
+        now, old, older = ((x, y, z) for x, y, z in (motion.moved(vertices, t) for t in (self.time, *self.before)))
+        c_0, _, c_2 = self.weights
+        rates = []
+        for axis in range(3):
+            rate = c_0 * swept_volumes(old, now, axis)
+            rates.append(((rate - c_2 * swept_volumes(older, old, axis)) if c_2 else rate)[low] / self.dt)
+        return np.stack(rates, axis=2)
+
+
+def swept_rates(vertices: np.ndarray, speeds: np.ndarray, axis: int) -> np.ndarray:
+    """The volume that faces across an axis sweep per time, between vertices [xyz, k, j, i] that move at these speeds.
+
+    What they sweep in a time h around now is a h + c h^3: a follows from h and h / 2.
+    """
+    if not (fastest := float(np.abs(speeds).max())):
+        return swept_volumes(vertices, vertices, axis)
+    h = SHARE * float(np.ptp(vertices, axis=(1, 2, 3)).max()) / fastest
+    whole, half = (swept_volumes(vertices - s * speeds, vertices + s * speeds, axis) for s in (h / 2, h / 4))
+    return (8 * half - whole) / (3 * h)
+
+
+BEGINNING = Moment()

@@ -1,0 +1,154 @@
+"""The reference speed of a case on charts, its heat, its scales, and those of steps of real time: what is given, or
+follows from how it begins and from its grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from taskflow.cases import Case
+from taskflow.cases.tables.charts.physics import ChartScalar
+from taskflow.cases.tables.initial import Initial
+from taskflow.cases.tables.motion import placed
+from taskflow.common.hexahedra import Part, cell_volumes, face_areas, in_parts
+from taskflow.common.point_location import reach, thin_direction
+from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.operators.momentum import Buoyancy
+from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.systems.artificial_compressibility.domain import ChartDomain
+from taskflow.systems.artificial_compressibility.given import range_of_scalar, reference_speed, warmth
+from taskflow.systems.artificial_compressibility.tables import Inner
+from taskflow.systems.base.foresight import Foresight, FormulaSignal
+from taskflow.systems.base.scales import SIDES, Scale, Scales
+
+ITERATIONS = {False: 1000, True: 50}  # by whether marching is implicit
+ROUNDING = {"double": 1e-12, "single": 1e-5}  # of the largest terms of a balance
+POINTS = 7  # across the box around a side, at which formulas of the time are looked at
+RANGE = "the range of temperatures on sides and in initial.temperature"
+
+
+def speed(case: Case, grid: MultiBlockGrid, speed_of_case: float | str, initial: Initial) -> float:
+    """The reference speed; "auto" follows from sides and an initial state."""
+    if speed_of_case != "auto":
+        return float(speed_of_case)
+    return reference_speed(placed(grid, case.motion), case.table("boundaries"), initial, case.heat, case.table("body"))
+
+
+def range_of_temperatures(case: Case, grid: MultiBlockGrid, initial: Initial) -> float:
+    """How much temperatures differ, with heat: by 1 where sides and an initial state say nothing of it."""
+    assert case.heat is not None
+    return warmth(placed(grid, case.motion), case.table("boundaries"), initial, case.heat) or 1.0
+
+
+def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
+    """The heat of the table [heat]: what it spreads by, what lift it gives, and how much temperatures differ."""
+    warm = case.heat
+    if warm is None:
+        return None
+    differ = range_of_temperatures(case, grid, case.initial)
+    return HeatTransport(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
+
+
+def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
+    """The passive scalars of a case, and how much they differ."""
+    at_first, scalars = placed(grid, case.motion), [cast("ChartScalar", one) for one in case.scalars]
+    return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in scalars)
+
+
+def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:
+    """The reference speed; the largest temperature, that of reference or on sides; the largest scalars on sides; and
+    what comes of fluxes through walls.
+    """
+    conditions = [side.condition for side in model.sides]
+    temperatures = [abs(value) for at in conditions for value in (at.temperature, at.outside)]
+    carried = {}
+    if case.heat:
+        fluxes = [at.flux for at in conditions]
+        carried["T"] = _scale([case.heat.reference, *temperatures], fluxes, case.heat.diffusivity, domain, model)
+    for scalar in model.passive:
+        given = [side.scalars[scalar.name] for side in model.sides if scalar.name in side.scalars]
+        values, fluxes = ([getattr(at, key) for at in given] for key in ("temperature", "flux"))
+        carried[scalar.name] = _scale(values, fluxes, scalar.diffusivity, domain, model)
+    return Scales(("u", "v", "w"), Scale(model.speed), 0.0, carried, driven=True)
+
+
+def _scale(
+    values: list[float], fluxes: list[float], diffusivity: float, domain: ChartDomain, model: ArtificialCompressibility
+) -> Scale:
+    """The largest of some values, with what a flux makes of it where it is conducted through the whole grid, and in
+    real time what it adds to a cell.
+    """
+    largest, flux = max(map(abs, values), default=0.0), max(map(abs, fluxes), default=0.0)
+    if not flux:
+        return Scale(largest)
+    low, high = reach(chart.vertices for chart in domain.grid.charts)
+    conducted = flux * float(np.subtract(high, low).max()) / diffusivity
+    return Scale(largest + conducted, SIDES * flux / domain.thickness[0] if model.real else 0.0)
+
+
+def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tables of a case like this one, as in its file, with both as numbers; of other equations as they are."""
+    begun, method = tables.get("initial", {}), tables.get("method", {})
+    if method.get("type") != case.own.type:
+        return tables
+    initial = Initial(**{key: begun[key] for key in ("velocity", "temperature") if key in begun})
+    number = speed(case, grid, method.get("reference_speed", "auto"), initial)
+    more = {RANGE: range_of_temperatures(case, grid, initial)} if case.heat else {}
+    return {**tables, **more, "method": {**method, "reference_speed": number}}
+
+
+def dual_time(case: Case, domain: ChartDomain, speed: float) -> DualTime:
+    """The steps of real time of a case with a reference speed."""
+    inner = case.own.inner or Inner()
+    return DualTime(
+        inner.tolerance, inner.iterations or ITERATIONS[case.own.march == "implicit"],
+        length=reference_length(domain),
+        rounding=ROUNDING[case.machine.precision], rest=speed * steepest(domain),
+    )  # fmt: skip
+
+
+def foresight(case: Case, domain: ChartDomain, near: float) -> Foresight | None:
+    """Return the velocities of sides, and the forces, that change in time; `near` is the largest 1/spacing."""
+    tables, body = case.table("boundaries").sides, case.table("body")
+    ends = {name: domain.around(name) for name in tables}
+    signals = [
+        FormulaSignal(near, 0, table, np.linspace(*ends[name], POINTS).T)
+        for name, table in tables.items() if table.changes
+    ]  # fmt: skip
+    if body.changes:
+        low, high = np.array(list(ends.values())).swapaxes(0, 1)
+        signals.append(FormulaSignal(near, 1, body, np.linspace(low.min(axis=0), high.max(axis=0), POINTS).T))
+    return Foresight(tuple(signals), case.end_time) if signals else None
+
+
+def reference_length(domain: ChartDomain) -> float:
+    """The largest extent of the smallest side: of a body, an inlet or a step; without sides that of the grid."""
+    axes = slice(0, 2 if domain.flat else 3)
+    sizes = [float(np.subtract(*reversed(domain.around(name)))[axes].max()) for name in domain.grid.sides]
+    if not (sizes := [size for size in sizes if size > 0]):
+        corners = np.concatenate([chart.vertices.reshape(3, -1) for chart in domain.grid.charts], axis=1)
+        sizes = [float(np.ptp(corners, axis=1)[axes].max())]
+    return min(sizes)
+
+
+def steepest(domain: ChartDomain) -> float:
+    """The largest sum over directions of |S| / V, S the mean of both faces; but for that across two dimensions."""
+
+    def largest(corners: np.ndarray, _: Part, across: int | None) -> float:
+        total = 0.0
+        for axis in (axis for axis in range(3) if axis != across):
+            size = np.sqrt((face_areas(corners, axis) ** 2).sum(axis=0))
+            low, high = (np.delete(size, end, axis=2 - axis) for end in (-1, 0))
+            total = total + (low + high) / 2
+        return float((total / cell_volumes(corners)).max())
+
+    most = []
+    for x in (chart.vertices for chart in domain.grid.charts):
+        most += in_parts(x, partial(largest, across=thin_direction(x, 2) if domain.flat else None))
+    return max(most)

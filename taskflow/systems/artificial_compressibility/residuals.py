@@ -1,0 +1,268 @@
+"""The line of the log of a march, with residuals and forces on walls; and whether it is over, or was enough within a
+step of real time, as every block judges it by residuals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from taskflow.cases.tables.motion import GridMotion
+from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.cases.timing.steady import Measure, Settled, StateWatch
+from taskflow.common.errors import RunFailed
+from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE, Convergence
+from taskflow.flow.models.artificial_compressibility.forces import Forces
+from taskflow.flow.models.artificial_compressibility.measures import largest
+from taskflow.flow.models.artificial_compressibility.model import NAMES, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.real_time import DIVERGENCE, LOOKS, TO_EXCEED, left
+from taskflow.flow.models.artificial_compressibility.sides import Side
+from taskflow.output.log import OF
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.tasks import Launch, Roles
+from taskflow.systems.artificial_compressibility.domain import ChartDomain
+
+MARGIN = 1.5  # of the compressibility over what it has to exceed
+MOST = 5  # steps in a row that may miss their tolerance
+REMEDY = "give more method.inner.iterations, shorter steps, or a larger method.compressibility, which couples faster"
+FIRST = 5  # steps after each of which is looked: residuals may be largest then
+
+
+@dataclass(frozen=True, eq=False)
+class CompressibilityMeasures:
+    """The residuals, and the forces on walls over the `span`: of a flow in two dimensions its thickness. Picklable."""
+
+    model: ArtificialCompressibility
+    forces: Forces
+    span: float = 1.0
+    motion: GridMotion | None = None
+
+    def monitor(self, f: Roles) -> Iterator[Launch]:
+        yield from self.model.monitor(f)
+        if self.model.turbulence:
+            yield largest(f.nu_t, over=self.model.cells, most=f.scalar("eddy"))
+        yield from self.forces.measure(f)
+
+    @property
+    def finite(self) -> tuple[str, ...]:
+        return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
+
+    def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
+        """Steps, the CFL number of pseudo-time and how an implicit step went, in real time the CFL number of the step,
+        the steps of pseudo-time in it and the largest divergence; residuals, and of each wall its force, the pressure's
+        part of it, its moment and, with heat, the heat that leaves through it. With eddies their largest viscosity. The
+        precision of factors, where it is double.
+        """
+        numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
+        if self.model.real:
+            numbers |= {"dt": tick.dt, "cfl": tick.dt * scalars["rate"]}
+            numbers["divergence"] = scalars["most_p"] / self.model.unit
+            numbers["inner"] = int(self.model.look * scalars.get(LOOKS, 0.0))
+        else:
+            numbers |= self.model.progress(scalars)
+        if self.model.factors_precision:
+            numbers["factors"] = self.model.factors_precision
+        numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
+        if self.model.turbulence:
+            numbers["eddy_viscosity"] = scalars["eddy"]
+        if self.forces.sides:
+            numbers["bodies"] = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}
+        return {**numbers, "wall": wall}
+
+    def _acting(self, side: Side, scalars: Mapping[str, float], time: float) -> dict[str, Any]:
+        acts = self.forces.of(scalars, side)
+        moment = acts.moment
+        if self.motion is not None:  # about the point of the grid that was there at rest
+            point = np.array(self.forces.about[side.name])
+            moment = moment - np.cross(self.motion.moved(point, time) - point, acts.force)
+        acting: dict[str, Any] = {
+            "force": (acts.force / self.span).tolist(),
+            "pressure_force": (acts.pressure / self.span).tolist(),
+            "moment": (moment / self.span).tolist(),
+        }
+        return {**acting, "heat_flux": acts.heat / self.span} if self.model.heat else acting
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualCriterion(Settled):
+    """Each residual has fallen to `tolerance` times its largest value so far, looked at `every` so often, and after
+    each of the first steps; with `accept` also where they fall no further in `patience` steps. `thickness` is that of
+    the thinnest and of the thickest cell.
+    """
+
+    model: ArtificialCompressibility
+    tolerance: float
+    every: Every
+    accept: bool
+    thickness: tuple[float, float]
+    patience: int = PATIENCE
+    label: ClassVar[str] = "steady"
+
+    @property
+    def creeping(self) -> str:
+        """Say what to do where friction is far faster than sound: with b up to (viscosity / thickness)^2 of the
+        thinnest cells sound is no faster than friction there.
+        """
+        most, b = self._frictions[0], self.model.method.least_compressibility(self.model.speed)
+        if b > 0.01 * most:
+            return ""
+        return (
+            "friction is much faster than sound, and pressure takes very many steps to spread: give a larger"
+            f" method.compressibility (now {b:.3g}), up to {most:.2g}"
+        )
+
+    def advice(self, worst: str) -> str:
+        """Say the same behind a semicolon, where the residual of this equation is the worst: of continuity, or of any
+        where friction is far faster than sound in the thickest cells, too.
+        """
+        everywhere = self.model.method.least_compressibility(self.model.speed) <= 0.01 * self._frictions[1]
+        return f"; {self.creeping}" if self.creeping and (worst == "continuity" or everywhere) else ""
+
+    @property
+    def _frictions(self) -> tuple[float, float]:
+        """(viscosity / thickness)^2 of the thinnest and of the thickest cells."""
+        thinnest, thickest = self.thickness
+        return (self.model.fluid.viscosity / thinnest) ** 2, (self.model.fluid.viscosity / thickest) ** 2
+
+    def watch(self, shard: Shard, measure: Measure) -> ResidualWatch:
+        return ResidualWatch(self, measure)
+
+    def described(self) -> tuple[str, str]:
+        otherwise = "ends the run" if self.accept else "is an error"
+        return (
+            f"when each residual has fallen to {self.tolerance:g} of its largest value so far",
+            f"a fall of less than 10 % in {self.patience} steps {otherwise}",
+        )
+
+
+class ResidualWatch(StateWatch):
+    """The judgement on one block by residuals."""
+
+    def __init__(self, criterion: ResidualCriterion, measure: Measure) -> None:
+        self._criterion, self._measure = criterion, measure
+        weights = criterion.model.weights
+        self._convergence = Convergence(criterion.tolerance, criterion.accept, criterion.patience, weights)
+        self._steady = False
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        convergence = self._convergence
+        convergence.largest, convergence.norms = dict(state["largest"]), dict(state["norms"])
+        convergence.history = [(look["step"], look["left"]) for look in state["looks"]]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The residuals now, the largest ones, and the looks that count."""
+        convergence = self._convergence
+        looks = [{"step": step, "left": left} for step, left in convergence.history]
+        return {"largest": convergence.largest, "norms": convergence.norms, "looks": looks}
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The rest of each residual, of its largest value so far."""
+        return self._convergence.fallen()
+
+    @property
+    def shortfall(self) -> str | None:
+        if self._steady or not self.rates:
+            return None
+        worst = self._worst
+        return (
+            f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g}"
+            f" of its largest value, and {self._criterion.tolerance:g} was to be reached; give more"
+            f" steps{self._criterion.advice(worst)}"
+        )
+
+    @property
+    def _worst(self) -> str:
+        return max(self.rates, key=lambda name: self.rates[name])
+
+    def look(self, before: Tick, now: Tick) -> str | None:
+        """Return "steady" or "stalled" where the march is over. Raises RunFailed where residuals fall no further."""
+        criterion = self._criterion
+        if now.step > FIRST and not now.finished and not criterion.every.due(before, now.step, now.time):
+            return None
+        norms = criterion.model.norms(self._measure(now))
+        self.insane = next((name for name, value in norms.items() if not math.isfinite(value)), None)
+        try:
+            if self.insane is not None or not self._convergence.note(now.step, norms):
+                return None
+        except RunFailed as error:
+            raise RunFailed(f"{error}{criterion.advice(self._worst)}") from None
+        self._steady = all(share <= criterion.tolerance for share in self.rates.values())
+        return "steady" if self._steady else "stalled"
+
+
+@dataclass(frozen=True, eq=False)
+class InnerCriterion(Settled):
+    """A step of real time has to reach the tolerance of the model's `real`: five in a row that do not are an error."""
+
+    model: ArtificialCompressibility
+    domain: ChartDomain
+    label: ClassVar[str] = "inner"
+
+    def watch(self, shard: Shard, measure: Measure) -> InnerWatch:
+        return InnerWatch(self, shard)
+
+    def described(self) -> tuple[str, str]:
+        real, speed = self.model.real, self.model.speed
+        assert real is not None
+        return (
+            f"a step ends when its residuals have fallen to {real.tolerance:g} of those at its beginning, and"
+            f" max |div u| to {DIVERGENCE * speed / real.length:.3g}",
+            f"looked at every {self.model.look} steps of pseudo-time, of which {real.iterations} at most",
+        )
+
+
+class InnerWatch(StateWatch):
+    """The judgement on one block by the residuals at the end of each step of real time."""
+
+    def __init__(self, criterion: InnerCriterion, shard: Shard) -> None:
+        self._criterion, self._shard = criterion, shard
+        self._missed = 0  # steps in a row
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        self._missed = state["missed"]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """How many steps in a row have missed their tolerance."""
+        return {"missed": self._missed}
+
+    def look(self, before: Tick, now: Tick) -> str | None:
+        """Note whether the step that led here reached its tolerance. Raises RunFailed where five in a row did not."""
+        model, scalars = self._criterion.model, self._shard.scalars
+        real, self.concern = model.real, None
+        assert real is not None
+        if model.moves and scalars[TO_EXCEED] * MARGIN > model.numbers.compressibility:
+            raise RunFailed(f"step {now.step}, time {now.time:g}: {self._too_small(scalars[TO_EXCEED])}")
+        rest = left(real, model, scalars)
+        self.insane = next((name for name, times in rest.items() if not math.isfinite(times)), None)
+        worst = max(rest, key=lambda name: rest[name])
+        self._missed = self._missed + 1 if rest[worst] > 1 else 0
+        if not self._missed or self.insane is not None:
+            return None
+        words = (
+            f"step {now.step}, time {now.time:g}: after {model.look * scalars[LOOKS]:.0f} steps of pseudo-time the"
+            f" residual of {worst} is {rest[worst]:.2g} times what method.inner.tolerance = {real.tolerance:g} allows"
+        )
+        if self._missed == MOST:
+            raise RunFailed(f"{words}, in the {MOST}th step in a row; {REMEDY}")
+        self.concern = f"{words}; {REMEDY}" if self._missed == 1 else None
+        return None
+
+    def _too_small(self, least: float) -> str:
+        """Where the grid is too fast for sound, in words. All blocks have to call it, and get the same."""
+        cell, value = self._shard.extreme(TO_EXCEED)
+        rows = self._shard.gather(np.array([*cell, value], np.float64)).reshape(-1, 4)
+        block = int(np.nanargmax(rows[:, 3]))
+        i, j, k = (int(n) for n in rows[block, :3])
+        where = self._criterion.domain.place("c", (i, j, k), block)
+        b = self._criterion.model.numbers.compressibility
+        return (
+            f"the grid moves too fast for a compressibility of {b:.4g} {where}, where u.n (u_g - u).n is {least:.4g};"
+            f" give method.compressibility = {2 * MARGIN * least:.2g}"
+        )

@@ -1,0 +1,220 @@
+"""Rules on how tables of a case by artificial compressibility fit each other, and on what it cannot be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from taskflow.cases.language.problems import Problem, numbered, wrong
+from taskflow.cases.language.table import Table, written
+from taskflow.cases.tables.charts.machine import ChartMachine
+from taskflow.cases.tables.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides
+from taskflow.cases.tables.charts.probes import ChartPlanes, groups_differ, planes_have_cells, points_lie_in_cells
+from taskflow.cases.tables.charts.sides import ChartSides
+from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output
+from taskflow.cases.tables.initial import Function, Given, Initial
+from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes
+from taskflow.cases.tables.method import keys_are_read
+from taskflow.cases.tables.motion import GridMotion, placed
+from taskflow.cases.tables.physics import Heat, TurbulenceTable, heat_is_on
+from taskflow.cases.tables.pictures import Pictures
+from taskflow.cases.tables.probes import Probes
+from taskflow.cases.tables.statistics import StatisticsTable
+from taskflow.cases.timing.schedule import Every
+from taskflow.common.errors import BadInput
+from taskflow.common.point_location import reach, thin_along
+from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.geometry.grids.outline import planar
+from taskflow.systems.artificial_compressibility.checks import numbers_can_be_computed
+from taskflow.systems.artificial_compressibility.given import reference_speed
+from taskflow.systems.artificial_compressibility.tables import ChartTime, CompressibilityMethod
+
+CARTESIAN = "it needs a Cartesian grid; leave it out"
+TABLES: Mapping[str, str] = {
+    "obstacles": "bodies are sides of body-fitted grids; leave it out",
+    "bodies": "bodies are sides of body-fitted grids; leave it out",
+    "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
+    "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
+}  # fmt: skip
+"""Tables that others have, each with its remedy."""
+LEAST = 1e-5  # residual in single precision
+
+
+def _intervals_are_steps(
+    time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures,
+    probes: Probes, planes: ChartPlanes,
+) -> Iterator[Problem]:
+    if time.steady is None:
+        return
+    tables = {("output",): output, ("monitor",): monitor, ("checkpoint",): checkpoint}
+    recorded = *tables.items(), *numbered(pictures=pictures, probes=probes, planes=planes)
+    for key, every in ((key, table.every) for key, table in recorded):
+        if isinstance(every, Every) and every.time is not None:
+            yield wrong((*key, "every"), every.written(), "a steady run counts steps; give { steps = n }")
+
+
+def _residual_can_be_reached(time: ChartTime, machine: ChartMachine) -> Iterator[Problem]:
+    if machine.precision == "single" and time.steady is not None and time.steady < LEAST:
+        remedy = f'single precision gets no further than {LEAST:g}; give that, or machine.precision = "double"'
+        yield wrong(("time", "steady"), time.steady, remedy)
+
+
+def _keys_of_real_time(
+    method: CompressibilityMethod, time: ChartTime, boundaries: ChartSides, body: ChartForcing
+) -> Iterator[Problem]:
+    if time.steady is None:
+        if method.stall != "fail":
+            yield wrong(("method", "stall"), method.stall, "it is of a steady run; leave it out, or give time.steady")
+        return
+    if method.inner is not None:
+        yield wrong(("method", "inner"), method.inner.written(), "it is of real time; leave it out, or time.steady")
+    remedy = "a steady run has no time; leave t out, or time.steady"
+    for name, side in boundaries.sides.items():
+        if side.changes:
+            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+    if body.changes:
+        yield wrong(("body", "force"), written(body.force), remedy)
+
+
+def _needs_real_time(key: str, table: Table | None, time: ChartTime, why: str) -> Iterator[Problem]:
+    if table is not None and time.steady is not None:
+        yield wrong(key, table.written(), f"{why}; leave it out, or time.steady")
+
+
+def _averages_are_of_real_time(time: ChartTime, statistics: StatisticsTable | None) -> Iterator[Problem]:
+    yield from _needs_real_time("statistics", statistics, time, "averages are over real time")
+
+
+def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
+    yield from _needs_real_time("turbulence", turbulence, time, "large eddies are followed in real time")
+    if turbulence is not None and turbulence.damping == "van-driest":
+        remedy = 'not available on charts in this version; give "none", or another model, as "wale"'
+        yield wrong(("turbulence", "damping"), turbulence.damping, remedy)
+
+
+def _motion_is_possible(
+    motion: GridMotion | None, time: ChartTime, charts: MultiBlockGrid, boundaries: ChartSides, machine: ChartMachine
+) -> Iterator[Problem]:
+    yield from _needs_real_time("motion", motion, time, "a grid moves in real time")
+    if motion is None:
+        return
+    if machine.precision == "single":
+        remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
+        yield wrong("motion", motion.written(), remedy)
+    yield from _periods_are_kept(motion, charts)
+    level = planar(charts)
+    for key, value in motion.formulas.items():
+        if level and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
+            remedy = "a grid in two dimensions stays in its plane; leave it out"
+            yield wrong(("motion", *key.split(".")), written(value), remedy)
+    for name, side in boundaries.sides.items():
+        across = level and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
+        if side.type in ("slip", "symmetry") and not across:
+            remedy = "on a grid that moves it is not available in this version; give a wall, or leave motion out"
+            yield wrong(("boundaries", name), side.written(), remedy)
+        if side.type == "wall" and side.velocity != (0.0, 0.0, 0.0):
+            remedy = "walls move with the grid; their own motion is not available in this version; leave it out"
+            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+
+
+def _periods_are_kept(motion: GridMotion, charts: MultiBlockGrid) -> Iterator[Problem]:
+    """A flow repeats itself along a direction that stays: a grid that is periodic turns about that alone."""
+    periods = {max(seam.translation, seam.reverse.translation) for seam in charts.seams if any(seam.translation)}
+    turned = {axis: period for period in sorted(periods) for axis in motion.turns(np.array(period))}
+    for axis, period in sorted(turned.items()):
+        along = ", ".join(f"{length:.4g}" for length in period)
+        remedy = f"the grid is periodic along ({along}), which may not turn; turn it about that alone, or give sides"
+        yield wrong(("motion", "angle", axis), written(getattr(motion.angle, axis)), f"{remedy} in its place")
+
+
+def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSides) -> Iterator[Problem]:
+    if method.pressure_at is None:
+        return
+    for name, side in boundaries.sides.items():
+        if side.type in ("outflow", "far-field"):
+            remedy = f"boundaries.{name} says how high the pressure is; leave it out"
+            yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
+            return
+
+
+def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockGrid) -> Iterator[Problem]:
+    if method.pressure_at is None:
+        return
+    low, high = reach(chart.vertices for chart in charts.charts)
+    if not all(a <= x <= b for a, x, b in zip(low, method.pressure_at, high, strict=True)):
+        remedy = f"beyond the grid, which reaches from {low} to {high}; give a point in it"
+        yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
+
+
+def _speed_is_known(
+    method: CompressibilityMethod, charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
+    body: ChartForcing, time: ChartTime, machine: ChartMachine, motion: GridMotion | None,
+) -> Iterator[Problem]:  # fmt: skip
+    if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
+        return
+    if any(_starts_by_formulas(initial)) or not charts.sides.keys() <= boundaries.sides.keys():
+        return  # who misses a side says it
+    try:
+        speed = reference_speed(placed(charts, motion), boundaries, initial, heat, body)
+    except BadInput:
+        return  # whoever evaluates the formula says it
+    if speed == 0:
+        remedy = "everything is at rest; give a speed that the flow will reach, a number > 0"
+        yield wrong(("method", "reference_speed"), "auto", remedy)
+    elif lost := Magnitudes((1.0, 1.0, 1.0), 0.0, machine.precision).spacing(speed):
+        yield wrong(("method", "reference_speed"), "auto", f"the largest speed is {speed:.3g}; {lost}; {REMEDY}")
+
+
+def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
+    for name in ("velocity", "temperature"):
+        values = getattr(initial, name)
+        for value in values if isinstance(values, tuple) else (values,):
+            if isinstance(value, Function | Given):
+                yield wrong(("initial", name), value.source, FORMULA)
+
+
+def _pictures_cut_the_grid(
+    charts: MultiBlockGrid, pictures: Pictures, motion: GridMotion | None
+) -> Iterator[Problem]:  # fmt: skip
+    parts = [chart.vertices for chart in (placed(charts, motion) if pictures else charts).charts]
+    thin = thin_along(parts)
+    normal = None if thin is None else thin[0]
+    for key, picture in numbered(pictures=pictures):
+        if picture.isosurface is not None:
+            if normal is not None:
+                remedy = f"a surface needs three dimensions; give {'xyz'[normal]}: where a slice is"
+                yield wrong((*key, "isosurface"), picture.isosurface, remedy)
+            continue
+        axis, at = "xyz"[picture.axis], picture.position
+        ends = [(x[picture.axis].min(), x[picture.axis].max()) for x in parts]
+        if normal not in (None, picture.axis):
+            remedy = f"a grid in two dimensions is drawn in its plane; give {'xyz'[normal]}"
+            yield wrong((*key, axis), at, remedy)
+        elif not any(low <= at <= high for low, high in ends):
+            reach = f"{axis} goes from {min(ends)[0]:g} to {max(high for _, high in ends):g}"
+            yield wrong((*key, axis), at, f"beyond the grid, where {reach}; give a place in it")
+
+
+def _thin_charts_are_flat(charts: MultiBlockGrid) -> Iterator[Problem]:
+    """A chart one cell thick that is joined to itself is one of two dimensions: its third one is left out."""
+    sides = {(patch.chart, patch.axis) for patches in charts.sides.values() for patch in patches}
+    level = planar(charts)
+    for number, chart in enumerate(charts.charts):
+        for axis, count in enumerate(chart.cells):
+            if count == 1 and (number, axis) not in sides and not (level and axis == 2):
+                yield Problem(
+                    ("grid",),
+                    f"chart {number + 1} is one cell thick along {'ijk'[axis]}, and joined to itself there; in two"
+                    " dimensions all charts lie in a plane across z and are one cell thick along k: turn it, or give 4"
+                    " cells",
+                )
+
+
+CompressibilityMethod.rules = (
+    scalars_have_names, scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
+    keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
+    _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
+    _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
+    points_lie_in_cells, planes_have_cells, groups_differ, numbers_can_be_computed,
+)  # fmt: skip

@@ -1,0 +1,295 @@
+"""The system of artificial compressibility on charts: its model, and what it adds to run, log and report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from taskflow.cases import Case
+from taskflow.cases.case import all_fields
+from taskflow.cases.language.problems import Problem, wrong
+from taskflow.cases.language.table import Table
+from taskflow.cases.tables.charts.grid import ChartGrid, made
+from taskflow.cases.tables.charts.machine import ChartMachine
+from taskflow.cases.tables.charts.physics import ChartForcing, ChartScalar
+from taskflow.cases.tables.charts.probes import ChartPlane
+from taskflow.cases.tables.charts.sides import ChartSides
+from taskflow.cases.tables.method import METHOD
+from taskflow.cases.tables.motion import placed
+from taskflow.cases.timing.schedule import Clock
+from taskflow.common.caching import cached_property
+from taskflow.flow import Fluid
+from taskflow.flow.models.artificial_compressibility.forces import Forces
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.output.store.conditions import TURBULENCE
+from taskflow.runtime.regions import Field, triple
+from taskflow.systems.artificial_compressibility import references
+from taskflow.systems.artificial_compressibility.boundaries import more_edges, sides_of
+from taskflow.systems.artificial_compressibility.checks import (
+    cautions,
+    initial_fields_fit,
+    numbers_on,
+    sides_fit,
+)
+from taskflow.systems.artificial_compressibility.constants import ChartConstants, constant_fields
+from taskflow.systems.artificial_compressibility.domain import ChartDomain
+from taskflow.systems.artificial_compressibility.references import dual_time
+from taskflow.systems.artificial_compressibility.residuals import (
+    CompressibilityMeasures,
+    InnerCriterion,
+    ResidualCriterion,
+)
+from taskflow.systems.artificial_compressibility.rules import TABLES
+from taskflow.systems.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
+from taskflow.systems.base.flow import WORDS
+from taskflow.systems.base.given import GivenRanges
+from taskflow.systems.base.onset import AROUND_BODIES
+from taskflow.systems.base.outlook import Outlook
+from taskflow.systems.base.physics import eddies_described, turbulence_of
+from taskflow.systems.base.scales import Scales
+from taskflow.systems.base.step_cost import StepCost
+from taskflow.systems.base.system import System
+from taskflow.systems.initial.fields import initial_profiles
+
+
+@dataclass(frozen=True, eq=False)
+class CompressibilitySystem(System):
+    """A flow on body-fitted cells: its steady state, or in real time."""
+
+    claims: ClassVar[str] = METHOD
+    table: ClassVar[type[Table]] = CompressibilityMethod
+    instead: ClassVar[Mapping[str, type[Table]]] = {
+        "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime, "machine": ChartMachine,
+    }  # fmt: skip
+    lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar, "planes": ChartPlane}
+    accepts: ClassVar[frozenset[str]] = ACCEPTS
+    fewest: ClassVar[int] = 12
+    remaps: ClassVar[bool] = True
+    words: ClassVar[Mapping[str, str]] = WORDS
+
+    @classmethod
+    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
+        for name, remedy in TABLES.items():
+            if (value := tables.get(name)) not in (None, (), []):
+                yield wrong(name, value, remedy)
+
+    @classmethod
+    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: table for name, table in tables.items() if name not in TABLES}
+
+    @classmethod
+    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
+        return all_fields(tables)
+
+    @classmethod
+    def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        if "grid" in tables and (charts := made(tables["grid"])):
+            yield "charts", charts
+
+    @classmethod
+    def headline(cls, case: Case) -> str:
+        return f"Artificial compressibility: {case.own.march}, {case.own.flux} fluxes"
+
+    @classmethod
+    def pseudo_time(cls, case: Case) -> bool:
+        return case.time.steady is not None
+
+    @cached_property
+    def domain(self) -> ChartDomain:
+        case = self.sim.case
+        cuts = tuple(sorted(case.table("machine").pieces().items()))
+        return ChartDomain(case.table("grid"), cuts, self.pseudo_time(case), case.motion, case.own.ordering)
+
+    @property
+    def grid(self) -> MultiBlockGrid:
+        return self.domain.grid
+
+    @cached_property
+    def speed(self) -> float:
+        return references.speed(self.sim.case, self.grid, self.sim.case.own.reference_speed, self.sim.case.initial)
+
+    def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+        return references.resolved(self.sim.case, self.grid, tables)
+
+    @cached_property
+    def model(self) -> ArtificialCompressibility:
+        case, domain = self.sim.case, self.domain
+        kind, how = case.own.marching(domain.tile, real=not domain.steady, double=self.sim.dtype == "f8")
+        return kind(
+            domain.atlas.charts,
+            Fluid(case.fluid.viscosity, case.table("body").numbers),
+            sides_of(case, self.grid, domain.atlas.ghost, planar=self.domain.planar),
+            self.speed,
+            method=self._method,
+            heat=references.heat_of(case, self.grid),
+            passive=references.passive_of(case, self.grid),
+            spacing=self._spacing,
+            largest_volume=max(chart.sizes.largest for chart in self.grid.charts),
+            unit=domain.unit,
+            planar=self.domain.planar,
+            body_force=case.table("body").varies,
+            more_edges=more_edges(self.grid, domain.atlas, planar=self.domain.planar),
+            real=None if domain.steady else dual_time(case, domain, self.speed),
+            moves=case.motion is not None,
+            turbulence=turbulence_of(case),
+            **how,
+        )
+
+    @property
+    def _method(self) -> MethodOptions:
+        table: CompressibilityMethod = self.sim.case.own
+        b, damping = table.compressibility, table.damping
+        local = None if isinstance(b, float | str) else b.factor * self.speed**2
+        return MethodOptions(
+            compressibility=b if isinstance(b, float) else local,
+            local=local is not None,
+            flux=table.flux,
+            reconstruction=table.reconstruction or "third",
+            limiter=table.limiter,
+            damping=damping.type if damping else "jst",
+            fourth=damping.fourth if damping else 1 / 64,
+            march=table.explicit,
+            cfl=table.cfl if isinstance(table.cfl, float) else None,
+            global_steps=table.steps == "global",
+            pressure_cell=self.domain.nearest(table.pressure_at) if table.pressure_at else None,
+        )
+
+    @property
+    def _spacing(self) -> tuple[float, float, float] | None:
+        """That of equal upright cells, where all are, and friction needs no gradients along faces."""
+        keys = dict(self.sim.case.table("grid"))
+        skewed = any(keys["stretching"]) or keys["distortion"] or keys["turned"] if keys["shape"] == "box" else True
+        if skewed or self.domain.motion is not None or self.sim.case.turbulence is not None:
+            return None
+        return triple(length / cells for length, cells in zip(keys["lengths"], keys["cells"], strict=True))
+
+    @property
+    def constant_fields(self) -> tuple[Field, ...]:
+        """Metrics, kinds of sides, their velocities, corners of cells."""
+        return constant_fields(self.model, self.sim.dtype, corners=bool(self.measures.forces.sides))
+
+    @property
+    def constants(self) -> ChartConstants:
+        tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
+        return ChartConstants(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit)
+
+    @property
+    def inflows(self) -> ChartConstants | None:
+        return self.constants if self.constants.changing else None
+
+    @property
+    def clock(self) -> Clock:
+        """Steps of pseudo-time, each of them one: the time of a state is its number; else those of real time."""
+        time = self.sim.case.time
+        return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 1.0, math.inf))
+
+    @property
+    def advective_rate(self) -> float:
+        """In real time the largest sum of |S| / V at the reference speed."""
+        return self.model.real.rest if self.model.real else 0.0
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        if not self.model.real:
+            return Outlook()
+        rate = self.advective_rate
+        return Outlook(rate, AROUND_BODIES, references.foresight(self.sim.case, self.domain, rate / self.speed))
+
+    @property
+    def settled(self) -> ResidualCriterion | InnerCriterion:
+        """The residuals that are steady, or small enough at the end of a step of real time."""
+        case, accept = self.sim.case, self.sim.case.own.stall == "accept"
+        if self.model.real:
+            return InnerCriterion(self.model, self.domain)
+        every, patience = case.own.looks(case.monitor.every)
+        below = case.table("time").steady
+        return ResidualCriterion(self.model, below, every, accept, self.domain.thickness, patience)
+
+    @cached_property
+    def given(self) -> GivenRanges:
+        case, method = self.sim.case, self.model.method
+        limits = (method.flux, method.reconstruction, method.limiter) == ("upwind", "third", "none")
+        remedy = 'give method.limiter = "van-albada", or more cells' if limits else "give more cells"
+        names = [*(["T"] if case.heat else []), *(scalar.name for scalar in case.scalars)]
+        return GivenRanges.of(case, dict.fromkeys(names, remedy), self.domain.boxes)
+
+    @property
+    def iterated(self) -> str:
+        return f"{self.model.look} steps of pseudo-time"
+
+    @property
+    def remedy(self) -> str:
+        return f"{self.model.remedy}; the flow may be unsteady"
+
+    @cached_property
+    def measures(self) -> CompressibilityMeasures:
+        tables = self.sim.case.table("boundaries").sides
+        walls = tuple(side for side in self.model.sides if side.kind == "wall")
+        middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
+        about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
+        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.flat else 1.0
+        forces = Forces(self.model, walls, about, bool(walls))
+        return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
+
+    @property
+    def initial(self) -> dict[str, Any]:
+        return initial_profiles(self.sim.case)
+
+    @property
+    def scales(self) -> Scales:
+        return references.scales(self.sim.case, self.domain, self.model)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        case = self.sim.case
+        attributes: dict[str, Any] = {"viscosity": case.fluid.viscosity, "reference_speed": self.speed}
+        attributes |= {TURBULENCE: case.turbulence.model} if case.turbulence else {}
+        for name, side in case.table("boundaries").sides.items():
+            attributes[f"boundary_{name}"] = side.type
+            if side.type == "wall" and not side.varies and case.motion is None:  # else records say how fast it is
+                attributes[f"boundary_{name}_velocity"] = np.array(side.numbers)
+        return attributes
+
+    def check(self) -> None:
+        case = self.sim.case
+        numbers = numbers_on(self.grid, dict(case), case.machine)
+        initial_fields_fit(self.initial, placed(self.grid, case.motion), numbers)
+        sides_fit(case, self.domain, numbers)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        return *super().cautions, *cautions(self.sim.case, self.model, self.domain.thickness)
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        method, precision = self.model.method, self.sim.case.machine.precision
+        yield "method", f"artificial compressibility, {self.model.marched}; {precision} precision"
+        limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
+        damped = f"damping {method.damping} of {method.fourth:g}"
+        yield "", f"{method.flux} fluxes, {damped if method.flux == 'central' else f'{method.reconstruction}{limited}'}"
+        b = method.least_compressibility(self.speed)
+        yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
+
+    def details(self) -> Iterator[tuple[str, str]]:
+        if several := self.model.several(self.sim.dtype):
+            told = [f"{field.nbytes} of {field.name}" for field in several if field.values > 1]
+            if rounded := sum(field.nbytes for field in several if field.values == 1):
+                told.append(f"{rounded} of vectors and flow in single precision")
+            yield "cells", f"bytes of each: {', '.join(told)}"
+        if self.sim.case.turbulence:
+            yield "eddies", eddies_described(self.sim.case)
+
+    def stencils(self, cost: StepCost) -> Iterator[tuple[str, str]]:
+        of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}
+        told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
+        yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
+
+    @property
+    def report(self) -> dict[str, Any]:
+        b = self.model.method.least_compressibility(self.speed)
+        return {"model": self.sim.case.own.type, "compressibility": b, "reference_speed": self.speed}

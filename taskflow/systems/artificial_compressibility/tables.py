@@ -1,0 +1,245 @@
+"""The tables [time] and [method] of a case that is solved by artificial compressibility."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from taskflow.cases.formulas.values import positive, saying, share, word_or
+from taskflow.cases.language.problems import Problem, exclusive, missing, present, wrong
+from taskflow.cases.language.table import (
+    NonNegative,
+    Positive,
+    Table,
+    Text,
+    Truth,
+    Vector,
+    Whole,
+    entry,
+    optional,
+    reads,
+)
+from taskflow.cases.tables.method import Method
+from taskflow.cases.timing.schedule import Every
+from taskflow.common.errors import BadInput
+from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE
+from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
+from taskflow.flow.models.artificial_compressibility.method import Marching
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.runtime.regions import Triple
+from taskflow.systems.artificial_compressibility.implicit import CflRamp, Linear
+
+NAME = "artificial-compressibility"
+OUTER_PATIENCE = 200  # outer iterations
+IN_REAL_TIME = 1e6  # the CFL number of outer iterations
+ACCEPTS = frozenset((
+    "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
+    "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature", "initial.source",
+    "initial.time",
+))  # fmt: skip
+LEFT = "the residual over that at the beginning of the step"
+STEADY = "time.steady marches to the steady state, without real time; leave one of them out"
+
+
+class Inner(Table):
+    """Steps of pseudo-time within a step of real time."""
+
+    tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] = entry(
+        "a step ends when the residuals of momentum, heat and scalars have fallen to this share of those at its"
+        " beginning, and max abs(div u) is at most 1e-4 of the reference speed over the length of the smallest side",
+        1e-3,
+    )
+    iterations: Whole | None = optional(
+        "steps of pseudo-time, of which 10 are made between looks, or 2 implicit ones: when so many were not enough a"
+        " warning is given, and after five such steps in a row the run fails",
+        otherwise="1000, of `implicit` marching 50",
+    )
+
+
+def _steady(value: object) -> float:
+    if isinstance(value, Mapping):
+        raise BadInput("a table says when a flow of the projection is steady; give a number, the relative residual")
+    return share("the residual over its largest value so far")(value)
+
+
+class ChartTime(Table):
+    """How far to march: to the steady state, or in real time."""
+
+    refused: ClassVar[Mapping[str, str]] = {
+        "diffusion": "method.cfl bounds pseudo-time, and real time has no such bound; leave it out",
+        "capillary": "one fluid has no capillary waves; leave it out",
+        "scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; leave it out",
+    }  # fmt: skip
+
+    steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = optional(
+        "march to the steady state: the residual at which the run ends as `steady`, of each equation the root mean"
+        " square, over its largest value so far",
+        otherwise="the run is in real time",
+    )
+    end: Positive | None = optional("in real time: the time at which to stop", otherwise="`steps` say it")
+    steps: Whole | None = optional(
+        "the most steps: of pseudo-time to the steady state, where it is required, or of real time, in place of `end`"
+    )
+    step: Positive | None = optional("in real time: the length of a step", otherwise="`cfl` says it")
+    cfl: Positive | None = optional(
+        "in real time, in place of `step`: the largest dt max(sum over directions of abs(u.S)) / V, of the velocity"
+        " alone; `method.cfl` is that of pseudo-time"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if present(values, "steady"):
+            for key in present(values, "end", "step", "cfl"):
+                yield wrong(key, values[key], STEADY)
+            if not present(values, "steps"):
+                yield missing("steps", "give the largest number of steps")
+            return
+        needed = "give the time at which to stop, or time.steps; or time.steady, as 1e-8, for a steady state"
+        yield from exclusive(values, "end", "steps", needed=missing("end", needed))
+        yield from exclusive(values, "step", "cfl", needed=missing("step", "give the length of a step, or time.cfl"))
+
+
+class LocalCompressibility(Table):
+    """b = max(|u|^2, factor times the square of the reference speed), once per step."""
+
+    local: Truth = entry("`true`", True)
+    factor: Positive = entry("of the square of the reference speed: the least b over that", 1.0)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if values.get("local") is False:
+            yield wrong("local", False, 'give true, or compressibility = "auto", which is the same everywhere')
+
+
+class Damping(Table):
+    """Fourth differences, which central fluxes need."""
+
+    type: Literal["jst", "pressure"] = entry(
+        "`jst`: of all variables; `pressure`: of the pressure in continuity alone (Xue & Roy)", "jst"
+    )
+    fourth: NonNegative = entry("their coefficient", 1 / 64)
+
+
+def _table_or(table: type[Table], kind: Callable[[object], Any]) -> Callable[[object], Any]:
+    def read(value: object) -> Any:
+        if isinstance(value, Mapping):
+            return table(**value)
+        return value if isinstance(value, table) else kind(value)
+
+    return read
+
+
+SQUARED = 'give a number > 0, a velocity squared, "auto", or { local = true }'
+RAMP = "give a number > 0, or of implicit marching a table, as { start = 5.0 }"
+_number_or_auto = word_or("auto", positive, 'give a number > 0, or "auto"')
+_compressibility = _table_or(LocalCompressibility, word_or("auto", positive, SQUARED))
+_cfl = _table_or(CflRamp, saying(positive, RAMP))
+
+
+class CompressibilityMethod(Method):
+    """How the steady state, or the end of a step of real time, is approached: steps in a pseudo-time, with an
+    artificial compressibility b.
+    """
+
+    type: Text = entry("`artificial-compressibility`", NAME)
+    compressibility: Annotated[float | Literal["auto"] | LocalCompressibility, reads(_compressibility)] = entry(
+        "b, a velocity squared; `auto`: 2.5 times the square of the reference speed; `{ local = true, factor = 1.0 }`:"
+        " max(abs(u)^2, `factor` times that square)",
+        "auto",
+    )
+    reference_speed: Annotated[float | Literal["auto"], reads(_number_or_auto)] = entry(
+        "`auto`: the largest speed given on a side or in the initial state, or that of free convection", "auto"
+    )
+    flux: Literal["upwind", "central"] = entry(
+        "through faces: `upwind`, by flux difference splitting, or `central` with a `damping`", "upwind"
+    )
+    reconstruction: Literal["third", "second", "first"] | None = optional(
+        "of upwind fluxes: values on both sides of a face by parabolas, lines, or those of the cells",
+        otherwise="`third` of upwind fluxes",
+    )
+    limiter: Literal["none", "van-albada"] = entry("of `third` upwind fluxes", "none")
+    damping: Damping | None = optional(
+        "of central fluxes: see below", otherwise='`{ type = "jst", fourth = 0.015625 }` of central fluxes'
+    )
+    march: Literal["euler", "rk3", "rk4", "rk5", "implicit"] = entry(
+        "the stages of an explicit step, or `implicit`: outer iterations with linear equations", "rk4"
+    )
+    cfl: Annotated[float | CflRamp, reads(_cfl)] | None = optional(
+        "of pseudo-time: a number, or of `implicit` marching a table, see below",
+        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
+        " with `first` of `rk4` 1.2",
+    )
+    linear: Linear | None = optional("of `implicit` marching: see below", otherwise="as below")
+    steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
+    inner: Inner | None = optional("in real time: see below", otherwise="as below")
+    stall: Literal["fail", "accept"] = entry(
+        "of a steady run: what it means when residuals have fallen by less than 10 % in 5000 steps, or 200 outer"
+        " iterations: an error, or the end of the run",
+        "fail",
+    )
+    pressure_at: Vector | None = optional(
+        "where the pressure is 0, if no side says how high it is", otherwise="its mean over the volume is"
+    )
+
+    @property
+    def explicit(self) -> Marching:
+        """The stages of explicit steps; the usual ones where marching is implicit."""
+        return "rk4" if self.march == "implicit" else self.march
+
+    def marching(
+        self, tile: Triple, *, real: bool, double: bool
+    ) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
+        """The kind of model, and what it is made of besides others, with tiles of so many cells; `real`: in steps of
+        real time, `double`: in double precision.
+        """
+        if self.march != "implicit":
+            return ArtificialCompressibility, {}
+        usual = CflRamp(start=IN_REAL_TIME, most=IN_REAL_TIME) if real else CflRamp()
+        ramp, linear = self.cfl if isinstance(self.cfl, CflRamp) else usual, self.linear or Linear()
+        how = {"ramp": ramp.ramp(), "ordering": linear.ordering, "tile": tile, "precision": linear.precision}
+        return ImplicitCompressibility, {"solver": linear.made(real=real), "double": double, **how}
+
+    def looks(self, every: Every) -> tuple[Every, int]:
+        """How often residuals are looked at, where the log is written so often, and in how many steps they have to
+        fall. An outer iteration costs much more than a look.
+        """
+        return (Every(steps=1), OUTER_PATIENCE) if self.march == "implicit" else (every, PATIENCE)
+
+    @property
+    def ordering(self) -> str:
+        """Which neighbours factors know, as `Linear` has it; "" without factors."""
+        return (self.linear or Linear()).ordering if self.march == "implicit" else ""
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        central, march = values.get("flux") == "central", values.get("march")
+        reconstruction = values.get("reconstruction") or "third"
+        yield from _of_the_march(values)
+        if central:
+            for key in present(values, "reconstruction", "limiter"):
+                if values[key] != "none":
+                    yield wrong(key, values[key], 'central fluxes have none; leave it out, or give flux = "upwind"')
+        else:
+            for key in present(values, "damping"):
+                yield wrong(key, values[key], 'upwind fluxes need none; leave it out, or give flux = "central"')
+            if values.get("limiter") == "van-albada" and reconstruction != "third":
+                yield wrong("limiter", "van-albada", 'it is of reconstruction = "third"; leave one of them out')
+            if march == "euler" and reconstruction != "first":
+                unstable = f'unstable with reconstruction = "{reconstruction}"'
+                yield wrong("march", march, f'{unstable}; give "first", flux = "central", or another march')
+
+
+def _of_the_march(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Problems with keys of explicit marches and of the implicit one."""
+    implicit, cfl = values.get("march") == "implicit", values.get("cfl")
+    ramp = isinstance(cfl, Mapping | CflRamp)
+    if implicit and isinstance(cfl, int | float):
+        yield wrong("cfl", cfl, 'of march = "implicit" it is a table; give { start = 5.0 }, or leave it out')
+    if implicit and values.get("steps") == "global":
+        yield wrong("steps", "global", 'march = "implicit" has steps of each cell; leave it out')
+    if not implicit and ramp:
+        yield wrong("cfl", cfl, 'a table belongs to march = "implicit"; give a number')
+    for key in () if implicit else present(values, "linear"):
+        yield wrong(key, values[key], 'it belongs to march = "implicit"; leave it out')

@@ -1,0 +1,1 @@
+"""What systems of equations share: the model of a case, its domain, physics, pressure and onset."""

@@ -1,0 +1,234 @@
+"""Where the cells of a case are, how they are cut into blocks, and how records of them are laid out in the store; a
+case on its blocks before any equations.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from taskflow.cases import Case, Output, Probe
+from taskflow.cases.tables.grid import width_ratios
+from taskflow.cases.tables.probes import Across
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.caching import cached_property
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.model import Ends
+from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSeries, starts_of
+from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
+from taskflow.systems.bodies import Bodies, Survey, survey
+from taskflow.systems.initial.fields import named_state
+from taskflow.systems.records.series import Corners, ProbeSeries, corners
+
+if TYPE_CHECKING:
+    from taskflow.output import SavedState
+
+SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
+Points = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class Domain(ABC):
+    """The cells of a case. Picklable: every block has it."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> list[Any]:
+        """How many cells there are in each direction, for the report; of several charts a list for each."""
+
+    @property
+    @abstractmethod
+    def boxes(self) -> tuple[Box, ...]:
+        """The cells in their index space: one box, or that of each chart."""
+
+    @property
+    def closeness(self) -> float:
+        """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed: 0 where no
+        step measures a rate.
+        """
+        return 0.0
+
+    @property
+    def chart_vertices(self) -> list[np.ndarray]:
+        """The vertices [xyz, k, j, i] of every chart at the beginning: none of a box."""
+        return []
+
+    @property
+    def time(self) -> str:
+        """The time of a record, in words."""
+        return "time"
+
+    def placed(self, tick: Tick) -> dict[str, float]:
+        """The numbers that say where the cells of a record are, and how fast: none of cells that stay."""
+        return {}
+
+    @abstractmethod
+    def described(self) -> Iterator[str]:
+        """Lines that `taskflow check` says of them."""
+
+    @abstractmethod
+    def counted(self, blocks: Triple) -> str:
+        """A number of blocks, in words."""
+
+    def shares(self, partition: Partition) -> Iterator[str]:
+        """Lines on what each block has, where that is not plain."""
+        yield from ()
+
+    @abstractmethod
+    def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
+        """The region of some fields with so many ghost layers, cut into blocks."""
+
+    @abstractmethod
+    def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
+        """x, y, z of the values at a location in the cells of a box, at a time: arrays that broadcast to the shape
+        [z, y, x].
+        """
+
+    @abstractmethod
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
+        """The cells whose values at a location make the values at `points` [point, axis] of the domain."""
+
+    def probed(
+        self, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], ends: Callable[[str], Ends]
+    ) -> ProbeSeries:
+        """The series of the points of a table; `metadata` is that of all fields by name, and `ends` says what each has
+        at boundaries.
+        """
+        names, points = probe.fields or case.fields, np.array(probe.places)
+        fields = {name: metadata[name] for name in names}
+        locations = tuple((metadata[name].location, ends(name)) for name in names)
+        series = TimeSeries.at_points(probe.name, points, fields, case.output.precision, self.time)
+        return ProbeSeries(series, points, locations, probe.every, self.corners)
+
+    @abstractmethod
+    def layers(self, plane: Any) -> tuple[Box, ...]:
+        """The layers of cells of a plane, a table of the case, in the index space of all cells."""
+
+    @abstractmethod
+    def place(self, location: Location, cell: Triple, block: int) -> str:
+        """A cell of a block, and where its value at a location is, in words."""
+
+    @abstractmethod
+    def layout(
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int, plane: Any = None
+    ) -> RecordsLayout:  # fmt: skip
+        """The layout of snapshots, or of the records of a plane, with room for so many."""
+
+
+@dataclass(frozen=True)
+class BoxDomain(Domain):
+    """The cells of a Cartesian grid."""
+
+    grid: StaggeredGrid
+
+    @property
+    def cells(self) -> list[int]:
+        return list(self.grid.cells)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        return (self.grid.box,)
+
+    @property
+    def closeness(self) -> float:
+        return sum(1 / self.grid.narrowest(axis) for axis in range(3))
+
+    def described(self) -> Iterator[str]:
+        grid = self.grid
+        mean = "" if all(grid.uniform) else " on average"
+        yield f"{_times(grid.cells)} cells of {_times(f'{d:.6g}' for d in grid.spacing)}{mean}"
+        for axis, name in enumerate("xyz"):
+            if not grid.uniform[axis]:
+                widths, ratio = grid.widths(axis), width_ratios(grid, axis).max(initial=1.0)
+                narrow, wide = widths.min(), widths.max()
+                yield f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
+                if ratio > SMOOTH:
+                    yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
+
+    def counted(self, blocks: Triple) -> str:
+        return _times(blocks)
+
+    def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
+        return Partition(Region(self.grid.box, fields, self.grid.periodic, ghost), blocks, redundant=1)
+
+    def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
+        return self.grid.points(location, box)
+
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
+        return corners(self.grid, location, points, ends)
+
+    def layers(self, plane: Across) -> tuple[Box, ...]:
+        """That whose centres are nearest."""
+        index = int(np.abs(self.grid.coordinates("c", plane.axis) - plane.position).argmin())
+        return (self.grid.box.layer(plane.axis, 0, index, index + 1),)
+
+    def place(self, location: Location, cell: Triple, block: int) -> str:
+        x, y, z = (float(self.grid.coordinates(location, a, at, at + 1)[0]) for a, at in enumerate(cell))
+        return f"in cell {cell} of block {block}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
+
+    def layout(
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
+        plane: Across | None = None,
+    ) -> StoreLayout:  # fmt: skip
+        grid = self.grid
+        whole = StoreLayout(
+            cells=grid.cells,
+            lengths=grid.lengths,
+            origin=grid.origin,
+            periodic=grid.periodic,
+            edges=grid.edges,
+            fields=fields,
+            starts=starts_of(partition.blocks),
+            precision=output.precision,
+            compression=output.compression,
+            relative_error=output.relative_error,
+            slots=slots,
+        )
+        return whole if plane is None else whole.layer(plane.axis, self.layers(plane)[0].lo[plane.axis])
+
+
+def _times(counts: Iterable[object]) -> str:
+    return " x ".join(map(str, counts))
+
+
+@dataclass(frozen=True, eq=False)
+class CaseOnBlocks:
+    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu"."""
+
+    case: Case
+    blocks: Triple
+    device: str = field(default="cpu", kw_only=True)
+    steered: bool = field(default=False, kw_only=True)  # bodies that move may be given other motions
+
+    @cached_property
+    def grid(self) -> StaggeredGrid:
+        return self.case.staggered
+
+    @property
+    def dtype(self) -> str:
+        """The type of numbers in all fields."""
+        return "f8" if self.case.machine.precision == "double" else "f4"
+
+    @property
+    def value_bytes(self) -> int:
+        return np.dtype(self.dtype).itemsize
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The bodies on the grid. Raises BadInput where a file of theirs cannot be read."""
+        return Bodies(self.case, self.grid, self.steered)
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        """The volumes, gaps and warnings of the bodies; None without any. Raises BadInput where they cannot be."""
+        return survey(self.bodies) if self.case.obstacles else None
+
+    @cached_property
+    def source(self) -> SavedState | None:
+        """The state of elsewhere with which it begins; None where it has formulas. Raises BadInput where it cannot be
+        read.
+        """
+        return named_state(self.case.initial)

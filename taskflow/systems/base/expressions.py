@@ -1,0 +1,273 @@
+"""The expressions of a case: those that are recorded, and Q, as blocks compute them, what the store says of them, and
+what in them is added to what; forces, as a model has them and what they are at the start.
+
+A number may have any dimension, so that only sums, differences and comparisons of names, their products, quotients,
+powers and roots can be told to be of unlike things: `u - z` is, `u - 2*z` is not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from taskflow.cases import Case
+from taskflow.cases.formulas.expression import COORDINATES, TIME, Expression, syntax
+from taskflow.cases.formulas.field_expression import FieldExpression
+from taskflow.cases.language.problems import numbered, present, wrong
+from taskflow.cases.tables.expressions import ForcingTable, forced_fields, recorded
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.forcing.field_force import FACE, FieldForce
+from taskflow.flow.measures.derived import Derived, Q
+from taskflow.flow.operators.formula import Formula
+from taskflow.flow.time.schemes import TimeScheme
+from taskflow.output import FieldMetadata
+from taskflow.runtime.regions import Location, triple
+from taskflow.systems.base.pictures import WORDS, pictured
+from taskflow.systems.initial.fields import few, initial_profiles
+from taskflow.systems.initial.inflow import moments
+
+SHARE = 1e-6  # of the size of what relaxes: the differences from which its rate is found
+SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `TimeScheme.diffusion` is the limit
+
+
+def derived(case: Case, grid: StaggeredGrid) -> Derived | None:
+    """Return what computes the expressions that are recorded or drawn, and Q; None without any."""
+    tables = recorded(case.output, case.statistics, case.probes, case.planes, case.monitor)
+    names = {name for _, fields in tables for name in fields}
+    names |= {name for picture in case.pictures for name in picture.fields}
+    formulas: dict[str, Formula | None] = {
+        t.name: t.field(case.fields).formula for t in case.expressions if t.name in names
+    }
+    if Q in names and Q not in case.fields:
+        formulas[Q] = None
+    formulas |= pictured(case)
+    return Derived(formulas, grid) if formulas else None
+
+
+def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
+    """Return what the store says of each."""
+    metadata = {
+        table.name: FieldMetadata(table.long_name or table.expression, table.units, expression=table.expression)
+        for table in case.expressions
+    }
+    return metadata | ({} if Q in case.fields else {Q: FieldMetadata(WORDS[Q])})
+
+
+def unlike(case: Case) -> Iterator[str]:
+    """Warnings of expressions and forces in which things of unlike dimensions are added or compared."""
+    for key, table in numbered(expressions=case.expressions, forcing=case.forcing):
+        for name in present(dict(table), "expression", "where"):
+            for problem in unlike_terms(source := getattr(table, name), case.fields):
+                yield str(wrong((*key, name), source, f"{problem}; if that is meant, multiply one by a number"))
+
+
+Dimension = Mapping[str, Fraction]  # the power of each quantity in it; none of 0
+
+
+def dimension(**powers: int) -> Dimension:
+    """A product of powers of quantities."""
+    return {name: Fraction(power) for name, power in powers.items()}
+
+
+LENGTH, VELOCITY = dimension(length=1), dimension(length=1, time=-1)
+KNOWN: Mapping[str, Dimension] = {
+    **dict.fromkeys(COORDINATES, LENGTH), TIME: dimension(time=1), **dict.fromkeys("uvw", VELOCITY),
+    "p": dimension(length=2, time=-2), "nu_t": dimension(length=2, time=-1), "T": dimension(temperature=1),
+}  # fmt: skip
+ALIKE = ("minimum", "maximum")
+
+
+def unlike_terms(source: str, fields: tuple[str, ...]) -> list[str]:
+    """Return what is wrong with the dimensions of a sound formula of these fields, in words. Pressures are over the
+    density; each scalar is a quantity of its own.
+    """
+    reader = _Reader({**{name: {name: Fraction(1)} for name in fields}, **KNOWN}, " ".join(source.split()))
+    reader.of(syntax(source))
+    return reader.problems
+
+
+@dataclass
+class _Reader:
+    """Finds the dimension of each part of a formula, None where a number may give it any."""
+
+    names: Mapping[str, Dimension]
+    text: str
+    problems: list[str] = field(default_factory=list)
+
+    def of(self, node: ast.expr) -> Dimension | None:
+        match node:
+            case ast.Name(id=name):
+                return self.names.get(name)
+            case ast.UnaryOp(operand=operand):
+                return self.of(operand)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+                return self.alike(node, left, right)
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                return self.power(left, right)
+            case ast.BinOp(left=left, op=op, right=right):
+                return _product(self.of(left), self.of(right), 1 if isinstance(op, ast.Mult) else -1)
+            case ast.Compare(left=left, comparators=others):
+                for pair in pairwise([left, *others]):
+                    self.alike(node, *pair)
+            case ast.Call(func=ast.Name(id="where"), args=[condition, then, otherwise]):
+                self.of(condition)
+                return self.alike(node, then, otherwise)
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in ALIKE:
+                return self.alike(node, *arguments)
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                (inside,) = map(self.of, arguments)
+                if name in ("abs", "sqrt") and inside is not None:
+                    return _power(inside, Fraction(1, 2) if name == "sqrt" else Fraction(1))
+        return None
+
+    def alike(self, node: ast.expr, one: ast.expr, other: ast.expr) -> Dimension | None:
+        """The dimension of both, which should be the same."""
+        first, second = self.of(one), self.of(other)
+        if first is not None and second is not None and first != second:
+            part = ast.get_source_segment(self.text, node) or self.text
+            self.problems.append(f"{part!r} is of unlike things, {_words(first)} and {_words(second)}")
+        return second if first is None else first
+
+    def power(self, base: ast.expr, exponent: ast.expr) -> Dimension | None:
+        inside = self.of(base)
+        self.of(exponent)
+        match exponent:
+            case ast.Constant(value=int() | float() as value) if inside is not None:
+                return _power(inside, Fraction(value).limit_denominator(12))
+        return None
+
+
+def _product(one: Dimension | None, other: Dimension | None, sign: int) -> Dimension | None:
+    if one is None or other is None:
+        return None
+    powers = {name: one.get(name, Fraction(0)) + sign * other.get(name, Fraction(0)) for name in {**one, **other}}
+    return {name: power for name, power in powers.items() if power}
+
+
+def _power(one: Dimension, exponent: Fraction) -> Dimension:
+    return {name: power * exponent for name, power in one.items() if exponent}
+
+
+def _words(one: Dimension) -> str:
+    above, below = ("*".join(_factors(one, sign)) for sign in (1, -1))
+    return (above or "1") + (f"/({below})" if "*" in below else f"/{below}" if below else "")
+
+
+def _factors(one: Dimension, sign: int) -> Iterator[str]:
+    for name, power in sorted(one.items()):
+        if power * sign > 0:
+            size = str(abs(power))
+            yield name if size == "1" else f"{name}^({size})" if "/" in size else f"{name}^{size}"
+
+
+def forces(case: Case, grid: StaggeredGrid) -> tuple[FieldForce, ...]:
+    """The forces as a model has them."""
+    fields = forced_fields(case.heat, case.scalars)
+    return tuple(FieldForce(t.on, t.whole(fields).formula, t.cells(grid), grid.origin) for t in case.forcing)
+
+
+@dataclass(frozen=True, eq=False)
+class InitialForce:
+    """A force at the start of a case, at some of the places where it acts, as far as the initial fields tell it: they
+    have to be expressions.
+    """
+
+    case: Case
+    grid: StaggeredGrid
+    table: ForcingTable
+    number: int
+
+    @property
+    def key(self) -> str:
+        """The key in the case file of its expression, and that itself."""
+        return f'forcing[{self.number}].expression = "{self.table.expression}"'
+
+    @cached_property
+    def _expression(self) -> FieldExpression:
+        return self.table.whole(forced_fields(self.case.heat, self.case.scalars))
+
+    @cached_property
+    def _at(self) -> tuple[Any, Any, Any]:
+        at: Location = FACE.get(self.table.on, "c")
+        cells = self.table.cells(self.grid)
+        for axis, name in enumerate(FACE):
+            if name == self.table.on and not self.grid.periodic[axis]:  # faces on walls have no force
+                cells &= self.grid.box.layer(axis, 0, 1, self.grid.cells[axis])
+        return triple(map(few, self.grid.points(at, cells))) if cells else (np.zeros(0),) * 3
+
+    @cached_property
+    def _fields(self) -> dict[str, np.ndarray] | None:
+        """The initial values of what is in it and of what it acts on; None where one is no expression, as it is of
+        another run, say.
+        """
+        if self.case.initial.source is not None:
+            return None
+        profiles = initial_profiles(self.case)
+        names = {self.table.on, *self._expression.formula.fields}
+        if not all(isinstance(profiles.get(name), Expression) for name in names):
+            return None
+        return {name: profiles[name](*self._at) for name in names}
+
+    @property
+    def timed(self) -> bool:
+        """Return whether it depends on the time itself."""
+        return self._expression.formula.timed
+
+    @property
+    def known(self) -> bool:
+        """Return whether the initial fields are known, on which it acts."""
+        return self._fields is not None
+
+    def of(self, time: float) -> np.ndarray:
+        """The force at a time on the initial fields. Raises BadInput where it is not finite."""
+        return self._at_time(time, self._fields or {})
+
+    def check(self) -> None:
+        """Raises BadInput where it is not finite at the start, or as time goes on."""
+        for time in moments(self.case) if self._fields is not None else ():
+            self._at_time(time, self._fields or {})
+
+    def _at_time(self, time: float, fields: Mapping[str, np.ndarray]) -> np.ndarray:
+        try:
+            return self._expression(*self._at, time, fields)
+        except BadInput as error:
+            raise BadInput(f"{self.key}: at time {time:g} {error}") from None
+
+    @property
+    def relaxation(self) -> float:
+        """The largest rate at which what it acts on relaxes: -dF/dq at the start, 0 where none is known."""
+        if self._fields is None:
+            return 0.0
+        q = self._fields[self.table.on]
+        if not q.size:
+            return 0.0
+        change = SHARE * max(1.0, float(np.abs(q).max()))
+        low, high = ({**self._fields, self.table.on: q + sign * change} for sign in (-1, 1))
+        try:
+            rates = (self._at_time(time, low) - self._at_time(time, high) for time in moments(self.case))
+            return max(0.0, *(float(rate.max()) for rate in rates)) / (2 * change)
+        except BadInput:
+            return 0.0  # beside the initial values it is no number
+
+    def caution(self, dt: float, scheme: TimeScheme) -> str | None:
+        """A warning where it relaxes what it acts on faster than steps of this length can follow."""
+        most = SHORTEST * scheme.diffusion / dt
+        if self.relaxation <= most:
+            return None
+        return (
+            f"{self.key}: at the start it relaxes {self.table.on} at a rate of {self.relaxation:.3g}, and steps of"
+            f" {dt:.3g} are stable up to {most:.3g}; give a smaller time.step or time.cfl, or a slower rate"
+        )
+
+
+def initial_forces(case: Case, grid: StaggeredGrid) -> Iterator[InitialForce]:
+    for number, table in enumerate(case.forcing, start=1):
+        yield InitialForce(case, grid, table, number)

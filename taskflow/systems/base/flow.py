@@ -1,0 +1,300 @@
+"""The systems of flows: how the boundaries, bodies, scalars and records of a case reach a `FlowModel`. A system of this
+kind says how its model is made, and what its solver adds to the log.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
+from typing import Any, ClassVar
+
+from taskflow.cases import FACES
+from taskflow.cases.case import all_fields
+from taskflow.cases.formulas.noise import SPECTRA, RandomVelocity
+from taskflow.cases.tables.grid import narrowest
+from taskflow.cases.tables.magnitudes import Magnitudes
+from taskflow.cases.timing.schedule import Clock, Tick
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
+from taskflow.flow import Monitor
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.measures.derived import Derived
+from taskflow.flow.measures.energy_budget import EnergyBudget
+from taskflow.flow.measures.surface_flux import SurfaceFlux
+from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.output import FieldMetadata, TimeSeries
+from taskflow.systems.base.expressions import derived, derived_metadata, initial_forces, unlike
+from taskflow.systems.base.given import GivenRanges, coarse, given
+from taskflow.systems.base.onset import Causes
+from taskflow.systems.base.physics import conditions, outflows_described, physics, turbulence_described
+from taskflow.systems.base.reach import out_of_reach
+from taskflow.systems.base.scales import Scales, advective_rate, peclet, scales
+from taskflow.systems.base.system import System, moment
+from taskflow.systems.base.timed import TimedNumbers, timed_numbers, times
+from taskflow.systems.bodies.inertia import BodyForce, MovingBody
+from taskflow.systems.initial.fields import initial_profiles, largest
+from taskflow.systems.initial.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
+from taskflow.systems.records.series import Integral, geometry, sides
+
+FLOW_TABLES = frozenset((
+    "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces", "grid.stretching",
+    "time.scheme", "statistics.budget", "boundaries.temperature", "boundaries.heat_flux", "boundaries.heat_transfer",
+    "boundaries.outside_temperature", "boundaries.roughness",
+))  # fmt: skip
+WORDS = {
+    "u": "velocity along x",
+    "v": "velocity along y",
+    "w": "velocity along z",
+    "p": "pressure divided by density",
+    "T": "temperature",
+    "nu_t": "eddy viscosity",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FlowMeasures:
+    """The quantities that a line of the log has, of a state whose monitor has run. Picklable. `residuals` are the names
+    of those of its solver that are finite in a sane state. `driven` are the bodies, by name, with what is stored in
+    them. The log has the means of fields that are `derived`.
+    """
+
+    model: FlowModel
+    driven: Mapping[str, BodyForce | MovingBody] = field(default_factory=dict)
+    derived: Derived | None = field(default=None, kw_only=True)
+    residuals: ClassVar[tuple[str, ...]] = ()
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """The program that measures."""
+        return Monitor(self.model, derived=self.derived)
+
+    @property
+    def finite(self) -> tuple[str, ...]:
+        integrals = (f"integral_{quantity.name}" for quantity in self.model.passive)
+        return ("kinetic_energy", "divergence", *self.residuals, *integrals)
+
+    def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
+        """The residual that the solver has left, and its cost."""
+        return {}
+
+    def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
+        """The line, `wall` seconds after the first state: see CASE in the reference."""
+        model, monitor, cells = self.model, self.monitor, self.model.staggered.box.volume
+        numbers = moment(scalars, tick, wall)
+        numbers |= {
+            "divergence": scalars["divergence"],
+            **self.solved(scalars, tick),
+            "kinetic_energy": scalars["energy"] / cells,
+            "wall": numbers.pop("wall"),
+            "change": monitor.change(scalars, tick.dt),
+        }
+        numbers |= (keeping := model.driving.forces(scalars, model.scheme, tick.dt, cells))
+        if model.turbulence:
+            numbers["eddy_viscosity"] = scalars["eddy"]
+        if model.heat:
+            numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
+        if model.obstacles:
+            bodies = model.obstacles.measured(scalars)
+            if self.driven:
+                uniform = model.driving.uniform(scalars, model.fluid)
+                force = [a + keeping.get(f"force_{axis}", 0.0) for axis, a in zip("xyz", uniform, strict=True)]
+                for name, body in self.driven.items():
+                    bodies[name] = body.completed(bodies[name], tick.time, tick.dt, force)
+            numbers["bodies"] = bodies
+        return numbers | monitor.integrals(scalars) | monitor.means(scalars)
+
+
+@dataclass(frozen=True, eq=False)
+class FlowSystem(System):
+    """A flow with all that a case can give it: its `model` takes the arguments in `physics`. A system that reads less
+    has `accepts` and `sides` of its own.
+    """
+
+    accepts: ClassVar[frozenset[str]] = FLOW_TABLES
+    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
+    words: ClassVar[Mapping[str, str]] = WORDS
+    measuring: ClassVar[type[FlowMeasures]] = FlowMeasures
+
+    @classmethod
+    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
+        return all_fields(tables)
+
+    @property
+    @abstractmethod
+    def model(self) -> FlowModel:
+        """The equations with their boundary conditions."""
+
+    @property
+    def metadata(self) -> dict[str, FieldMetadata]:
+        """The metadata of the fields of the model and of those that are computed from them."""
+        return super().metadata | derived_metadata(self.sim.case)
+
+    @property
+    def physics(self) -> dict[str, Any]:
+        """The arguments of the model that the case gives, whatever solves the equations."""
+        profiles = chain(self._profiles.values(), wall_profiles(self.sim.case).values())
+        varying = any(profile.varies for side in profiles for profile in side.values())
+        return physics(self.sim.case, self.sim.grid, self.obstacles, varying=varying)
+
+    @cached_property
+    def measures(self) -> FlowMeasures:
+        return self.measuring(self.model, self.sim.bodies.driven, derived=self.logged)
+
+    @cached_property
+    def computed(self) -> Derived | None:
+        return derived(self.sim.case, self.sim.grid)
+
+    @property
+    def logged(self) -> Derived | None:
+        """Those of which the log has means."""
+        return self.computed.some(self.sim.case.monitor.fields or ()) if self.computed else None
+
+    @property
+    def clock(self) -> Clock:
+        """The schedule of the run, with steps that bodies allow which move."""
+        moving = self.sim.bodies.moving
+        return replace(super().clock, motion=moving.longest if moving else None)
+
+    @property
+    def initial(self) -> dict[str, Any]:
+        return initial_profiles(self.sim.case)
+
+    @property
+    def noise(self) -> RandomVelocity | None:
+        table = self.sim.case.initial.noise
+        if table is None:
+            return None
+        return RandomVelocity(self.sim.grid, table.rms, table.wavenumber, SPECTRA[table.spectrum], table.seed)
+
+    @property
+    def advective_rate(self) -> float:
+        """The rate of walls, inflows and initial velocity."""
+        return advective_rate(self.sim, self.model, self.inflows)
+
+    @cached_property
+    def outlook(self) -> Causes:
+        return Causes(self.sim, self.model, self.inflows, self.clock.limit.fall)
+
+    @property
+    def scales(self) -> Scales:
+        return scales(self.sim, self.model, self.inflows)
+
+    @cached_property
+    def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
+        case = self.sim.case
+        return {face: inflow_profiles(case, face) for face in FACES if case.boundary(face).type == "inflow"}
+
+    @cached_property
+    def inflows(self) -> Inflows:
+        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype, wall_profiles(self.sim.case))
+
+    @cached_property
+    def timed(self) -> TimedNumbers:
+        """The numbers on walls and of forces that change in time."""
+        return TimedNumbers(timed_numbers(self.sim.case), self.model.scheme)
+
+    @cached_property
+    def obstacles(self) -> Obstacles | None:
+        """The bodies as the model knows them; None without any."""
+        return self.sim.bodies.obstacles(self.forced) if self.sim.case.obstacles else None
+
+    @property
+    def forced(self) -> int:
+        """The number of times that a projection forces the velocity in bodies: 0 where the solver knows their faces."""
+        return 0
+
+    @cached_property
+    def given(self) -> GivenRanges:
+        return given(self.sim.case, self.model)
+
+    @property
+    def budget(self) -> EnergyBudget | None:
+        table = self.sim.case.statistics
+        return EnergyBudget(self.model) if table is not None and table.budget else None
+
+    @property
+    def surfaces(self) -> tuple[Integral, ...]:
+        integrals = []
+        for surface in self.sim.case.surfaces:
+            around = sides(surface, self.sim.grid)
+            measured = tuple(SurfaceFlux(self.model, side) for side in around)
+            series = TimeSeries.through_sides(surface.name, measured[0].names, *geometry(around, self.sim.grid))
+            integrals.append(Integral(series, measured, surface.every))
+        return tuple(integrals)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The boundary conditions and the properties of the fluid."""
+        return conditions(self.sim.case).attributes()
+
+    def check(self) -> None:
+        """Raises BadInput where a formula is not finite or too large, no length of a step can be found, more enters
+        than can leave, and where bodies cannot be.
+        """
+        sim = self.sim
+        _ = sim.survey  # finds what is wrong with bodies
+        if self.ways is not None:
+            path = sim.bodies.path
+            self.ways.check(0.0, path[-1], path, sim.case.time.step)
+        self.inflows.check(moments(sim.case))
+        self.timed.check(times(sim.case)[: None if sim.case.time.end or sim.case.time.step else 1])
+        initial = largest(sim.case, sim.grid)
+        for force in initial_forces(sim.case, sim.grid):  # which evaluate initial fields without their keys
+            force.check()
+        self._check_sizes(initial)
+        speeds = [value for name, value in initial.items() if name in VELOCITY]
+        if len(speeds) == len(VELOCITY) and not self.inflows.profiles:
+            self.clock.limit.longest(max(speeds), self.spreads)
+
+    def _check_sizes(self, initial: dict[str, float]) -> None:
+        """Raises BadInput where the values of formulas are too large for the equations."""
+        case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
+        numbers = Magnitudes(narrowest(grid), case.fluid.viscosity, case.machine.precision)
+        entering = zip(inflows.profiles, inflows.fastest(moments(case)), strict=True)
+        sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
+        sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
+        for key, value, kind in sizes:
+            if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):
+                raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings of expressions that add unlike things, and of forces that act faster than steps can follow."""
+        sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
+        warnings += out_of_reach(sim.case, self.clock.limit)
+        if sim.case.forcing:
+            with suppress(BadInput):  # nothing may tell yet how long steps are
+                dt = self.clock.limit.longest(self.advective_rate, self.spreads)
+                warnings += [force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid)]
+        return tuple(warning for warning in warnings if warning)
+
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Label and text of each line on bodies that move, openings, forces and eddies."""
+        carried = (table.described(self.sim.case.body.gravity) for table in self.sim.case.particles)
+        forces = (table.described for table in self.sim.case.forcing)
+        parts = {"motion": self._motions(), "openings": self._openings(), "forcing": forces, "particles": carried}
+        for label, lines in parts.items():
+            yield from zip(chain([label], repeat("")), lines, strict=False)
+        if self.sim.case.turbulence:
+            yield "eddies", turbulence_described(self.sim.case)
+        yield from (("warning", words) for words in coarse(self.given, peclet(self.sim, self.model, self.inflows)))
+
+    def _motions(self) -> Iterator[str]:
+        """A line for each body that moves."""
+        path = self.sim.bodies.path
+        for name, body in self.sim.bodies.driven.items():
+            if not isinstance(body, MovingBody):
+                continue
+            when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"
+            yield f"{name}: its surface moves at {max(map(body.speed, path)):.4g} at most {when}"
+
+    def _openings(self) -> Iterator[str]:
+        """A line for each side where fluid enters or leaves."""
+        for face in self.inflows.profiles:
+            speeds = self.inflows.inward(face, 0.0)
+            often = " at first, and changes in time" if self.inflows.varies else ""
+            yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
+        yield from outflows_described(self.model)

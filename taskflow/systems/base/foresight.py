@@ -1,0 +1,167 @@
+"""The functions of time of a case, looked at over the step that is planned: a wall, an inflow or a force that
+starts within the step may not be stepped over.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from taskflow.cases.tables.charts.sides import FormulaVector
+from taskflow.cases.tables.timed import Value, at_times
+from taskflow.common.errors import BadInput
+from taskflow.flow.boundaries.inflow import along
+from taskflow.systems.base.expressions import InitialForce
+from taskflow.systems.initial.inflow import Inflows
+
+FINE = 1024  # samples of a step that nothing else bounds
+STEPS, SAMPLES = 64, 4  # steps that are sampled at once, and samples of each
+ROUNDING = 1e-9
+NEAR = 0.01  # of the distance of samples
+LARGE = 0.1  # CFL number by a change within a step that shows
+MOSTLY = 0.8  # share of all change in a step that a jump has, between two samples
+PLACES = 9  # at most, along each direction of a side
+
+
+@dataclass(frozen=True, eq=False)
+class Signal(ABC):
+    """A value that changes in time. A change of 1 adds `factor` t^power / power! to the advective rate, after the time
+    t: `power` = 0 for speeds, 1 for accelerations, 2 for heating.
+    """
+
+    factor: float
+    power: int
+
+    def adds(self, change: np.ndarray, after: np.ndarray | float) -> np.ndarray:
+        """Return what changes [time, place] add to the advective rate at most, so long after them."""
+        largest = np.nan_to_num(np.abs(change)).max(axis=1)
+        return np.asarray(self.factor * largest * after**self.power / math.factorial(self.power))
+
+    @abstractmethod
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        """Return the values [time, place]. `instead`: values that somebody has set, by key."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSignal(Signal):
+    """A number of the case by its `key`."""
+
+    key: str
+    value: Value
+
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        return at_times(instead.get(self.key, self.value), times)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileSignal(Signal):
+    """A quantity on a side as a function of place and time, at some places."""
+
+    inflows: Inflows
+    face: str
+    name: str
+
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        cells = along(self.face, self.name, self.inflows.grid.constants)
+        some = tuple(slice(None, None, max(1, -(-count // PLACES))) for count in cells.shape[::-1])
+        inflows = self.inflows.following(instead)
+        return np.array([inflows.at(self.face, self.name, float(t), cells)[some].ravel() for t in times])
+
+
+@dataclass(frozen=True, eq=False)
+class ForceSignal(Signal):
+    """A force that is an expression, with the initial fields in it, at some places."""
+
+    force: InitialForce
+
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        return np.array([np.ravel(self.force.of(float(t))) for t in times])
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaSignal(Signal):
+    """A vector of formulas of place and time, at points [axis, number]."""
+
+    vector: FormulaVector
+    points: np.ndarray
+
+    def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+        x, y, z = self.points
+        return np.array([np.ravel(self.vector.at(x, y, z, float(t))) for t in times])
+
+
+@dataclass(eq=False)
+class Foresight:
+    """All signals of a case that ends at a time, if that is known. Every block finds the same."""
+
+    signals: tuple[Signal, ...]
+    end: float | None
+    _times: np.ndarray = field(default_factory=lambda: np.zeros(0), init=False)
+    _values: list[np.ndarray] = field(default_factory=list, init=False)
+    _instead: Mapping[str, Value] = field(default_factory=dict, init=False)
+
+    def longest(
+        self, instead: Mapping[str, Value], time: float, dt: float, rate: float, cfl: float
+    ) -> tuple[float, float]:
+        """Return how long a step from a time may be, of dt at most, so that dt (rate + what changes add) <= cfl, and
+        what they add to the rate in it. A step ends before a jump, or soon after one that it begins with.
+        """
+        self._sample(instead, time, dt)
+        apart = self._times[1] - self._times[0]  # of samples: one that is as good as now is no step away
+        passed = int(np.searchsorted(self._times, time + NEAR * apart, side="right")) - 1
+        now = min(max(0, passed), self._times.size - 2)
+        end = min(self._times.size - 1, int(np.searchsorted(self._times, time + dt)))
+        times = np.minimum(self._times[now + 1 : end + 1] - time, dt)
+        more, jumps = np.zeros(times.size), np.zeros(times.size)
+        for signal, values in zip(self.signals, self._values, strict=True):
+            more += signal.adds(values[now + 1 : end + 1] - values[now], times)
+            jumps += signal.adds(np.diff(values[now : end + 1], axis=0), dt)
+        more = np.maximum.accumulate(more)
+        if jumps.size and jumps.max() * dt > LARGE * cfl and jumps.max() > MOSTLY * jumps.sum():
+            jump = int(jumps.argmax())
+            dt = float(times[max(jump - 1, 0)])
+            times, more = times[: max(jump, 1)], more[: max(jump, 1)]
+        long = np.flatnonzero(times * (rate + more) > cfl)
+        if not long.size:
+            return dt, float(more[-1]) if more.size else 0.0
+        first = int(long[0])
+        before = times[first - 1] if first else 0.0
+        return float(max(before, min(times[first], cfl / (rate + more[first])))), float(more[first])
+
+    def jumped(self, instead: Mapping[str, Value], start: float, end: float, dt: float, cfl: float) -> bool:
+        """Return whether values change so much from one time to another that this shows in a step of dt."""
+        times = np.array([start, end])
+        return any(
+            float(signal.adds(np.diff(_tried(signal, times, instead), axis=0), dt).max()) * dt > LARGE * cfl
+            for signal in self.signals
+        )
+
+    def _sample(self, instead: Mapping[str, Value], time: float, dt: float) -> None:
+        """Have the values of all signals from a time over dt, finely enough."""
+        known, end = self._times, math.inf if self.end is None else self.end
+        covered = known.size and known[0] <= time and min(time + dt, end) <= known[-1] and instead == self._instead
+        if covered and SAMPLES * (known[1] - known[0]) <= dt * (1 + ROUNDING):
+            return
+        stop = min(time + STEPS * dt, end)
+        count = SAMPLES * math.ceil((stop - time) / dt) if stop - time > SAMPLES * dt else FINE
+        self._times, self._instead = np.linspace(time, stop, count + 1), dict(instead)
+        self._values = [_tried(signal, self._times, self._instead) for signal in self.signals]
+
+
+def _tried(signal: Signal, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
+    """Return the values; those that are none, as beyond a table, do not change."""
+    try:
+        return signal.at(times, instead)
+    except BadInput:
+        rows = []
+        for time in times:
+            with suppress(BadInput):
+                rows.append(signal.at(np.array([time]), instead)[0])
+                continue
+            rows.append(rows[-1] if rows else np.zeros(1))
+        return np.array([np.resize(row, rows[-1].size) for row in rows])

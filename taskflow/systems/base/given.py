@@ -1,0 +1,104 @@
+"""The ranges of temperature and scalars that a case gives: on sides, in bodies, by sources."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.cases import Case
+from taskflow.flow.measures.extremes import Extremes, Range
+from taskflow.flow.model import FlowModel
+from taskflow.output.store.metadata import GIVEN
+from taskflow.runtime.regions import Box
+
+ENTERS = ("inflow", "far-field")
+ANY = (-math.inf, math.inf)
+SMOOTH = 2.0  # cell Peclet number up to which central differences make no waves
+
+
+@dataclass(frozen=True)
+class GivenRanges:
+    """The ranges of quantities on sides, in bodies and by sources, without their initial values, which `measured`
+    finds in the first state; and the remedy for values beyond, by name. Picklable.
+    """
+
+    ranges: Mapping[str, Range]
+    remedies: Mapping[str, str]
+    measured: Extremes
+
+    @property
+    def attributes(self) -> dict[str, list[float]]:
+        """The attributes of a store; infinite ends become null."""
+        return {f"{GIVEN}{name}": list(ends) for name, ends in self.ranges.items()}
+
+    @classmethod
+    def of(
+        cls, case: Case, remedies: Mapping[str, str], cells: tuple[Box, ...], *, bodies: bool = False
+    ) -> GivenRanges:  # fmt: skip
+        """Those of the quantities that have remedies."""
+        tables = {scalar.name: scalar for scalar in case.scalars}
+        ranges = {name: _heat(case) if name == "T" else _scalar(case, tables[name]) for name in remedies}
+        for force in case.forcing:  # a formula may do anything
+            ranges |= {force.on: ANY} if force.on in ranges else {}
+        return cls(ranges, remedies, Extremes(tuple(ranges), cells, bodies))
+
+
+NOTHING = GivenRanges({}, {}, Extremes((), ()))
+
+
+def given(case: Case, model: FlowModel) -> GivenRanges:
+    """The ranges of a flow on a Cartesian grid."""
+    remedies = {}
+    for q in model.quantities:
+        key = "heat.scheme" if q.name == "T" else f"the scheme of scalar {q.name}"
+        bounded = f'give {key} = "koren", which keeps the bounds, or more cells'
+        remedies[q.name] = "give a smaller time.cfl" if q.bounded else bounded
+    return GivenRanges.of(case, remedies, (model.staggered.box,), bodies=model.obstacles is not None)
+
+
+def _sides(case: Case) -> dict[str, Any]:
+    return dict(case.table("boundaries").sides)
+
+
+def _heat(case: Case) -> Range:
+    heat, values, pushes = case.table("heat"), list[Any](), list[Any]()
+    for side in _sides(case).values():
+        values += [side.temperature, side.outside_temperature if side.heat_transfer else None]
+        pushes.append(side.heat_flux)
+        if side.type in ENTERS and side.temperature is None:
+            values.append(heat.reference)
+    values += [body.temperature for body in case.obstacles]
+    if any(heat.background_gradient):
+        return ANY
+    return _range(values, [*pushes, heat.source, *(source.rate for source in heat.sources)])
+
+
+def _scalar(case: Case, scalar: Any) -> Range:
+    own = getattr(scalar.boundaries, "sides", None)
+    faces = dict(scalar.boundaries) if own is None else own
+    kinds = {name: side.type for name, side in _sides(case).items()}
+    values = [0.0 for name, kind in kinds.items() if kind in ENTERS and faces.get(name) is None]
+    values += [face.value for face in faces.values() if face is not None]
+    pushes = [face.flux for face in faces.values() if face is not None]
+    return _range(values, [*pushes, getattr(scalar, "source", 0.0), *(s.rate for s in getattr(scalar, "sources", ()))])
+
+
+def _range(values: Iterable[Any], pushes: Iterable[Any]) -> Range:
+    """The range of values, without an end towards which a source or a flux pushes, and without ends if one changes."""
+    known, rates = ([value for value in some if value is not None] for some in (values, pushes))
+    if not all(isinstance(value, int | float) for value in (*known, *rates)):
+        return ANY
+    low, high = min(known, default=math.inf), max(known, default=-math.inf)
+    return -math.inf if any(rate < 0 for rate in rates) else low, math.inf if any(rate > 0 for rate in rates) else high
+
+
+def coarse(given: GivenRanges, peclet: Mapping[str, float]) -> Iterator[str]:
+    """Warn of cells in which differences without a limiter make waves, by the cell Peclet number of each quantity."""
+    for name, number in peclet.items():
+        if number > SMOOTH:
+            yield (
+                f"{name}: the cell Peclet number is up to {number:.3g}, and above {SMOOTH:g} values may leave the range"
+                f" of everything that is given; {given.remedies[name]}"
+            )

@@ -1,0 +1,229 @@
+"""The causes that set the fluid of a case in motion: at the beginning, and values that change in time later."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from taskflow.common.caching import cached_property
+from taskflow.flow import ConvectiveOutflow, Inflow, PressureOutflow, Wall
+from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.stability import Onset
+from taskflow.runtime.regions import Box, Triple
+from taskflow.systems.base.domain import CaseOnBlocks
+from taskflow.systems.base.expressions import InitialForce, initial_forces
+from taskflow.systems.base.foresight import ForceSignal, Foresight, NumberSignal, ProfileSignal, Signal
+from taskflow.systems.base.outlook import Outlook
+from taskflow.systems.base.scales import advective_rate, carried_rate, drawn_rate, limiting_spacing
+from taskflow.systems.base.timed import largest as largest_in_time
+from taskflow.systems.base.timed import timed_numbers
+from taskflow.systems.initial.fields import COMPUTED, few, initial_profiles
+from taskflow.systems.initial.inflow import Inflows
+
+AROUND_BODIES = 1 + math.sqrt(2)  # largest |u| + |w| past a cylinder in an ideal flow, over the speed far from it
+GAS = 3.0  # speed of the light phase that makes way, over the largest one of a free fall
+IN_JETS = 1.5  # |u| + |w| of what enters and is turned aside, over its speed
+MOST_BLOCKED = 0.75  # of a cross-section, by bodies
+OPEN = Inflow | ConvectiveOutflow | PressureOutflow
+
+
+class Causes(Outlook):
+    """The causes of motion in a flow, divided by the spacing of the grid; `fall`: the weight of a phase."""
+
+    def __init__(self, sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, fall: float) -> None:
+        super().__init__(advective_rate(sim, model, inflows))
+        self._sim, self._model, self._inflows, self._fall = sim, model, inflows, fall
+        self._near = 1 / limiting_spacing(model)
+
+    @property
+    def inert(self) -> bool:
+        """Return whether a fluid at rest stays so."""
+        model, onset = self._model, self.onset
+        driven = model.buoyancy is not None or self._fall > 0 or model.forces or onset.acceleration or onset.jerk
+        return not driven and not self._inflows.varies and not timed_numbers(self._sim.case)
+
+    @property
+    def speedup(self) -> float:
+        boxes = self._sim.bodies.solids.boxes if self._sim.case.obstacles else ()
+        return speedup(boxes, self._sim.grid.cells, opened=bool(self._inflows.profiles))
+
+    def least(self, times: np.ndarray) -> np.ndarray:
+        carried = carried_rate(self._sim, self._model, self._inflows)
+        return np.maximum(carried, drawn_rate(self._model, times))
+
+    @property
+    def onset(self) -> Onset:
+        return self._onset
+
+    @cached_property
+    def _onset(self) -> Onset:
+        """The motion that begins at once in a fluid at rest, about; numbers that change in time count as the largest
+        ones of the run. A force along a direction that is closed is balanced by the pressure.
+        """
+        case, model, near = self._sim.case, self._model, self._near
+        forces = [abs(force) for force in model.fluid.force]
+        for axis in model.driving.forced:
+            forces[axis] += abs(largest_in_time(case.body.force[axis], case))
+        acceleration = sum(force * self._per_force(axis) for axis, force in enumerate(forces))
+        acceleration += sum(abs(p) * self._per_pressure(face) for face, p in self._pressures())
+        acceleration += sum(self._strength(force, 0.0) * near["uvw".index(force.table.on)] for force in self._forces())
+        speed = self.rate
+        if model.buoyancy is None or model.heat is None:
+            return Onset(speed, float(acceleration))
+        contrast, difference = self._temperatures()
+        diffusion = 2 * model.heat.diffusivity * float((near**2).sum()) * difference
+        heating = abs(model.heat.transport.source) + diffusion + self._supplied()
+        heating += max((self._strength(f, 0.0) for f in initial_forces(case, self._sim.grid) if f.table.on == "T"),
+                       default=0.0)  # fmt: skip
+        return Onset(speed, float(acceleration + self._lift * contrast), float(self._lift * heating))
+
+    @property
+    def foresight(self) -> Foresight | None:
+        """The values that change in time and may set the fluid in motion; None without any."""
+        signals = (*self._numbers(), *self._profiles(), *self._expressions())
+        return Foresight(signals, self._sim.case.end_time) if signals else None
+
+    def forced(self, times: np.ndarray) -> np.ndarray:
+        """Return what forces and buoyancy add to the advective rate at most, about, by these times. Uniform forces are
+        held by friction on walls, lift and weight end at the speed of a free fall through the domain.
+        """
+        case, model, near, onset = self._sim.case, self._model, self._near, self.onset
+        lifted = 0.0
+        if model.buoyancy is not None and model.heat is not None:
+            lifted = self._lift * self._temperatures()[0]
+        forced = (onset.acceleration - lifted) * times
+        walls = {face[0] for face, side in model.boundaries.items() if isinstance(side, Wall)}
+        across = ["xyz".index(axis) for axis in walls if near["xyz".index(axis)] > 0]
+        if across and not case.forcing and model.fluid.viscosity > 0:
+            friction = min(8 * model.fluid.viscosity / self._sim.grid.lengths[axis] ** 2 for axis in across)
+            forced = np.minimum(forced, (onset.acceleration - lifted) / friction)
+        cells = max(self._sim.grid.cells)
+        lift = lifted + onset.jerk * times
+        fallen, risen = (np.minimum(pull * times, np.sqrt(2 * pull * cells)) for pull in (self._fall, lift))
+        return forced + risen + GAS * fallen
+
+    @property
+    def _lift(self) -> float:
+        """The acceleration by buoyancy per temperature, over the spacing along it."""
+        buoyancy = self._model.buoyancy
+        if buoyancy is None:
+            return 0.0
+        return float(abs(buoyancy.expansion) * (np.abs(buoyancy.gravity) * self._near).sum())
+
+    def _per_force(self, axis: int) -> float:
+        """The acceleration over the spacing by a uniform force along an axis. Rotation turns what it sets in motion."""
+        sides = self._model.boundaries
+        ends = [sides.get("xyz"[axis] + end) for end in ("_min", "_max")]
+        held = any(isinstance(side, PressureOutflow) for side in sides.values())
+        if not held and not any(side is None or isinstance(side, OPEN) for side in ends):
+            return 0.0
+        return float(self._near.max() if any(self._model.driving.rotation) else self._near[axis])
+
+    def _pressures(self) -> Iterator[tuple[str, float]]:
+        sides = self._model.boundaries.items()
+        return ((face, side.pressure) for face, side in sides if isinstance(side, PressureOutflow))
+
+    def _per_pressure(self, face: str) -> float:
+        """The acceleration over the spacing by a difference of pressures across the domain."""
+        axis = "xyz".index(face[0])
+        return float(2 / self._sim.grid.lengths[axis] * self._near[axis])
+
+    def _forces(self) -> Iterator[InitialForce]:
+        return (force for force in initial_forces(self._sim.case, self._sim.grid) if force.table.on in VELOCITY)
+
+    @staticmethod
+    def _strength(force: InitialForce, time: float) -> float:
+        return float(np.abs(force.of(time)).max(initial=0.0)) if force.known else 0.0
+
+    def _temperatures(self) -> tuple[float, float]:
+        """The largest difference of initial temperatures at one height, and that from walls and bodies."""
+        case, model, grid = self._sim.case, self._model, self._sim.grid
+        assert model.buoyancy is not None
+        profile, reference = initial_profiles(case)["T"], case.heat.reference if case.heat else 0.0
+        values = np.full((1, 1, 1), reference)
+        if isinstance(profile, COMPUTED):
+            values = profile(*map(few, grid.points("c", grid.box)))
+        along = [axis for axis, g in enumerate(model.buoyancy.gravity) if g != 0]
+        level = tuple(2 - axis for axis in range(3) if axis not in along) if len(along) == 1 else None
+        contrast = float((values - values.mean(axis=level, keepdims=True)).__abs__().max())
+        given = [side.temperature for side in model.boundaries.values() if isinstance(side, Wall)]
+        given += [body.temperature for body in case.obstacles]
+        ends = values.min(), values.max()
+        others = [abs(t - end) for t in given if t is not None and math.isfinite(t) for end in ends]
+        return contrast, float(max(others, default=0.0))
+
+    def _supplied(self) -> float:
+        """The temperature per time that sources and walls give to a cell."""
+        model = self._model
+        assert model.heat is not None
+        supplied = sum(abs(source.rate) / self._volume(source.low, source.high) for source in model.heat.sources)
+        for face, side in model.boundaries.items():
+            if isinstance(side, Wall) and side.temperature is None:
+                flux = abs(side.heat_flux) + abs(side.heat_transfer * side.outside_temperature)
+                supplied += flux * float(self._near["xyz".index(face[0])])
+        return supplied
+
+    def _volume(self, low: tuple[float, ...], high: tuple[float, ...]) -> float:
+        widths = (max(b - a, self._sim.grid.narrowest(axis)) for axis, (a, b) in enumerate(zip(low, high, strict=True)))
+        return math.prod(widths)
+
+    def _numbers(self) -> Iterator[Signal]:
+        """Numbers of sides, of forces and of sources of heat."""
+        case, near, lift = self._sim.case, self._near, self._lift
+        for number in timed_numbers(case):
+            for term in number.terms:
+                table, _, key = term.key.partition(".")
+                face, _, kind = key.partition(".")
+                name, _, component = kind.partition("[") if table == "boundaries" else key.partition("[")
+                axis = "123".find(component[:1]) if component else "xyz".find(face[:1])
+                factor, power = {
+                    "velocity": (near[axis], 0),
+                    "pressure": (self._per_pressure(face) if name == "pressure" else 0.0, 1),
+                    "temperature": (lift, 1),
+                    "heat_flux": (lift * near[axis], 2),
+                    "outside_temperature": (lift * near[axis], 2),
+                    "force": (self._per_force(axis) if table == "body" else 0.0, 1),
+                    "sources": (lift * self._released(key), 2),
+                }.get(name if table in ("boundaries", "body", "heat") else "", (0.0, 0))
+                if factor > 0:
+                    yield NumberSignal(float(abs(term.factor) * factor), power, term.key, term.value)
+
+    def _released(self, key: str) -> float:
+        """One over the volume of a source of heat, by its key "sources[1].rate"."""
+        if self._model.heat is None or not key.startswith("sources["):
+            return 0.0
+        source = self._model.heat.sources[int(key[len("sources[") : key.index("]")]) - 1]
+        return 1 / self._volume(source.low, source.high)
+
+    def _profiles(self) -> Iterator[Signal]:
+        """Velocities and temperatures at inflows and on walls that depend on the place."""
+        for face, side in self._inflows.all_profiles.items():
+            for name, profile in side.items():
+                factor = self._near["uvw".index(name)] if name in VELOCITY else self._lift * (name == "T")
+                if profile.varies and factor > 0:
+                    yield ProfileSignal(float(factor), int(name == "T"), self._inflows, face, name)
+
+    def _expressions(self) -> Iterator[Signal]:
+        """Forces that are expressions of the place and the time."""
+        for force in initial_forces(self._sim.case, self._sim.grid):
+            on = force.table.on
+            factor = self._near["uvw".index(on)] if on in VELOCITY else self._lift * (on == "T")
+            if force.timed and factor > 0 and force.known:
+                yield ForceSignal(float(factor), 1 if on in VELOCITY else 2, force)
+
+
+def speedup(boxes: Sequence[Box], cells: Triple, *, opened: bool) -> float:
+    """Return how many times as fast as what enters a flow can get, about, past bodies in `boxes` of a domain."""
+    if not boxes:
+        return IN_JETS if opened else 1.0
+    blocked = []
+    for axis in range(3):
+        others = [a for a in range(3) if a != axis]
+        section = np.zeros([cells[a] for a in others], bool)
+        for box in boxes:
+            section[tuple(slice(box.lo[a], box.hi[a]) for a in others)] = True
+        blocked.append(section.mean() if cells[axis] > 1 else 0.0)
+    most = max((share for share in blocked if share < 1), default=MOST_BLOCKED)
+    return AROUND_BODIES / (1 - min(most, MOST_BLOCKED))

@@ -1,0 +1,107 @@
+"""The pictures of a case: what blocks leave for each, how often, and how the process that draws it has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from taskflow.cases import Case
+from taskflow.cases.formulas.field_expression import FieldExpression
+from taskflow.cases.tables.pictures import SPEED
+from taskflow.cases.timing.schedule import Every
+from taskflow.flow.measures.derived import Q
+from taskflow.flow.operators.formula import Formula
+from taskflow.output import FieldMetadata
+from taskflow.output.export.picture_files import PictureOrder
+from taskflow.runtime.regions import Box, Partition
+from taskflow.systems.base.domain import BoxDomain, Domain
+
+VELOCITY = ("u", "v", "w")
+CENTRED = "centre_"  # how the role of a velocity in cell centres begins
+FORMULAS = {SPEED: "sqrt(u*u + v*v + w*w)", **{CENTRED + name: name for name in VELOCITY}}
+WORDS = {SPEED: "velocity magnitude", Q: "second invariant of the velocity gradient"}
+LEAST, MOST, VALUES = 2, 16, 2**25  # states of a picture that may wait to be drawn: so many, of so many values
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as blocks know it: its name, the fields by role and the cells that it is made of, how often, and how
+    many may wait to be drawn.
+    """
+
+    name: str
+    roles: tuple[str, ...]
+    boxes: tuple[Box, ...]
+    every: Every
+    most: int
+
+    def part(self, cells: Sequence[Box]) -> list[Box]:
+        """Those of its cells that are among some."""
+        return [common for mine in cells for box in self.boxes if (common := mine & box)]
+
+    def values(self, cells: Sequence[Box]) -> int:
+        """How many values it is made of in some cells."""
+        return len(self.roles) * sum(box.volume for box in self.part(cells))
+
+
+def pictured(case: Case) -> dict[str, Formula | None]:
+    """The formulas of the fields in cell centres that pictures need and a case has not, by role."""
+    known = {*case.recordable}
+    roles = {_role(name, known) for picture in case.pictures for name in picture.fields} & FORMULAS.keys()
+    return {role: FieldExpression(FORMULAS[role], case.fields).formula for role in sorted(roles - known)}
+
+
+def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
+    """The pictures of a case: on charts of the whole of the fields that they need, from which they are drawn."""
+    known, pictures = {*case.recordable}, []
+    for table in case.pictures:
+        if isinstance(domain, BoxDomain):
+            roles = tuple(_role(name, known) for name in table.fields)
+            boxes = domain.boxes if table.isosurface is not None else domain.layers(table)
+        else:
+            needed = (VELOCITY if name in WORDS and name not in known else (name,) for name in table.fields)
+            roles, boxes = tuple(dict.fromkeys(role for names in needed for role in names)), domain.boxes
+        values = len(roles) * sum(box.volume for box in boxes)
+        most = max(LEAST, min(MOST, VALUES // values))
+        pictures.append(Picture(table.name, roles, boxes, table.every, most))
+    return tuple(pictures)
+
+
+def orders_of(
+    case: Case, domain: Domain, partition: Partition, metadata: Mapping[str, FieldMetadata]
+) -> list[PictureOrder]:
+    """The pictures of a case as they are drawn, of the blocks of a partition."""
+    orders, known = [], {*case.recordable}
+    for table, picture in zip(case.pictures, pictures_of(case, domain), strict=True):
+        surface, on_charts = table.isosurface is not None, not isinstance(domain, BoxDomain)
+        names = {name if on_charts else _role(name, known): name for name in table.fields}
+        order = PictureOrder(
+            name=table.name,
+            fields={key: _words(name, metadata) for key, name in names.items()},
+            roles=picture.roles,
+            boxes=tuple((box.lo[::-1], box.shape[::-1]) for box in picture.boxes),
+            parts=sum(1 for block in range(len(partition)) if picture.part(partition.cells_of(block))),
+            axis=None if surface else table.axis,
+            position=0.0 if surface else table.position,
+            value=table.value or 0.0,
+            view=table.view,
+            range=table.range,
+            log=table.log,
+            cmap=table.cmap,
+            size=table.size,
+        )
+        orders.append(order)
+    return orders
+
+
+def _role(name: str, known: set[str]) -> str:
+    """The role of a field in cell centres."""
+    return CENTRED + name if name in VELOCITY and name in known else name
+
+
+def _words(name: str, metadata: Mapping[str, FieldMetadata]) -> str:
+    if name not in metadata:
+        return WORDS[name]
+    about = metadata[name]
+    words = ", ".join(dict.fromkeys((name, about.long_name)))
+    return words if about.units == "1" else f"{words} [{about.units}]"

@@ -1,0 +1,175 @@
+"""The solver of the pressure equation that a case asks for, or gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from taskflow.cases import FACES, Case
+from taskflow.cases.tables.pressure import FEWEST, untransformed
+from taskflow.common.errors import RunFailed
+from taskflow.flow import Grid
+from taskflow.flow.poisson import (
+    FFT,
+    ConjugateGradients,
+    ConvergedJacobi,
+    Cycle,
+    Jacobi,
+    Multigrid,
+    NotConverged,
+    Operator,
+    Solver,
+    Tolerance,
+    blocking_pays,
+)
+from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from taskflow.flow.poisson.multigrid.cycle import Shape
+from taskflow.runtime.regions import Box, Triple, triple
+
+FORCING = 4  # solves of FFT in a projection around obstacles
+SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
+REDUNDANT = {"cpu": 0, "gpu": 1 << 21}  # ghost cells that are computed in less time than an exchange takes
+EXACT = 256  # cells of the largest level that is solved by an inverse: 512 KiB, in the time of one launch
+# Cells of the largest level that is on every block: see docs/notes/performance_log.md
+AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A solver, in the words of a case file, and the reason for it where the case says auto."""
+
+    solver: str
+    why: str | None = None
+
+
+def choice(case: Case) -> Choice:
+    """FFT where it is possible: between walls and periodic sides, on uniform cells; multigrid with obstacles; for a
+    number of sweeps Jacobi.
+    """
+    if case.pressure.solver != "auto":
+        return Choice(case.pressure.solver)
+    if case.pressure.iterations is not None:
+        return Choice("jacobi", "a number of iterations is given")
+    if case.obstacles and max(case.grid.cells) >= FEWEST:
+        return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
+    if reason := untransformed(case.grid, case.boundaries):
+        return Choice("multigrid" if max(case.grid.cells) >= FEWEST else "jacobi", reason)
+    opened = " or sides with p = 0" if released(case) else ""
+    along = " along x and y" if case.grid.stretching else ""
+    return Choice("fft", f"cells are uniform{along}, and each direction is periodic or between walls{opened}")
+
+
+def released(case: Case) -> tuple[str, ...]:
+    """The faces on which p = 0; all others are walls for the pressure, or periodic."""
+    return tuple(face for face in FACES if case.boundary(face).pressure is not None)
+
+
+def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
+    """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
+    them, None without any.
+    """
+    name = choice(case).solver
+    if name == "fft":
+        return direct(case, grid, blocks)
+    if name == "jacobi":
+        return _jacobi(case, grid, _tolerance(case), _twice(case, blocks, device), near)
+    return iterative(name, case, Operator(grid, released(case), variable=bool(case.obstacles)), blocks, device)
+
+
+def direct(case: Case, grid: Grid, blocks: Triple) -> FFT:
+    """The direct solver of Laplacian(p), with the sides of a case."""
+    low, high = (triple(f"{axis}_{end}" in released(case) for axis in "xyz") for end in ("min", "max"))
+    return FFT(grid, blocks, low, high)
+
+
+def iterative(name: str, case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
+    """The solver for an operator: "jacobi" to a tolerance, "cg", or "multigrid"."""
+    if name == "jacobi":
+        return ConvergedJacobi(operator, _tolerance(case))
+    if name == "cg":
+        return ConjugateGradients.by_diagonal(operator, _tolerance(case))
+    return multigrid(case, operator, blocks, device)
+
+
+def _tolerance(case: Case) -> Tolerance:
+    table = case.pressure
+    return Tolerance(table.tolerance or 0.0, table.iterations or table.max_iterations or 0)
+
+
+def multigrid(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
+    """Multigrid for an operator, or conjugate gradients of which a cycle is the preconditioner."""
+    table = case.pressure
+    smoother, sweeps = (WeightedJacobi(), 2) if table.smoother == "jacobi" else (RedBlack(), 1)
+    single = table.precision == "single" and case.machine.precision == "double"
+    shape = SHAPES[table.cycle or "v"]
+    gathered = table.amalgamate or AMALGAMATED[device]
+    cycle = Cycle(
+        operator,
+        smoother=smoother,
+        before=sweeps,
+        after=sweeps,
+        shape=shape,
+        gathered=gathered,
+        redundant=REDUNDANT[device],
+        blocks=blocks,
+        exact=1 if operator.variable else min(EXACT, gathered),
+        depth=table.levels,
+        single=single,
+    )
+    solver = Multigrid if table.outer == "none" else ConjugateGradients
+    return solver(cycle, _tolerance(case))
+
+
+def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box | None) -> Solver:
+    """Beside bodies its sweeps read their flags, or, where p = 0 on a face as well, coefficients."""
+    faces = released(case)
+    if near is not None and not faces:
+        operator = Operator(grid, near=near)
+    else:
+        operator = Operator(grid, faces, variable=near is not None)
+    if case.pressure.tolerance is not None:
+        return ConvergedJacobi(operator, tolerance, twice)
+    return Jacobi(operator, tolerance.most, twice)
+
+
+def _twice(case: Case, blocks: Triple, device: str) -> bool:
+    """Return whether two sweeps are done in one pass over memory."""
+    cells = triple(-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
+    return device == "gpu" and not released(case) and case.grid.stretching is None and blocking_pays(cells)
+
+
+def sweeps(case: Case, chosen: Choice | None = None) -> int | None:
+    """Return how many iterations each solve does whatever they leave; None where it goes on until it is enough."""
+    table, name = case.pressure, (chosen or choice(case)).solver
+    return table.iterations if name != "fft" and table.tolerance is None else None
+
+
+def described(case: Case, chosen: Choice | None = None) -> str:
+    """The solver in words, of a projection unless another one is `chosen`; with the reason where the case says auto."""
+    table, chosen = case.pressure, chosen or choice(case)
+    kinds = {
+        "fft": "FFT",
+        "jacobi": "Jacobi",
+        "cg": "conjugate gradients with the diagonal",
+        "multigrid": "multigrid" if table.outer == "none" else "conjugate gradients with multigrid",
+    }
+    if chosen.solver == "fft":
+        how = "direct"
+    elif table.tolerance is not None:
+        how = f"to {table.tolerance:g} of the divergence, in at most {table.max_iterations} iterations"
+    else:
+        how = f"{table.iterations} iterations per solve"
+    return f"{kinds[chosen.solver]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Adds to the error of a solver that did not converge where that was, and what to change in the case."""
+    try:
+        yield
+    except NotConverged as error:
+        raise RunFailed(
+            f"in {where}, {error}; give a larger pressure.tolerance or pressure.max_iterations, another"
+            ' pressure.solver, or, where it stopped falling, machine.precision = "double"'
+        ) from None

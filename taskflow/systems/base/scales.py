@@ -1,0 +1,150 @@
+"""The magnitudes of velocity, temperature and scalars that a case explains: values far beyond have no cause in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
+from taskflow.flow.grid import StaggeredGrid, on_face
+from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.systems.base.domain import CaseOnBlocks
+from taskflow.systems.base.timed import largest as largest_in_time
+from taskflow.systems.initial.fields import largest
+from taskflow.systems.initial.inflow import Inflows, moments
+
+SIDES = 6  # of a cell, through which heat may come
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A magnitude that is given, and one more per time."""
+
+    largest: float
+    gain: float = 0.0
+
+    def at(self, time: float) -> float:
+        """The magnitude that there can be at a time, about."""
+        return self.largest + (self.gain * time if time > 0 else 0.0)  # the gain may be without bounds
+
+
+BEYOND = Scale(math.inf)
+"""The scale of what a formula of the case acts on: nobody knows what that makes of it."""
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The magnitudes of all that moves, heats and fills the fluid. Picklable.
+
+    `velocity` names its components; `speed` is that of walls, of what enters, of winds and of means that are kept, with
+    the acceleration by forces; `lift` the acceleration by buoyancy per temperature; `carried` has what is given of each
+    quantity on boundaries, in bodies and by sources. `driven`: something gives energy to the flow.
+    """
+
+    velocity: tuple[str, ...]
+    speed: Scale
+    lift: float
+    carried: Mapping[str, Scale]
+    driven: bool
+
+
+def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
+    case, speeds = sim.case, _speeds(sim, model, inflows)
+    speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
+    speeds.append(np.array(case.body.geostrophic_wind))
+    forces = [largest_in_time(case.body.force[axis], case) for axis in model.driving.forced]
+    pressures = [(face, side.pressure) for face, side in model.boundaries.items() if isinstance(side, PressureOutflow)]
+    forces += [2 * pressure / sim.grid.lengths["xyz".index(face[0])] for face, pressure in pressures]
+    speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force, *forces))
+    lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
+    carried = {scalar.name: _passive(scalar, model.staggered) for scalar in model.passive}
+    if model.heat:
+        carried["T"] = _heat(sim, model, inflows, model.heat)
+    carried |= {force.on: BEYOND for force in model.forces if force.on in carried}
+    if any(force.on in VELOCITY for force in model.forces):
+        speed = BEYOND
+    opened = any(isinstance(side, Inflow | ConvectiveOutflow | PressureOutflow) for side in model.boundaries.values())
+    kept = any(mean is not None for mean in model.driving.means)
+    return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
+
+
+def _speeds(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> list[np.ndarray]:
+    """The largest |u|, |v|, |w| of walls, of what enters, and of the surfaces of bodies, at moments of the run."""
+    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
+    moving = sim.bodies.moving
+    return [*speeds, *inflows.fastest(moments(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
+
+
+def _heat(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
+    case, grid, sides = sim.case, sim.grid, model.boundaries
+    walls = [side for side in sides.values() if isinstance(side, Wall)]
+    temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
+    temperatures += [side.outside_temperature for side in walls]
+    temperatures += [body.temperature or 0.0 for body in case.obstacles]
+    for face, profiles in inflows.profiles.items():
+        over = on_face(face, model.grid)
+        times = moments(case) if "T" in profiles else ()
+        temperatures += [float(np.abs(inflows.at(face, "T", time, over)).max()) for time in times]
+    slopes = zip(model.driving.gradient, grid.lengths, strict=True)
+    departure = sum(abs(slope) * length for slope, length in slopes)
+    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, [side.heat_flux for side in walls], grid))
+
+
+def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
+    faces = quantity.faces.values()
+    largest = max((abs(face.value) for face in faces if isinstance(face, Fixed)), default=0.0)
+    return Scale(largest, _gain(quantity, [face.flux for face in faces if isinstance(face, Flux)], grid))
+
+
+def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float:
+    """The amount that sources and fluxes can add per time to a cell."""
+    narrowest = [grid.narrowest(axis) for axis in range(3)]
+    released = sum(abs(source.rate) for source in quantity.sources) / math.prod(narrowest)
+    through = SIDES * max(map(abs, fluxes), default=0.0) / min(narrowest)
+    return abs(quantity.transport.source) + released + through
+
+
+def limiting_spacing(model: FlowModel) -> np.ndarray:
+    """The narrowest spacing along each direction; infinite where nothing changes along it."""
+    widths = (math.inf if a in model.uniform_axes else model.staggered.narrowest(a) for a in range(3))
+    return np.array(list(widths))
+
+
+def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
+    """Return the advective rate in cells next to walls that move, about: in a layer that grows by friction."""
+    rates = np.zeros(times.size)
+    for face, side in model.boundaries.items():
+        if isinstance(side, Wall) and any(side.velocity):
+            depth = np.sqrt(4 * model.fluid.viscosity * times)
+            with np.errstate(divide="ignore"):
+                share = np.array([math.erfc(x) for x in model.grid.beside(face) / 2 / depth])
+            rates = np.maximum(rates, share * float((np.abs(side.velocity) / limiting_spacing(model)).sum()))
+    return rates
+
+
+def carried_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
+    """The advective rate of what enters, of bodies that move, and of the initial velocity, about."""
+    speeds = _speeds(sim, model, inflows)[sum(isinstance(side, Wall) for side in model.boundaries.values()) :]
+    initial, spacing = largest(sim.case, sim.grid), limiting_spacing(model)
+    speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
+    return max(float((speed / spacing).sum()) for speed in speeds)
+
+
+def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
+    """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
+    walls = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
+    spacing, others = limiting_spacing(model), carried_rate(sim, model, inflows)
+    return max([others, *(float((speed / spacing).sum()) for speed in walls)])
+
+
+def peclet(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> dict[str, float]:
+    """The largest cell Peclet number of each quantity with central differences, at the speeds that the case gives."""
+    initial, grid = largest(sim.case, sim.grid), sim.grid
+    speeds = [*_speeds(sim, model, inflows), np.array([initial.get(name, 0.0) for name in VELOCITY])]
+    widths = np.array([grid.widths(axis).max() if n > 1 else 0.0 for axis, n in enumerate(grid.cells)])
+    number = float((np.max(speeds, axis=0) * widths).max())
+    central = [q for q in model.quantities if not q.bounded]
+    return {q.name: number / q.diffusivity if q.diffusivity else math.inf for q in central if number > 0}

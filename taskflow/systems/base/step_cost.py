@@ -1,0 +1,192 @@
+"""A step in the long run: what it launches, sends and moves through memory, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from taskflow.common.caching import cached_property
+from taskflow.runtime.regions import Box, Partition, triple
+from taskflow.runtime.tasks import (
+    Analysis,
+    Geometries,
+    Launch,
+    Loop,
+    Part,
+    Program,
+    Roles,
+    SettledPass,
+    Stretch,
+    Traffic,
+    analyse,
+    counts,
+    exchange,
+    moved,
+    place,
+    plan,
+    record,
+    settled,
+    traffic,
+)
+from taskflow.runtime.tasks.reading import readings
+
+MANY = 16  # blocks: up to so many are all looked at
+LAYERS = "boundary layers"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The blocks that stand for all: those at the low end and the middle of every direction, of slabs the last, too."""
+
+    partition: Partition
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all blocks are looked at: no piece of a chart stands for another one."""
+        return len(self.partition) <= MANY or self.partition.pieces is not None
+
+    @cached_property
+    def blocks(self) -> tuple[int, ...]:
+        """The blocks that are looked at, in order."""
+        return tuple(sorted(set(self.like)))
+
+    @cached_property
+    def like(self) -> tuple[int, ...]:
+        """The block that is looked at in place of each: one with ends of the domain on as many sides."""
+        if self.complete:
+            return tuple(range(len(self.partition)))
+        nx, ny, nz = self.partition.shape
+        lone = len(self.partition) in (nx, ny, nz)
+        x, y, z = ([_like(n, blocks, lone) for n in range(blocks)] for blocks in (nx, ny, nz))
+        return tuple(a + nx * (b + ny * c) for c, b, a in product(z, y, x))
+
+    @cached_property
+    def known(self) -> Geometries:
+        """The geometry that exchanges of these blocks have worked out, for the next one."""
+        return Geometries(self.partition) if self.complete else Geometries.sampled(self.partition, self.blocks)
+
+
+def _like(n: int, blocks: int, lone: bool) -> int:
+    """The number of the block, of so many in a row, that is looked at in place of number n."""
+    if n in (0, blocks - 1):
+        return n if lone else 0
+    return blocks // 2
+
+
+@dataclass(frozen=True)
+class TaskTraffic:
+    """The bytes that all launches of a task move together; `reads` and `writes` are the fields by parameter."""
+
+    task: str
+    launches: float
+    nbytes: float
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+def often(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
+    """Launches, and how often they are done; `rounds` says how often repetitions are, by the scalar that counts them,
+    where that is less than their limit.
+    """
+    for part in parts:
+        if isinstance(part, Loop):
+            passes = rounds.get(part.repeat.count or "", part.repeat.times)
+            yield from ((launches, passes * times) for launches, times in often(part.body, rounds))
+        elif isinstance(part, Stretch):
+            yield part.launches, 1.0
+
+
+def _uncounted(parts: Iterable[Part]) -> bool:
+    loops = [part for part in parts if isinstance(part, Loop)]
+    open_ended = any(loop.repeat.until is not None and loop.repeat.count is None for loop in loops)
+    return open_ended or any(_uncounted(loop.body) for loop in loops)
+
+
+def table(parts: Iterable[Part], rounds: Mapping[str, float], partition: Partition) -> list[TaskTraffic]:
+    """A row per task, in the order in which they come first; launches over less than half of a region's cells, those
+    that fill boundary layers, are one row, the last.
+    """
+    rows: dict[str, TaskTraffic] = {}
+    for launches, times in often(parts, rounds):
+        for launch in launches:
+            small = 2 * sum(box.volume for box in launch.boxes) < place(launch, partition).region.count
+            name = LAYERS if small else launch.task.name
+            fields = {} if small else launch.task.fields
+            reads = tuple(field for field, privilege in fields.items() if privilege.reads)
+            writes = tuple(field for field, privilege in fields.items() if privilege.writes)
+            before = rows.get(name, TaskTraffic(name, 0, 0))
+            nbytes = before.nbytes + times * moved(launch, partition)
+            rows[name] = TaskTraffic(name, before.launches + times, nbytes, reads, writes)
+    return sorted(rows.values(), key=lambda row: row.task == LAYERS)
+
+
+@dataclass(frozen=True, eq=False)
+class StepCost:
+    """The program of a step, done again and again on the blocks of a partition."""
+
+    program: Program
+    partition: Partition
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The blocks that are looked at for all."""
+        return Sample(self.partition)
+
+    @cached_property
+    def _settled(self) -> SettledPass:
+        return settled(self.program, self.partition, self.sample.blocks, self.sample.known)
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches of a step, repetitions once."""
+        return self._settled.launches
+
+    @cached_property
+    def depths(self) -> dict[str, int]:
+        """How many cells away launches of a step read each field, at most, by the role in which it begins."""
+        depths: dict[str, int] = {}
+        for launch in record(self.program, Roles.of(tuple(self.partition.fields)))[0]:
+            for name, ways in readings(launch, self.partition).items():
+                cell = Box(launch.boxes[0].lo, triple(n + 1 for n in launch.boxes[0].lo))
+                for box in (box for way in ways for box in way.around(cell)):
+                    reach = [max(a - b, d - c) for a, b, c, d in zip(cell.lo, box.lo, cell.hi, box.hi, strict=True)]
+                    depths[name] = max(depths.get(name, 0), *reach)
+        return depths
+
+    def analysed(self, *, split: bool) -> Analysis:
+        """Their analysis; with `split`, launches are cut into edge and middle."""
+        launches, following, valid = settled(self.program, self.partition)
+        return analyse(launches, self.partition, following=following, valid=valid, split=split)
+
+    @cached_property
+    def traffic(self) -> list[Traffic]:
+        """The messages that each block sends, or the one that is looked at in its place."""
+        launches, following, valid = self._settled
+        blocks, known = self.sample.blocks, self.sample.known
+        exchanged = exchange(launches, self.partition, following=following, valid=valid, blocks=blocks, known=known)
+        sent = traffic((message for moment in exchanged.messages.values() for message in moment), self.partition)
+        return [sent[block] for block in self.sample.like]
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the step, repetitions among them."""
+        return plan(self.program, Roles.of(tuple(self.partition.fields)))[0]
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The scalars that say how often was repeated what a step repeats until it is enough."""
+        return tuple(dict.fromkeys(counts(self.parts)))
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether `nbytes` is the most that a step moves, as it does not count how often it repeats some of it."""
+        return _uncounted(self.parts)
+
+    def nbytes(self, rounds: Mapping[str, float]) -> float:
+        """The bytes that the step must move, at most if `bounded`; `rounds` has the numbers of `counted`."""
+        return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, rounds))
+
+    def bytes_of(self, launches: Iterable[Launch]) -> int:
+        """The bytes that some launches must move through memory."""
+        return sum(moved(launch, self.partition) for launch in launches)

@@ -1,0 +1,211 @@
+"""The numbers of a case that change in time, as steps read them: on sides at the end of each stage, forces where it
+begins, sources as the mean over it. Every block finds them from the time alone, and nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from taskflow.cases import Case
+from taskflow.cases.tables.boundaries import Boundary
+from taskflow.cases.tables.physics import Forcing
+from taskflow.cases.tables.timed import Timed, Value, Values, at_time, changes, placed
+from taskflow.common.errors import BadInput, named
+from taskflow.flow.boundaries.boundary import timed
+from taskflow.flow.forcing.driving import angular_velocity, body_force
+from taskflow.flow.grid import Vector
+from taskflow.flow.scalars.quantity import release_rate
+from taskflow.flow.time.schemes import TimeScheme
+from taskflow.runtime.regions import triple
+
+SAMPLES = 257  # moments at which numbers are tried
+UNKNOWN = np.geomspace(1e-6, 1e6, SAMPLES)  # where nobody knows the end of the run
+
+
+@dataclass(frozen=True)
+class Term:
+    """A value of the case by its key, such as "boundaries.z_max.velocity[1]", and what it is multiplied by."""
+
+    key: str
+    value: Value
+    factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class TimedNumber:
+    """A sum of terms in scalars whose names begin with `stem`, of some moment of each stage; of the mean over it by
+    Simpson's rule; or as a "force" that is not kept: as the stages of a scheme with several weigh tendencies, and
+    with one the mean.
+    """
+
+    stem: str
+    terms: tuple[Term, ...]
+    of: Literal["begin", "end", "mean", "force"] = "end"
+
+    def at(self, time: float, instead: Mapping[str, Value]) -> float:
+        """The number of a time, with other values `instead` of some by their keys. Raises BadInput, with the key, where
+        it is none.
+        """
+        total = 0.0
+        for term in self.terms:
+            with named(term.key):
+                total += term.factor * at_time(instead.get(term.key, term.value), time)
+        return total
+
+    def over(self, start: float, end: float, instead: Mapping[str, Value]) -> float:
+        """The number of a stage from `start` to `end`."""
+        if self.of in ("begin", "end") or start == end:
+            return self.at(end if self.of == "end" else start, instead)
+        first, middle, last = (self.at(time, instead) for time in (start, (start + end) / 2, end))
+        return (first + 4 * middle + last) / 6
+
+
+@dataclass(frozen=True)
+class TimedNumbers:
+    """All of a case; empty where nothing changes. `instead` are values that somebody has set, by key. Picklable."""
+
+    numbers: tuple[TimedNumber, ...]
+    scheme: TimeScheme
+    instead: dict[str, Value] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers)
+
+    @property
+    def keys(self) -> dict[str, Value]:
+        """The values that change in time, by key."""
+        terms = (term for number in self.numbers for term in number.terms)
+        return {term.key: self.instead.get(term.key, term.value) for term in terms}
+
+    def begin(self, time: float) -> dict[str, float]:
+        """The scalars of a state, which its boundary values are made of."""
+        return self._scalars([time] * len(self.scheme.ends), [time] * len(self.scheme.ends))
+
+    def advance(self, time: float, dt: float) -> dict[str, float]:
+        """The scalars of a step from `time` to time + dt."""
+        ends = self.scheme.ends
+        return self._scalars([time + dt * part for part in (0.0, *ends[:-1])], [time + dt * part for part in ends])
+
+    def check(self, times: np.ndarray) -> None:
+        """Raises BadInput, with the key, where a value is no number at one of these times."""
+        for time in times:
+            for number in self.numbers:
+                number.at(float(time), self.instead)
+
+    def _scalars(self, starts: list[float], ends: list[float]) -> dict[str, float]:
+        scalars = {}
+        for number in self.numbers:
+            before = 0.0
+            for stage, ending, start, end in zip(self.scheme.stages, self.scheme.endings, starts, ends, strict=True):
+                value = number.over(start, end, self.instead)
+                if number.of == "force" and stage.ratio is not None:
+                    now = number.at(start, self.instead)
+                    value, before = (1 + stage.ratio / 2) * now - stage.ratio / 2 * before, now
+                scalars[f"{number.stem}{ending}"] = value
+        return scalars
+
+
+def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
+    """All that changes in time but what enters at inflows."""
+    return (*_of_sides(case), *_of_scalars(case), *_of_sources(case), *_of_forces(case))
+
+
+def _of_sides(case: Case) -> Iterator[TimedNumber]:
+    for face, side in case.boundaries.sides.items():
+        if not isinstance(side, Boundary) or side.type not in ("wall", "outflow"):
+            continue
+        if isinstance(side.pressure, float | Timed) and side.pressure != 0:
+            yield TimedNumber(timed(face, "p", ""), (Term(f"boundaries.{face}.pressure", side.pressure),), "force")
+        if side.type != "wall":
+            continue
+        key, velocity = f"boundaries.{face}", side.velocity or (0.0, 0.0, 0.0)
+        if changes(*velocity) and not placed(*velocity):
+            for axis, part in enumerate(velocity):
+                if "xyz"[axis] != face[0]:
+                    yield TimedNumber(timed(face, "uvw"[axis], ""), (Term(f"{key}.velocity[{axis + 1}]", part),))
+        if side.temperature is not None and changes(side.temperature) and not placed(side.temperature):
+            yield TimedNumber(timed(face, "T", ""), (Term(f"{key}.temperature", side.temperature),))
+        outside, flux = side.outside_temperature, side.heat_flux
+        if changes(flux, outside):
+            terms = [Term(f"{key}.heat_flux", flux)] if flux is not None else []
+            if outside is not None:
+                terms.append(Term(f"{key}.outside_temperature", outside, side.heat_transfer or 0.0))
+            yield TimedNumber(timed(face, "heat", ""), tuple(terms))
+
+
+def _of_scalars(case: Case) -> Iterator[TimedNumber]:
+    for n, scalar in enumerate(case.scalars, start=1):
+        for face, side in getattr(scalar, "boundaries", ()):
+            for kind in ("value", "flux"):
+                value: Value | None = getattr(side, kind, None)
+                if value is not None and changes(value):
+                    term = Term(f"scalars[{n}].boundaries.{face}.{kind}", value)
+                    yield TimedNumber(timed(face, scalar.name, ""), (term,))
+
+
+def _of_sources(case: Case) -> Iterator[TimedNumber]:
+    heated = [("T", "heat", case.heat)] if case.heat else []
+    for name, key, table in (*heated, *((s.name, f"scalars[{n}]", s) for n, s in enumerate(case.scalars, start=1))):
+        for n, source in enumerate(getattr(table, "sources", ()), start=1):
+            if changes(source.rate):
+                term = Term(f"{key}.sources[{n}].rate", source.rate)
+                yield TimedNumber(release_rate(name, n), (term,), "mean")
+
+
+def _of_forces(case: Case) -> Iterator[TimedNumber]:
+    body = case.body
+    vectors = () if type(body) is not Forcing else (
+        ("force", body.force, body_force), ("rotation", body.rotation, angular_velocity)
+    )  # fmt: skip
+    for key, parts, scalar in vectors:
+        for axis, part in enumerate(parts):
+            if changes(part):
+                yield TimedNumber(scalar(axis, ""), (Term(f"body.{key}[{axis + 1}]", part),), "begin")
+
+
+def times(case: Case) -> np.ndarray:
+    """Moments of the run; where its end is not known, many of all lengths up to one that it cannot reach."""
+    if case.end_time:
+        return np.linspace(0.0, case.end_time, SAMPLES)
+    beyond = _beyond(case)
+    return np.array([0.0, *UNKNOWN[beyond > UNKNOWN], *([beyond] if beyond < UNKNOWN[-1] else [])])
+
+
+def _beyond(case: Case) -> float:
+    """A time that steps as long as diffusion and snapshots allow do not pass; infinite where neither bounds them. Cells
+    count as equal: stretched ones allow no longer steps.
+    """
+    time, every = case.time, case.output.every
+    carried = [table.diffusivity for table in (case.heat, *case.scalars) if table]
+    spread = max([case.fluid.viscosity, *carried]) * sum(
+        (count / length) ** 2
+        for axis, count, length in zip("xyz", case.grid.cells, case.grid.lengths, strict=True)
+        if count > 1 and axis not in (time.implicit or ())
+    )
+    diffused = time.diffusion / spread if spread > 0 else np.inf
+    recorded = every.time if every and every.time else np.inf
+    return (time.steps or 0) * min(diffused, recorded)
+
+
+def constant(of: Values) -> Vector:
+    """The numbers; 0 for what changes."""
+    return triple(part if isinstance(part, float) else 0.0 for part in of)
+
+
+def largest(of: Value | None, case: Case) -> float:
+    """A number, or of what changes the largest one in the run, about; 0 where there is none."""
+    if of is None or isinstance(of, float):
+        return of or 0.0
+    numbers = [0.0]
+    for time in times(case):
+        try:
+            numbers.append(at_time(of, float(time)))
+        except BadInput:  # `TimedNumbers.check` says it where it is one of the run
+            continue
+    return max(numbers, key=abs)
+
+

@@ -1,0 +1,11 @@
+"""Bodies of a case on its grid: which cells are solid, and what is to be said of them before a run.
+
+They know shapes and cells. They do not know the equations that are solved around them.
+"""
+
+from taskflow.systems.bodies.bodies import Bodies
+from taskflow.systems.bodies.masks import Masks
+from taskflow.systems.bodies.movement import Movement, placement
+from taskflow.systems.bodies.moving import Moving
+from taskflow.systems.bodies.paths import Surroundings
+from taskflow.systems.bodies.survey import BodyPart, Survey, survey

@@ -1,0 +1,289 @@
+"""The bodies of a case: their shapes on the grid, those whose forces are followed, and the flags of their cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from taskflow.cases import Case
+from taskflow.cases.tables.grid import GridTable
+from taskflow.cases.tables.obstacles import ShapeTable
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import named
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
+from taskflow.geometry import (
+    Cuboid,
+    Cylinder,
+    ImplicitShape,
+    Shape,
+    Sphere,
+    read_heights,
+    read_surface,
+)
+from taskflow.runtime.regions import Box, hull, triple
+from taskflow.systems.bodies.bounded import bounded
+from taskflow.systems.bodies.images import continued, is_over, over_sides
+from taskflow.systems.bodies.inertia import BodyForce, MovingBody, RigidMass
+from taskflow.systems.bodies.masks import ImmersedMasks, Masks
+from taskflow.systems.bodies.moving import REACH, Moving
+from taskflow.systems.bodies.solids import Solids
+from taskflow.systems.bodies.volumes import Volumes, volumes
+
+ORIGIN = (0.0, 0.0, 0.0)
+MOMENTS = 200  # of a run, at which it is looked where bodies are
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies:
+    """The obstacles of a case on its grid, whose motions may change in the run if it is `steered`. Raises BadInput
+    where a file of theirs cannot be read.
+    """
+
+    case: Case
+    grid: StaggeredGrid
+    steered: bool = False
+
+    @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Their shapes as they are given, without images beyond periodic sides."""
+        return shapes(self.case)
+
+    @cached_property
+    def solids(self) -> Solids:
+        """Their shapes, at the beginning of the run, with images beyond periodic sides."""
+        if self.moving:
+            return self.moving.solids(0.0)
+        whole = tuple(continued(shape, self.grid) for shape in self.shapes)
+        return Solids(self.grid, whole, over_sides(self.shapes, self.grid))
+
+    @cached_property
+    def volumes(self) -> Volumes:
+        """The volume of each obstacle in the domain at the beginning, and its centre."""
+        return volumes(self.solids, self.shapes)
+
+    @cached_property
+    def moving(self) -> Moving | None:
+        """The bodies of which some move; None where all are at rest."""
+        by_name = {
+            obstacle.name: obstacle.motion.rigid(f"obstacles[{number}].motion")
+            for number, obstacle in enumerate(self.case.obstacles, start=1)
+            if obstacle.motion
+        }
+        motions = tuple(by_name.get(obstacle.name) for obstacle in self.case.obstacles)
+        if not by_name:
+            return None
+        at_rest = [
+            bounded(shape, self.grid) if motion is not None and isinstance(shape, ImplicitShape) else shape
+            for shape, motion in zip(self.shapes, motions, strict=True)
+        ]
+        case, owners, temperatures = self.case, self._owners, self._temperatures
+        spread = case.fluid.viscosity, case.heat.diffusivity if case.heat else 0.0
+        return Moving(self.grid, tuple(at_rest), motions, *spread, owners=owners, temperatures=temperatures)
+
+    @cached_property
+    def path(self) -> tuple[float, ...]:
+        """Moments of the run, close enough to each other that nothing is missed of the way of bodies; the first one
+        alone where the end is not known.
+        """
+        end = self.case.end_time
+        return tuple(end * n / MOMENTS for n in range(MOMENTS + 1)) if end else (0.0,)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of those whose forces are followed."""
+        return tuple(dict.fromkeys(obstacle.name for obstacle in self.case.obstacles if obstacle.name))
+
+    @cached_property
+    def followed(self) -> tuple[Body, ...]:
+        return tuple(self._body(name) for name in self.names)
+
+    @cached_property
+    def driven(self) -> dict[str, BodyForce | MovingBody]:
+        """The bodies with names, by these, of which more than the last step on their faces makes the force."""
+        moving, driven = self.moving, dict[str, BodyForce | MovingBody]()
+        for name in self.names:
+            parts, about = self._parts(name), np.array(self._about(name))
+            motion, lift = moving.motions[parts[0]] if moving else None, self._lift(parts)
+            if motion is not None:
+                assert moving is not None
+                made = tuple(moving.shapes[n] for n in parts)
+                driven[name] = MovingBody(about, lift, RigidMass.of(made, self.grid), self.grid, made, motion)
+            elif self._acts:
+                size, centre = (values[parts] for values in self.volumes)
+                whole = float(size.sum())
+                driven[name] = BodyForce(about, lift, whole, size @ centre / whole if whole else about)
+        return driven
+
+    @property
+    def _acts(self) -> bool:
+        """Whether a uniform force, or lift, acts on the fluid."""
+        body, heat = self.case.body, self.case.heat
+        lifted = heat is not None and heat.expansion != 0 and any(body.gravity)
+        driven = any(part != 0.0 for part in (*body.force, *body.geostrophic_wind))
+        return lifted or driven or body.bulk_velocity is not None
+
+    def _lift(self, parts: list[int]) -> np.ndarray:
+        """The acceleration of fluid that has the temperature of obstacles, the same one; 0 where it is not given."""
+        heat, (temperature, *others) = self.case.heat, {self.case.obstacles[n].temperature for n in parts}
+        if heat is None or temperature is None or others:
+            return np.zeros(3)
+        return -heat.expansion * (temperature - heat.reference) * np.array(self.case.body.gravity)
+
+    @cached_property
+    def near(self) -> Box:
+        """The cells around all of them, with those beside: others know nothing of bodies."""
+        if self.moving:
+            travelled = self._travelled(range(len(self.case.obstacles)))
+            return hull([*travelled, self._beside(hull(self.solids.boxes), REACH)])
+        return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
+
+    def _travelled(self, parts: Iterable[int]) -> Iterator[Box]:
+        """The cells that obstacles of these numbers from 0 may change on their way, those that move, as far as the
+        moments of the path tell (`Surroundings.follow` looks at each step); all cells if the end of the run is not
+        known, or it is steered.
+        """
+        moving = self.moving
+        assert moving is not None
+        chosen = replace(moving, motions=tuple(m if n in parts else None for n, m in enumerate(moving.motions)))
+        if not chosen.numbers:
+            return
+        yield from chosen.reach(0.0)
+        if len(self.path) == 1 or self.steered:
+            yield self.grid.box
+            return
+        for before, time in pairwise(self.path):
+            between = math.ceil(chosen.spacings(before, time))
+            for box in (*chosen.reach(before), *chosen.reach(time)):
+                yield box.grow(between) & self.grid.box
+
+    def masks(self, roles: tuple[str, ...]) -> Masks | None:
+        """The masks that fill the fields of these roles; None where some bodies move."""
+        if self.moving:
+            return None
+        kind = ImmersedMasks if self._immersed else Masks
+        return kind(self.solids, roles, self._owners, self._temperatures)
+
+    @property
+    def _owners(self) -> tuple[int, ...]:
+        numbers = {name: n for n, name in enumerate(self.names, start=1)}
+        return tuple(numbers.get(obstacle.name or "", 0) for obstacle in self.case.obstacles)
+
+    @property
+    def _temperatures(self) -> tuple[float, ...]:
+        temperatures = (obstacle.temperature for obstacle in self.case.obstacles)
+        return tuple(np.nan if T is None else T for T in temperatures)
+
+    def obstacles(self, forced: int) -> Obstacles:
+        """The bodies as the model knows them; `forced` is how often a projection forces the velocity in them."""
+        if not self._immersed:
+            return Obstacles(self.followed, forced, fluid=self._fluid)
+        isothermal = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
+        kind = MovingObstacles if self.moving else ImmersedObstacles
+        return kind(self.followed, forced, near=self.near, isothermal=isothermal, fluid=self._fluid)
+
+    @property
+    def _fluid(self) -> float:
+        """The share of the domain outside of bodies; 1 where nobody asks."""
+        return 1 - float(self.volumes[0].sum()) / math.prod(self.grid.lengths) if self.case.body.bulk_velocity else 1.0
+
+    @property
+    def _immersed(self) -> bool:
+        return self.case.bodies.treatment == "immersed"
+
+    def _body(self, name: str) -> Body:
+        parts = self._parts(name)
+        around = hull(self.solids.boxes[n] for n in parts)
+        about = triple(a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
+        heated = any(self.case.obstacles[n].temperature is not None for n in parts)
+        cells = self._beside(around, 2 if self._immersed else 1)
+        if self.moving:
+            cells = hull([*self._travelled(parts), self._beside(around, REACH)])
+            return Body(name, cells, about, heated)
+        (low, high), lengths = self._ends(parts), np.array(self.grid.lengths)
+        over = self._over(parts) & (high - low <= lengths)
+        middle = np.where(over, [low, high], self.grid.origin).mean(axis=0) - self.grid.origin
+        return Body(name, cells, about, heated, triple(middle.tolist()), triple(np.where(over, lengths, 0.0).tolist()))
+
+    def _ends(self, parts: list[int]) -> np.ndarray:
+        """The lowest and the highest corner of the box around obstacles at their places at rest."""
+        ends = np.array([(self.moving or self).shapes[n].bounds for n in parts])
+        return np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+
+    def _over(self, parts: list[int]) -> np.ndarray:
+        """The periodic directions along which one of the obstacles, at rest, continues beyond a side."""
+        return np.any([is_over(self.shapes[n], self.grid) for n in parts], axis=0)
+
+    def _parts(self, name: str) -> list[int]:
+        """The numbers from 0 of the obstacles that are one body."""
+        return [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+
+    def _about(self, name: str) -> tuple[float, float, float]:
+        """The point about which the moment of a body is taken, at its place at rest."""
+        parts = self._parts(name)
+        points = (self.case.obstacles[n].moment_about for n in parts)
+        point = next((point for point in points if point is not None), None)
+        if point is not None:
+            return point
+        moving, domain = self.moving, np.array([self.grid.origin, np.add(self.grid.origin, self.grid.lengths)])
+        box = self._ends(parts)
+        if moving is not None and moving.motions[parts[0]] is not None:
+            return triple(np.where(np.isfinite(box), box, domain).mean(axis=0).tolist())
+        return triple(np.where(self._over(parts), box, np.clip(box, *domain)).mean(axis=0).tolist())
+
+    def _beside(self, cells: Box, layers: int = 1) -> Box:
+        """Some cells, and those that are so many layers away at most."""
+        grown, domain = cells.grow(layers), self.grid.box
+        ends = zip(self.grid.periodic, grown.lo, grown.hi, domain.hi, strict=True)
+        round_trip = [periodic and (lo < 0 or hi > n) for periodic, lo, hi, n in ends]
+        lo = triple(0 if all_of_it else n for all_of_it, n in zip(round_trip, grown.lo, strict=True))
+        hi = triple(n if all_of_it else m for all_of_it, n, m in zip(round_trip, domain.hi, grown.hi, strict=True))
+        return Box(lo, hi) & domain
+
+
+def shapes(case: Case) -> tuple[Shape, ...]:
+    """The bodies of a case, read from their files. Raises BadInput where one cannot be."""
+    read = []
+    for number, obstacle in enumerate(case.obstacles, start=1):
+        with named(f"obstacles[{number}]"):
+            read.append(shape(obstacle.type, obstacle, case.grid, f"obstacles[{number}].inside"))
+    return tuple(read)
+
+
+@dataclass(frozen=True)
+class InsideFormula:
+    """The formula of an implicit shape, of which errors say where it is: it is evaluated long after it was read."""
+
+    formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    key: str
+
+    def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        with named(self.key):
+            return self.formula(x, y, z)
+
+
+def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside") -> Shape:
+    """The shape of a kind that a table describes; a height map without an extent covers the domain. Errors of a formula
+    name the key `inside`. Raises BadInput where its file cannot be read.
+    """
+    match kind:
+        case "box":
+            return Cuboid(table.low or ORIGIN, table.high or ORIGIN)
+        case "sphere":
+            return Sphere(table.centre or ORIGIN, table.radius or 0.0)
+        case "cylinder":
+            axis = "xyz".index(table.axis or "z")
+            return Cylinder(table.centre or ORIGIN, table.radius or 0.0, axis, table.length or math.inf)
+        case "implicit":
+            assert table.inside is not None
+            return ImplicitShape(InsideFormula(table.inside, inside))
+        case "surface":
+            return read_surface(Path(table.file or ""), table.scale or 1.0, table.shift or ORIGIN)
+    (x, y, _), (length_x, length_y, _) = grid.origin, grid.lengths
+    extent = table.extent or (x, x + length_x, y, y + length_y)
+    return read_heights(Path(table.file or ""), extent, table.variable, table.interpolation == "nearest")

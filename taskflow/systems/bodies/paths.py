@@ -1,0 +1,134 @@
+"""The ways of bodies that move, before a run and at each of its steps: whether they can be gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.common.errors import BadInput, Lost, RunFailed
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import frame
+from taskflow.systems.bodies.moving import FARTHEST, Moving
+from taskflow.systems.bodies.solids import Solids
+
+OPEN = ("inflow", "outflow")
+MOMENTS = 2000  # of a run, at which expressions are looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Bodies that move, the types of sides that are not periodic by face, the name of each shape or how it is called,
+    and by names the cells in which the bodies are looked for. Picklable.
+    """
+
+    moving: Moving
+    sides: Mapping[str, str]
+    names: tuple[str, ...]
+    cells: Mapping[str, Box]
+
+    def check(self, start: float, end: float, path: tuple[float, ...], step: float | None) -> None:
+        """Raises BadInput where an expression jumps or is not finite in a run between two times, a body meets something
+        at one of the moments of its path, or its surface gets too far in the given step.
+        """
+        moving = self.moving
+        for number in moving.numbers:
+            motion = moving.motions[number - 1]
+            assert motion is not None
+            motion.check(np.linspace(start, end, MOMENTS + 1) if end > start else np.full(1, start))
+        for time in path:
+            if (meeting := self.meeting(time)) is not None:
+                raise BadInput(meeting)
+            if step is not None and (spacings := moving.spacings(time, time + step)) > FARTHEST:
+                raise BadInput(
+                    f"time.step = {step:g}: at time {time:g} the surface of a body moves {spacings:.3g} spacings in it,"
+                    f" of which {FARTHEST:g} are allowed; give one of {moving.longest(time, step):.3g} or less, or"
+                    " time.cfl in its place"
+                )
+
+    def meeting(self, time: float) -> str | None:
+        """Say what a body meets at a time, in words with the remedy; None where its way is free."""
+        solids = self.moving.solids(time)
+        for number in self.moving.numbers:
+            for face, kind in self.sides.items():
+                if (place := self._beyond(solids, number, face, kind, time)) is not None:
+                    return f"obstacles[{number}].motion: at time {time:g} \"{self.names[number - 1]}\" {place}"
+            for other in range(1, len(self.names) + 1):
+                if self.names[other - 1] == self.names[number - 1] or (other in self.moving.numbers and other < number):
+                    continue
+                if (cell := _touching(solids, number, other)) is not None:
+                    at = ", ".join(f"{solids.grid.coordinates('c', a, n, n + 1)[0]:g}" for a, n in enumerate(cell))
+                    return (
+                        f"obstacles[{number}].motion: at time {time:g} \"{self.names[number - 1]}\" meets"
+                        f" \"{self.names[other - 1]}\" at ({at}); contact is not available in this version: leave a"
+                        " cell or more between them"
+                    )
+        return None
+
+    @contextmanager
+    def followed(self, time: float) -> Iterator[None]:
+        """Looks at the ways to a time after what is done within, while the device is at work on it: where that fails,
+        and nothing is lost, a body in the way is why.
+        """
+        try:
+            yield
+        except Lost:
+            raise
+        except RunFailed:
+            self.follow(time)
+            raise
+        self.follow(time)
+
+    def follow(self, time: float) -> None:
+        """Raises RunFailed where a body meets something at a time, or is where it is not looked for."""
+        for number in self.moving.numbers:
+            name = self.names[number - 1]
+            if any(box not in self.cells[name] for box in self.moving.reach_of(number, time)):
+                raise RunFailed(
+                    f"obstacles[{number}].motion: at time {time:g} \"{name}\" is outside of the cells that it was"
+                    " expected in, which follow from its places at some moments of the run: it moves too fast for them;"
+                    " give the length of the run by time.steps with time.cfl, and it is expected in all cells"
+                )
+        if (meeting := self.meeting(time)) is not None:
+            raise RunFailed(meeting)
+
+    def _beyond(self, solids: Solids, number: int, face: str, kind: str, time: float) -> str | None:
+        (axis, high), grid, moving = frame(face), solids.grid, self.moving
+        ends, motion = solids.shapes[number - 1].bounds, moving.motions[number - 1]
+        faces = grid.faces(axis)
+        reach = ends[1][axis] - faces[-1] if high else faces[0] - ends[0][axis]
+        width = float(faces[-1] - faces[-2] if high else faces[1] - faces[0])
+        if kind in OPEN and reach > -width:
+            return f"comes nearer than a cell to the {kind} {face}; end its way before that"
+        corners = np.array(ends)
+        domain = np.array([grid.origin, np.add(grid.origin, grid.lengths)])
+        corners = np.where(np.isfinite(corners), corners, domain)
+        assert motion is not None
+        if reach > -width and np.abs(motion.velocity_at(time, corners)[:, axis]).max() > 0:
+            return f"touches the {kind} {face} and moves across it; leave a cell or more between them"
+        return None
+
+
+def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | None:
+    """The first cell whose centre is in a shape, and that of another one in it or beside it; None without one."""
+    near = solids.boxes[one - 1].grow(1) & solids.boxes[other - 1].grow(1) & solids.grid.box
+    if not near:
+        return None
+    wide = near.grow(1)
+    mine, theirs = (_numbers(solids, n, wide) for n in (one, other))
+    beside = theirs.copy()
+    for axis in range(3):
+        low, high = (tuple(end if n == axis else slice(None) for n in range(3)) for end in (slice(1, None), slice(-1)))
+        beside[low] |= theirs[high]
+        beside[high] |= theirs[low]
+    both = np.argwhere(mine & beside)
+    if not len(both):
+        return None
+    return triple(lo + int(n) for lo, n in zip(wide.lo, both[0][::-1], strict=True))
+
+
+def _numbers(solids: Solids, number: int, box: Box) -> np.ndarray:
+    alone = Solids(solids.grid, (solids.shapes[number - 1],), solids.continued and frozenset((1,)))
+    return alone.numbers_around(box, layers=0) != 0

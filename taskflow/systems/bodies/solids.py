@@ -1,0 +1,131 @@
+"""Shapes on a grid: which of them has a cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.common.caching import cached_property
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.grid import Point
+from taskflow.geometry import Shape
+from taskflow.runtime.regions import Box, hull, periodic_images, triple
+
+PIECE = 1 << 24  # cells that are looked at in one go
+
+
+@dataclass(frozen=True, eq=False)
+class Solids:
+    """Shapes on a grid. A cell is solid where its centre is inside one; of several the last one has it. Those of the
+    numbers `continued`, with all their images, continue beyond periodic sides.
+    """
+
+    grid: StaggeredGrid
+    shapes: tuple[Shape, ...]
+    continued: frozenset[int] = frozenset()
+
+    @cached_property
+    def boxes(self) -> tuple[Box, ...]:
+        """The cells whose centres are in the box around each shape: only these are ever looked at."""
+        return tuple(self._cells(*shape.bounds) for shape in self.shapes)
+
+    def numbers(self, box: Box, at: Point = "c") -> np.ndarray:
+        """The numbers [z, y, x], from 1, of the shapes that have the points `at` the cells of a box in the domain; 0
+        for none. Cells behind high walls have corners on these.
+        """
+        numbers = np.zeros(box.shape[::-1], np.uint16 if len(self.shapes) < 2**16 else np.uint32)
+        for number, (shape, around) in enumerate(zip(self.shapes, self.boxes, strict=True), start=1):
+            for part in pieces((around.grow(1) if at == "corner" else around) & box):
+                view = numbers[part.slices(box.lo)]
+                view[self._inside(shape, part, at)] = number
+        return numbers
+
+    def mask(self, box: Box) -> np.ndarray:
+        """The mask [z, y, x] of solid cells in the part of a box that is in the domain."""
+        return self.numbers(box & self.grid.box) != 0
+
+    def numbers_around(self, box: Box, at: Point = "c", layers: int = 1) -> np.ndarray:
+        """The `numbers` with more layers on every side: of the cells beyond periodic faces, and 0 beyond others."""
+        wide, domain = box.grow(layers), self.grid.box
+        if at == "corner":
+            domain = domain.expand((0, 0, 0), triple(not periodic for periodic in self.grid.periodic))
+        numbers = np.zeros(wide.shape[::-1], self.numbers(Box.of((0, 0, 0))).dtype)
+        for piece, shift in periodic_images(wide, self.grid.box, self.grid.periodic):
+            inside = piece & domain
+            if inside:
+                numbers[inside.shift(shift).slices(wide.lo)] = self.numbers(inside, at)
+        return numbers
+
+    def touched(self, box: Box, layers: int = 1) -> Iterator[Box]:
+        """Parts of the box that have all its cells that are solid, or so many layers from one that is."""
+        for around in self.boxes:
+            if around:
+                for piece, _ in periodic_images(around.grow(layers), self.grid.box, self.grid.periodic):
+                    yield from pieces(piece & box)
+
+    def shares(self, ends: np.ndarray, owners: np.ndarray, axis: int, steps: np.ndarray) -> np.ndarray:
+        """The distances from points outside to the first surface along an axis, as shares of the `steps`, all of one
+        sign, to the next points.
+
+        `ends` [n, xyz] are those next points, which lie inside the shapes of the numbers `owners`. A body ends where
+        the domain does, but for those that are `continued`.
+        """
+        if not len(ends):
+            return np.ones(0)
+        first, length = self.grid.origin[axis], self.grid.lengths[axis]
+        starts = ends.copy()
+        starts[:, axis] -= steps
+        shares, order = np.ones(len(ends)), np.argsort(owners, kind="stable")
+        numbers, begin = np.unique(owners[order], return_index=True)
+        for number, group in zip(numbers.tolist(), np.split(order, begin[1:]), strict=True):
+            for n in (number - 1, *self._touching[number - 1]):
+                shares[group] = np.minimum(shares[group], self.shapes[n].entry(starts[group], axis, steps[group]))
+        outside = np.maximum(first - starts[:, axis], starts[:, axis] - (first + length)) / np.abs(steps)
+        if self.continued and self.grid.periodic[axis]:
+            outside[np.isin(owners, list(self.continued))] = 0.0
+        return np.maximum(shares, outside)
+
+    @cached_property
+    def _touching(self) -> tuple[tuple[int, ...], ...]:
+        """The shapes whose boxes touch that of each shape: the first surface on a way may be theirs."""
+        low, high = (np.array([end[n] for end in (shape.bounds for shape in self.shapes)]) for n in (0, 1))
+        touching = []
+        for n in range(len(self.shapes)):
+            near = ((low <= high[n]) & (high >= low[n])).all(axis=1)
+            near[n] = False
+            touching.append(tuple(np.flatnonzero(near).tolist()))
+        return tuple(touching)
+
+    def together(self, box: Box, layers: int) -> Iterator[Box]:
+        """`touched`, or where that would look at most cells several times, one box around all."""
+        parts = list(self.touched(box, layers))
+        if parts:
+            whole = hull(parts)
+            yield from parts if sum(part.volume for part in parts) < whole.volume else [whole]
+
+    def _inside(self, shape: Shape, box: Box, at: Point) -> np.ndarray:
+        x, y, z = (self.grid.coordinates(at, axis, box.lo[axis], box.hi[axis]) for axis in range(3))
+        return shape.inside(x, y, z)
+
+    def _cells(self, low: tuple[float, float, float], high: tuple[float, float, float]) -> Box:
+        lo, hi = [], []
+        for axis in range(3):
+            n = self.grid.cells[axis]
+            ends = (self.grid.number_at(axis, at) - 0.5 for at in (low[axis], high[axis]))
+            below, above = (min(max(end, -1.0), n) for end in ends)  # however far beyond the domain
+            # one cell more: what rounding may have moved is for the shape to decide
+            lo.append(max(0, math.floor(below)))
+            hi.append(min(n, math.ceil(above) + 1))
+        return Box(triple(lo), triple(hi))
+
+
+def pieces(box: Box, axis: int = 2, cells: int = PIECE) -> Iterator[Box]:
+    """The box in pieces of some planes across an axis each, of so many cells at most if that is not less than one."""
+    if not box:
+        return
+    planes = max(1, cells * box.shape[axis] // box.volume)
+    for start in range(0, box.shape[axis], planes):
+        yield box & box.layer(axis, 0, start, start + planes)

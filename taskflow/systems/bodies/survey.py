@@ -1,0 +1,231 @@
+"""The volumes of bodies and the gaps between them, before anything is computed, and refusals of what cannot be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from taskflow.cases import FACES
+from taskflow.common.errors import BadInput
+from taskflow.runtime.regions import Box, Triple, hull, triple
+from taskflow.runtime.tasks import frame
+from taskflow.systems.bodies.bodies import Bodies
+from taskflow.systems.bodies.solids import Solids, pieces
+
+SAMPLES = 16  # between the centres of two cells
+OPEN = ("inflow", "outflow")
+
+
+@dataclass(frozen=True)
+class BodyPart:
+    """A body, or all of them: its cells, their volume, and the narrowest gap beside it in cells, None without one."""
+
+    name: str
+    cells: int
+    volume: float
+    gap: int | None
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The bodies together, those with names, the part of the domain that is fluid, and warnings in words."""
+
+    all: BodyPart
+    parts: tuple[BodyPart, ...]
+    fluid: float
+    warnings: tuple[str, ...] = field(default=())
+
+
+def survey(bodies: Bodies) -> Survey:
+    """Look at all cells. Raises BadInput where a body has no cell, the fluid has none, or one covers an opening."""
+    solids, grid = bodies.solids, bodies.grid
+    _check_places(bodies)
+    count = np.zeros(len(solids.shapes) + 1, np.int64)
+    volume: np.ndarray = np.zeros(count.shape)
+    gaps = Gaps(grid.cells, grid.periodic, len(solids.shapes))
+    around = hull(box & grid.box for box in solids.boxes)
+    for piece in pieces(_whole(grid.box, 2, around)):
+        numbers = solids.numbers(piece)
+        count += np.bincount(numbers.reshape(-1), minlength=count.size)
+        if not all(grid.uniform):
+            volume += np.bincount(numbers.reshape(-1), grid.volumes(piece).reshape(-1), count.size)
+        gaps.look(numbers, piece, 0)
+        gaps.look(numbers, piece, 1)
+    for piece in pieces(_whole(grid.box, 1, around), axis=1):
+        gaps.look(solids.numbers(piece), piece, 2)
+    count[0] = grid.box.volume - count[1:].sum()
+    if all(grid.uniform):
+        volume = count * grid.volume
+    if not count[0]:
+        raise BadInput("obstacles: no cell is left for the fluid; make them smaller, expressions negative inside only")
+    for number, cells in enumerate(count[1:], start=1):
+        if not cells and not _hidden(solids, number):
+            raise BadInput(f"obstacles[{number}]: no cell has its centre in it; use smaller cells, or a larger body")
+    _check_openings(bodies)
+    parts = tuple(_part(bodies, name, count, volume, gaps) for name in bodies.names)
+    least = min(gaps.narrowest, default=None)
+    together = BodyPart("all", int(count[1:].sum()), float(volume[1:].sum()), least.cells if least else None)
+    fluid = 1 - together.volume / math.prod(grid.lengths)
+    return Survey(together, parts, fluid, tuple(_warnings(bodies, gaps)))
+
+
+def _whole(domain: Box, axis: int, part: Box) -> Box:
+    """The planes across an axis, all of each, that a part of the domain has."""
+    return domain.layer(axis, 0, part.lo[axis], part.hi[axis])
+
+
+def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps: Gaps) -> BodyPart:
+    numbers = [n for n, obstacle in enumerate(bodies.case.obstacles, start=1) if obstacle.name == name]
+    widths = [int(gaps.beside[n]) for n in numbers if gaps.beside[n] < gaps.none]
+    return BodyPart(name, int(count[numbers].sum()), float(volume[numbers].sum()), min(widths, default=None))
+
+
+def _check_places(bodies: Bodies) -> None:
+    """Raises BadInput for a body that is nowhere in the domain."""
+    grid = bodies.grid
+    for number, shape in enumerate(bodies.solids.shapes if bodies.moving else bodies.shapes, start=1):
+        low, high = shape.bounds
+        for axis, name in enumerate("xyz"):
+            start, stop = grid.origin[axis], grid.origin[axis] + grid.lengths[axis]
+            if low[axis] >= stop or high[axis] <= start:
+                raise BadInput(
+                    f"obstacles[{number}]: it lies outside of the domain: {name} from {low[axis]:g} to {high[axis]:g},"
+                    f" where the domain goes from {start:g} to {stop:g}; move it, or leave it out"
+                )
+
+
+def _hidden(solids: Solids, number: int) -> bool:
+    """Return whether a shape has cells, all of which a later one has taken."""
+    alone = Solids(solids.grid, (solids.shapes[number - 1],))
+    return any(alone.numbers(piece).any() for piece in pieces(solids.boxes[number - 1] & solids.grid.box))
+
+
+def _check_openings(bodies: Bodies) -> None:
+    for face in FACES:
+        kind = bodies.case.boundary(face).type
+        if kind not in OPEN:
+            continue
+        axis, high = frame(face)
+        layer = bodies.grid.box.layer(axis, int(high), 0, 1)
+        numbers = bodies.solids.numbers(layer)
+        if numbers.any():
+            number = int(numbers[numbers != 0][0])
+            raise BadInput(
+                f"obstacles[{number}]: it covers {np.count_nonzero(numbers)} of the {layer.volume} cells behind the"
+                f" {kind} {face}; let the body begin at least a cell away from there"
+            )
+
+
+def _warnings(bodies: Bodies, gaps: Gaps) -> Iterator[str]:
+    for number, shape in enumerate(bodies.solids.shapes, start=1):
+        if unlike := getattr(shape, "unlike", ""):
+            yield f"obstacles[{number}].file: {unlike}"
+    for pair, place in gaps.touching.items():
+        if _apart(bodies.solids, pair, place):
+            names = ((n, bodies.case.obstacles[n - 1].name) for n in pair)
+            first, second = (f'obstacles[{n}] ("{name}")' if name else f"obstacles[{n}]" for n, name in names)
+            at = (bodies.grid.coordinates("c", axis, n, n + 1)[0] for axis, n in enumerate(place.cell))
+            yield (
+                f"between {first} and {second} at ({', '.join(f'{value:g}' for value in at)}) is a gap thinner than a"
+                " cell, through which nothing flows: use smaller cells, or close it"
+            )
+
+
+def _apart(solids: Solids, pair: tuple[int, int], place: BodyGap) -> bool:
+    """Return whether some point between the centres of a cell and the next one along an axis is in neither shape."""
+    grid = solids.grid
+    points = [grid.coordinates("c", axis, n, n + 1) for axis, n in enumerate(place.cell)]
+    step = grid.distances("c", place.axis, place.cell[place.axis], place.cell[place.axis] + 1)
+    points[place.axis] = points[place.axis] + step * np.linspace(0, 1, SAMPLES)
+    inside = [solids.shapes[number - 1].inside(*points) for number in pair]
+    return not bool((inside[0] | inside[1]).all())
+
+
+@dataclass(frozen=True, order=True)
+class BodyGap:
+    """So many cells, the first of them behind `cell` along an axis."""
+
+    cells: int
+    axis: int
+    cell: Triple
+
+
+@dataclass(eq=False)
+class Gaps:
+    """The gaps in the pieces of the domain looked at so far.
+
+    `beside` is by number of a shape: the fewest cells in a row beside it, `none` where there are none. `touching` has,
+    for shapes that have cells next to each other, one such place.
+    """
+
+    cells: Triple
+    periodic: tuple[bool, bool, bool]
+    shapes: int
+    beside: np.ndarray = field(init=False)
+    touching: dict[tuple[int, int], BodyGap] = field(default_factory=dict)
+    narrowest: list[BodyGap] = field(default_factory=list)  # of each piece and axis
+
+    def __post_init__(self) -> None:
+        self.none = int(max(self.cells)) + 1
+        self.beside = np.full(self.shapes + 1, self.none, np.int64)
+
+    def look(self, numbers: np.ndarray, piece: Box, axis: int) -> None:
+        """Look along the rows of a piece that has whole ones: numbers [z, y, x] of the shapes that have its cells."""
+        rows = np.ascontiguousarray(np.moveaxis(numbers, 2 - axis, -1))
+        count = rows.shape[-1]
+        begin, end, has = _runs(rows)
+        if not has.size:
+            return
+        line, first, last = begin // count, begin % count, end % count
+        same = line[1:] == line[:-1]
+        before, behind = np.flatnonzero(same), np.flatnonzero(same) + 1
+        width = first[behind] - last[before] - 1
+        meeting = before[width == 0]
+        for pair, n in _pairs(has[meeting], has[meeting + 1]):
+            cell = _cell(rows.shape, piece, axis, int(end[meeting[n]]))
+            self.touching.setdefault(pair, BodyGap(0, axis, cell))
+        low, high = np.flatnonzero(np.r_[True, ~same]), np.flatnonzero(np.r_[~same, True])  # the outermost of each row
+        if self.periodic[axis]:
+            ends = [(end[high], has[high], has[low], first[low] + count - 1 - last[high])]
+        else:
+            ends = [
+                (end[high], has[high], has[high], count - 1 - last[high]),
+                (begin[low], has[low], has[low], first[low]),
+            ]
+        ends.append((end[before], has[before], has[behind], width))
+        for where, one, other, cells in ends:
+            open_ = cells > 0
+            np.minimum.at(self.beside, one[open_], cells[open_])
+            np.minimum.at(self.beside, other[open_], cells[open_])
+            if open_.any():
+                n = int(np.flatnonzero(open_)[cells[open_].argmin()])
+                cell = _cell(rows.shape, piece, axis, int(where[n]))
+                self.narrowest.append(BodyGap(int(cells[n]), axis, cell))
+
+
+def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells in a row that the same shape has: the places of the first and of the last one, and the number."""
+    flat, begins = rows.reshape(-1), np.empty(rows.shape, bool)
+    begins[..., 0] = True
+    np.not_equal(rows[..., 1:], rows[..., :-1], out=begins[..., 1:])
+    begin = np.flatnonzero(begins)
+    has, end = flat[begin].astype(np.int64), np.r_[begin[1:], flat.size] - 1
+    solid = has > 0
+    return begin[solid], end[solid], has[solid]
+
+
+def _pairs(one: np.ndarray, other: np.ndarray) -> Iterator[tuple[tuple[int, int], int]]:
+    """The different pairs, whichever comes first, and where each is found."""
+    both = np.stack([np.minimum(one, other), np.maximum(one, other)])
+    pairs, places = np.unique(both, axis=1, return_index=True)
+    return zip(zip(*pairs.tolist(), strict=True), places.tolist(), strict=True)
+
+
+def _cell(shape: tuple[int, ...], piece: Box, axis: int, place: int) -> Triple:
+    """The cell at a place in the rows of a piece."""
+    outer = [2 - d for d in range(3) if 2 - d != axis]  # the axes of the rows' array, the last one being `axis`
+    indices = dict(zip([*outer, axis], (int(n) for n in np.unravel_index(place, shape)), strict=True))
+    return triple(piece.lo[d] + indices[d] for d in range(3))

@@ -1,0 +1,276 @@
+"""Inflows, and values on walls that depend on the place, over time: each block evaluates them on its own faces, and all
+of them how much enters together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import ceil, log1p, log2
+from typing import Any
+
+import numpy as np
+
+from taskflow.cases import Case
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.formulas.profile_table import Column
+from taskflow.cases.tables.timed import Timed, TimeFunction, Value, placed
+from taskflow.common.errors import BadInput, named
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.boundaries.inflow import along, values
+from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.outflow import convective_outlets, pressure_outlets
+from taskflow.flow.boundaries.rough_wall import KARMAN
+from taskflow.flow.grid import on_face
+from taskflow.flow.model import VELOCITY
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import frame
+
+AXES = "xyz"
+FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound
+ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing leaves
+KEYS = {"T": "temperature", "f": "phase"}
+SAMPLES = 9  # moments at which what enters is tried
+
+
+@dataclass(frozen=True)
+class Inflows:
+    """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows. `walls` are
+    those on walls where they depend on the place. `instead` has the values that a user has set, by key.
+    """
+
+    grid: StaggeredGrid
+    profiles: Mapping[str, Mapping[str, InflowProfile]]
+    openings: OpenBoundaries
+    dtype: str
+    walls: Mapping[str, Mapping[str, InflowProfile]] = field(default_factory=dict)
+    instead: Mapping[str, Value] = field(default_factory=dict)
+
+    def following(self, instead: Mapping[str, Value]) -> Inflows:
+        """Return these with the values `instead` of those of the case, by key, also when they change later."""
+        return replace(self, instead=instead)
+
+    @property
+    def keys(self) -> dict[str, Value]:
+        """The values of the case that change in time, by key."""
+        every = ((face, name, profile) for face, side in self.all_profiles.items() for name, profile in side.items())
+        values = ((f, name, p.function if isinstance(p, EvenFunction) else p) for f, name, p in every if p.varies)
+        return {_key(face, name): value for face, name, value in values if isinstance(value, Timed)}
+
+    @property
+    def all_profiles(self) -> dict[str, Mapping[str, InflowProfile]]:
+        return {**self.profiles, **self.walls}
+
+    @property
+    def varies(self) -> bool:
+        """Return whether anything changes in time."""
+        return any(profile.varies for side in self.all_profiles.values() for profile in side.values())
+
+    def begin(self, shard: Shard) -> dict[str, float]:
+        """Write what enters at time 0; the scalars that the first step needs."""
+        return self._written(shard, [0.0] * len(self.openings.endings))
+
+    def advance(self, shard: Shard, time: float, dt: float, last: float = 0.0) -> dict[str, float]:
+        """Write what enters at the ends of the stages of a step from `time` to time + dt; the scalars that it needs.
+        How long the `last` step was makes no difference.
+        """
+        return self._written(shard, [time + dt * end for end in self.openings.scheme.ends]) if self.varies else {}
+
+    def at(self, face: str, name: str, time: float, cells: Box) -> np.ndarray:
+        """The values [z, y, x] of a quantity on the faces of a side in these cells, in double precision."""
+        axis, high = frame(face)
+        ends = [start + length for start, length in zip(self.grid.origin, self.grid.lengths, strict=True)]
+        x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
+        x, y, z = map(np.minimum, (x, y, z), ends)  # rounding may not take the last one out of the domain
+        edge = np.array([ends[axis] if high else self.grid.origin[axis]])
+        x, y, z = (edge if a == axis else places for a, places in enumerate((x, y, z)))
+        profile, value = self.all_profiles[face][name], self.instead.get(_key(face, name))
+        if value is not None:
+            profile = _on_wall(value) if face in self.walls else _formula(value)
+        with named(f"boundaries.{face}.{KEYS.get(name, 'velocity')}"):
+            return profile(x[None, None, :], y[None, :, None], z[:, None, None], time)
+
+    def check(self, times: list[float]) -> None:
+        """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""
+        for time in times if self.varies else times[:1]:
+            for face, side in self.all_profiles.items():
+                for name in side:
+                    entering = self.at(face, name, time, along(face, name, self.grid.constants))
+                    if name == "f" and not 0 <= entering.min() <= entering.max() <= 1:
+                        extremes = f"values from {entering.min():g} to {entering.max():g} at time {time:g}"
+                        raise BadInput(f"boundaries.{face}.phase: {extremes}; a share of phase 1 is between 0 and 1")
+            self._flow(time)
+
+    def fastest(self, times: list[float]) -> list[np.ndarray]:
+        """The largest |u|, |v|, |w| that enter on each side."""
+        fastest = []
+        for face in self.profiles:
+            over = on_face(face, self.grid.constants)
+            speeds = [[np.abs(self.at(face, name, t, over)).max() for name in VELOCITY] for t in times]
+            fastest.append(np.max(speeds, axis=0))
+        return fastest
+
+    def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
+        moments = dict(zip(self.openings.endings, times, strict=True))
+        for face, profiles in self.all_profiles.items():
+            own = shard.partition.homes[values(face, next(iter(profiles)), next(iter(moments)))].blocks[shard.block]
+            mine = {name: cells for name in profiles if (cells := along(face, name, self.grid.constants) & own)}
+            entering = (  # nothing, where the block is not at the side
+                (mine[name], {values(face, name, ending): self.at(face, name, time, mine[name])})
+                for name, (ending, time) in product(mine, moments.items())
+            )
+            shard.write_parts([values(face, *one) for one in product(profiles, moments)], entering)
+        if not self.profiles:
+            return {}
+        flows = [self._flow(time) for time in times]
+        largest = max(speed for _, speed in flows) * self.grid.constants.unevenness
+        bound = FINEST * 2.0 ** ceil(log2(largest)) if largest > 0 else FINEST
+        names = (f"outflow_speed{ending}" for ending in self.openings.scheme.endings)
+        return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "sum_bound": bound}
+
+    def inward(self, face: str, time: float) -> np.ndarray:
+        """The speeds at which fluid enters at an inflow, as its fields hold them, in double precision."""
+        axis, high = frame(face)
+        normal = self.at(face, "uvw"[axis], time, on_face(face, self.grid.constants))
+        return normal.astype(self.dtype).astype(np.float64) * (-1.0 if high else 1.0)
+
+    def _flow(self, time: float) -> tuple[float, float]:
+        """The mean outward speed where what leaves is carried out, and the largest of all speeds through open sides."""
+        net, gross, largest = 0.0, 0.0, 0.0
+        for face in self.profiles:
+            inward, area = self.inward(face, time), self.grid.area(frame(face)[0])
+            shares = self.grid.area_shares(frame(face)[0])
+            net += float((shares * inward).sum()) * area
+            gross += float((shares * np.abs(inward)).sum()) * area
+            largest = max(largest, float(np.abs(inward).max()))
+        leaves = convective_outlets(self.openings.boundaries)
+        if leaves:
+            axis, _ = frame(leaves[0])
+            mean = net / (self.grid.area(axis) * on_face(leaves[0], self.grid.constants).volume)
+            return mean, max(largest, abs(mean))
+        rounding = ROUNDING * float(np.finfo(self.dtype).eps) * gross
+        if not pressure_outlets(self.openings.boundaries) and abs(net) > rounding:
+            when = f" at time {time:g}" if self.varies else ""
+            raise BadInput(
+                f"boundaries: {net:g} (volume per time) more enters than leaves{when}, and there is no way out; give a"
+                ' side type = "outflow"'
+            )
+        return 0.0, largest
+
+
+def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
+    """The profiles that enter at a face, by field."""
+    side = case.boundary(face)
+    profiles: dict[str, InflowProfile] = {}
+    if side.table:
+        profiles = {name: Column(side.table, name) for name in (*VELOCITY, *(["T"] if case.heat else []))}
+    elif side.log_law:
+        profiles = dict(zip(VELOCITY, _wind(case, face), strict=True))
+    else:
+        profiles = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
+    if case.heat and side.temperature is not None:
+        profiles["T"] = _formula(side.temperature)
+    if side.phase is not None:
+        profiles["f"] = _formula(2.0 - side.phase if isinstance(side.phase, float) else side.phase)
+    return profiles
+
+
+def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
+    """The profiles of what depends on the place on walls, by face and field: of the velocities along them, and of T."""
+    walls: dict[str, dict[str, InflowProfile]] = {}
+    for face, side in case.boundaries.sides.items():
+        if side.type == "wall" and placed(*(side.velocity or ())):
+            along = zip(VELOCITY, side.velocity or (), strict=True)
+            walls[face] = {name: _on_wall(value) for name, value in along if VELOCITY[name][1] != face[0]}
+        if side.type == "wall" and side.temperature is not None and placed(side.temperature):
+            walls[face] = {**walls.get(face, {}), "T": _on_wall(side.temperature)}
+    return walls
+
+
+def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, face: str) -> float:
+    """The number of largest size, with its sign, that a profile of some kind has at the faces and the centres of a
+    wall's cells in the run. Raises BadInput where it is not finite.
+    """
+    axis, high = frame(face)
+    faces = [grid.faces(along) for along in range(3)]
+    ends = [np.concatenate([x, (x[:-1] + x[1:]) / 2]) for x in faces]
+    ends[axis] = faces[axis][[-high]]
+    places = ends[0][None, None, :], ends[1][None, :, None], ends[2][:, None, None]
+    with named(f"boundaries.{face}.{kind}"):
+        values = np.concatenate([np.ravel(_on_wall(value)(*places, time)) for time in moments(case)])
+    return float(values[np.abs(values).argmax()])
+
+
+def _key(face: str, name: str) -> str:
+    """The key of the case that gives a quantity on a face."""
+    return f"boundaries.{face}.{KEYS[name] if name in KEYS else f'velocity[{1 + [*VELOCITY].index(name)}]'}"
+
+
+def _formula(value: Value) -> InflowProfile:
+    return Expression(value) if isinstance(value, float) else value
+
+
+def _on_wall(value: Value) -> InflowProfile:
+    """On walls functions are those of the time."""
+    return EvenFunction(value) if isinstance(value, TimeFunction) else _formula(value)
+
+
+def _wind(case: Case, face: str) -> list[LogProfile]:
+    law = case.boundary(face).log_law
+    assert law is not None
+    axis, high = frame(face)
+    speed = law.friction_velocity or (law.speed or 0.0) * KARMAN / log1p((law.height or 0.0) / law.roughness)
+    inward = triple((-1 if high else 1) if a == axis else 0 for a in range(3))
+    direction = np.array(law.direction or inward, np.float64)
+    up = AXES.index(law.up)
+    ground = case.grid.origin[up] if law.ground is None else law.ground
+    return [LogProfile(speed, law.roughness, up, ground, share) for share in direction / np.linalg.norm(direction)]
+
+
+def moments(case: Case) -> list[float]:
+    """Times of the run, the first and, where that is known, the last among them."""
+    return [case.end_time * n / (SAMPLES - 1) for n in range(SAMPLES)] if case.end_time else [0.0]
+
+
+@dataclass(frozen=True)
+class EvenFunction:
+    """A function of the time alone, the same at all places."""
+
+    function: TimeFunction
+
+    varies = True
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float) -> np.ndarray:
+        """Its value at all places, to whose shape they broadcast."""
+        return np.full(np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)), self.function.at(t))
+
+
+@dataclass(frozen=True)
+class LogProfile:
+    """A velocity component over rough ground (P. J. Richards, R. P. Hoxey 1993, J. Wind Eng. Ind. Aerodyn. 46, 145):
+
+        share (friction_velocity / 0.41) ln((s - ground + roughness) / roughness)
+
+    where s is the coordinate along `up`, a direction by its number, and 0 below the ground. `share` is the component
+    of the wind's direction, a unit vector.
+    """
+
+    friction_velocity: float
+    roughness: float
+    up: int
+    ground: float
+    share: float
+
+    varies = False
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
+        """Values in float64, in the shape to which x, y and z broadcast."""
+        height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
+        speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
+        return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))
+
+
+InflowProfile = Timed | Column | EvenFunction | LogProfile
+"""A quantity on a side as a function of place and time; without `varies` it is the same at all times."""

@@ -1,0 +1,202 @@
+"""Records of a run, such as snapshots, on one block: copied out of the fields between two steps, written meanwhile."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from taskflow.cases.timing.schedule import Every
+from taskflow.common.caching import cached_property
+from taskflow.output import (
+    BlockStore,
+    ChartsBlockStore,
+    Guard,
+    Store,
+    Writer,
+    shares,
+    sum_of_group,
+    sum_of_times,
+    unguarded,
+)
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box
+
+Computed = Callable[[float, Box], np.ndarray]
+SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
+
+
+@dataclass(frozen=True)
+class WriteStatus:
+    """The records of a block, from which the client makes visible what is left at the end: the numbers of each,
+    its time among them, and how many the block has written.
+    """
+
+    records: tuple[Mapping[str, float], ...]
+    complete: int
+
+
+@dataclass(frozen=True)
+class PlaneLayers:
+    """The layers of cells of a plane, in the index space of all cells, and how often they are recorded."""
+
+    cells: tuple[Box, ...]
+    every: Every
+
+
+@dataclass(frozen=True)
+class GroupPlace:
+    """The place of records: a group of a store, which a block fills by its writer, behind the records of `times`.
+    `guard` is called before the store is changed.
+    """
+
+    path: Path
+    group: str
+    shard: Shard
+    writer: Writer
+    times: Iterable[float] = ()
+    guard: Guard = unguarded
+
+
+class Recording(ABC):
+    """The part of one block in a group of the store; block 0 makes records visible."""
+
+    def __init__(self, place: GroupPlace) -> None:
+        self.place, self.shard = place, place.shard
+        self._store = Store(place.path, place.group) if place.shard.block == 0 else None
+        self._records: list[Mapping[str, float]] = [{"time": time} for time in place.times]
+        self._unplanned = 0
+        self._summed = 0, 0  # records, and the checksum of their times
+        self.complete = len(self._records)
+
+    def take(self, *, planned: bool = True, **about: float) -> None:
+        """Hand the present fields over to be written, with numbers that belong to them, their time among them. Waits
+        while two records are still being written. All blocks have to call it.
+
+        A record that is not `planned` is only there because the run was stopped, and is the last one.
+        """
+        index = len(self._records)
+        if self._store is not None:
+            self.place.guard()
+            if index + 1 > self._store.capacity:
+                self.place.writer.settle()  # growing changes chunks that it may be writing
+                self._store.grow(index + 1)
+        self._records.append(about)
+        self._copy(index)
+        self._unplanned = 0 if planned else 1
+
+    @abstractmethod
+    def _copy(self, index: int) -> None:
+        """Copy out of the fields what the block writes of record `index`, and have it written soon."""
+
+    def flush(self) -> None:  # noqa: B027  what is copied may be written at once
+        """Have everything written that was copied."""
+
+    def _submit(self, write: Callable[[], None], count: int) -> None:
+        """Have so many records written."""
+
+        def job() -> None:
+            write()
+            self.complete += count
+
+        self.place.writer.submit(job)
+
+    def commit(self, complete: int) -> None:
+        """Make visible what all blocks have written: so many records."""
+        if self._store is not None:
+            for index in range(len(self._store.times), complete):
+                self.place.guard()
+                self._store.commit(index, **self._records[index])
+
+    def sync(self) -> None:
+        """Wait until the disk has what makes records visible, but not yet the records."""
+        if self._store is not None:
+            self._store.sync()
+
+    @property
+    def planned(self) -> int:
+        """The number of records without one that was taken only because the run was stopped."""
+        return len(self._records) - self._unplanned
+
+    @property
+    def sum_of_times(self) -> int:
+        """The checksum of the times of those that are planned."""
+        known, crc = self._summed
+        crc = sum_of_times((record["time"] for record in self._records[known : self.planned]), crc)
+        self._summed = self.planned, crc
+        return crc
+
+    @cached_property
+    def fixed(self) -> int:
+        """The checksum of what does not change in the group."""
+        return sum_of_group(self.place.path, self.place.group)
+
+    @property
+    def visible(self) -> int:
+        """The number of visible records, as far as this block knows."""
+        return len(self._store.times) if self._store is not None else 0
+
+    @property
+    def last(self) -> float | None:
+        """The time of the last one."""
+        return self._records[-1]["time"] if self._records else None
+
+    @property
+    def status(self) -> WriteStatus:
+        """The status of these records, for the client."""
+        return WriteStatus(tuple(self._records), self.complete)
+
+
+class FieldRecording(Recording):
+    """Fields, or layers of them: every block writes what it has. Some may be `computed` from the time for a box."""
+
+    def __init__(self, place: GroupPlace, computed: Mapping[str, Computed] = MappingProxyType({})) -> None:
+        super().__init__(place)
+        self._computed = computed
+        files, guard = place.writer.files, place.guard
+        self._output = BlockStore(place.path, place.shard.cells, place.group, files=files, guard=guard)
+
+    def _copy(self, index: int) -> None:
+        self.place.writer.reserve()
+        time = self._records[index]["time"]
+        held = {
+            name: partial(self._computed[name], time, box) if name in self._computed else self.shard.hold(name, box)
+            for name, box in self._output.boxes.items()
+        }
+        # Who allocates may have to wait for all GPUs of a process: none goes on.
+        self.shard.meet(self.place.writer.patience)
+        self._submit(lambda: self._output.write(index, held), 1)
+
+
+class ChartRecording(Recording):
+    """Fields on charts, or in `layers` of their cells: every block writes what it has of them."""
+
+    def __init__(self, place: GroupPlace, layers: Sequence[Box] = ()) -> None:
+        super().__init__(place)
+        partition, files = place.shard.partition, place.writer.files
+        self._parts = shares(layers or partition.region.charts, partition.cells_of(place.shard.block))
+        pieces = [piece for piece, _ in self._parts]
+        self._output = ChartsBlockStore(place.path, pieces, place.group, files=files, guard=place.guard)
+
+    def _copy(self, index: int) -> None:
+        self.place.writer.reserve()
+        output, hold = self._output, self.shard.hold
+        held = {name: [(piece, hold(name, box)) for piece, box in self._parts] for name in output.fields}
+        self.shard.meet(self.place.writer.patience)  # as `FieldRecording` does
+        self._submit(lambda: output.write(index, held), 1)
+
+
+def complete(path: Path, group: str, blocks: Iterable[WriteStatus]) -> int:
+    """Make the records of a group visible that every block has written; how many there are then."""
+    store, statuses = Store(path, group), list(blocks)
+    records = max((status.records for status in statuses), key=len, default=())
+    written = min((status.complete for status in statuses), default=0)
+    for index in range(len(store.times), min(written, len(records))):
+        store.commit(index, **records[index])
+    store.sync()
+    return len(store.times)

@@ -1,0 +1,205 @@
+"""A case made concrete: its region, its partition into blocks, its model, and the programs that record it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
+
+from taskflow.cases import Case
+from taskflow.cases.tables.particles import MOST
+from taskflow.cases.timing.schedule import Clock
+from taskflow.cases.timing.steady import Settled
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
+from taskflow.flow.bodies.placement import PlacedStep
+from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
+from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
+from taskflow.flow.measures.statistics import Statistics
+from taskflow.flow.model import VELOCITY, FlowModel, Model
+from taskflow.output import TimeSeries
+from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
+from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
+from taskflow.systems.base.domain import CaseOnBlocks, Domain
+from taskflow.systems.base.interfaces import Entering, Measures
+from taskflow.systems.base.step_cost import StepCost
+from taskflow.systems.base.system import System
+from taskflow.systems.projection import system_of
+from taskflow.systems.records.fields import STATISTICS
+from taskflow.systems.records.particles import ParticleSeries, ParticleTransport
+from taskflow.systems.records.series import Integral
+from taskflow.systems.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedCase(CaseOnBlocks):
+    """A case with its system of equations: its fields in their region, its programs, and what is measured of it. Raises
+    BadInput where the blocks do not fit the grid.
+    """
+
+    @property
+    def domain(self) -> Domain:
+        return self.system.domain
+
+    @cached_property
+    def system(self) -> System:
+        """The system of equations that the case is of."""
+        return system_of(self.case)(self)
+
+    @cached_property
+    def model(self) -> Model:
+        return self.system.model
+
+    @cached_property
+    def clock(self) -> Clock:
+        return self.system.clock
+
+    @cached_property
+    def measures(self) -> Measures:
+        return self.system.measures
+
+    @property
+    def monitor(self) -> Program:
+        return self.measures.monitor
+
+    @cached_property
+    def settled(self) -> Settled | None:
+        """The criterion of a steady state; None where the run does not stop there."""
+        return self.system.settled
+
+    @cached_property
+    def inflows(self) -> Entering | None:
+        """The values that enter at inflows, written for every step; None where none are."""
+        return self.system.inflows
+
+    @cached_property
+    def averages(self) -> TimeAverages[Statistics] | None:
+        """The averages over time; None where nothing is averaged."""
+        table = self.case.statistics
+        if table is None or table.fields is None:
+            return None
+        names = tuple(sorted(table.fields, key=self.case.recordable.index))
+        centred = self.model.fields.get("u") == "c"
+        statistics = Statistics(names, self.domain.boxes, table.order, self.system.budget, centred)
+        return TimeAverages(statistics, table.start, table.every, table.write)
+
+    @cached_property
+    def spectra(self) -> tuple[AveragedSpectra, ...]:
+        if not self.case.spectra:
+            return ()
+        about = self.grid, self._main, self.system.metadata
+        return tuple(averaged_spectra(self.case, table, *about) for table in self.case.spectra)
+
+    @property
+    def averaged(self) -> dict[str, Statistics | Spectra]:
+        """Everything that is averaged over time, by its group of the store, in the order of the samples."""
+        averaged = {STATISTICS: self.averages.statistics} if self.averages else {}
+        return {**averaged, **{spectra.series.group: spectra.averages.statistics for spectra in self.spectra}}
+
+    @cached_property
+    def integrals(self) -> tuple[Integral, ...]:
+        """The integrals over surfaces; those that are measured equally often stand side by side."""
+        integrals = list(self.system.surfaces)
+        for iso in self.case.isosurfaces:
+            words = f"area of the surface on which {iso.field} = {iso.value:g}"
+            series = TimeSeries.of_numbers(iso.name, {"area": words}, {"field": iso.field, "value": iso.value})
+            integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
+        return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
+
+    @cached_property
+    def particles(self) -> ParticleTransport | None:
+        """The particles that the flow carries; None without any."""
+        return transport(self.case, self.system, self._main) if self.case.particles else None
+
+    @cached_property
+    def step(self) -> Program:
+        """The program of a step: that of the model, with particles, if there are any, and bodies that kernels place."""
+        step = self.particles.carrying if self.particles else self.model.step
+        moving = self.system.moving
+        return PlacedStep(moving.placement, step) if moving and moving.placement else step
+
+    @property
+    def recorded(self) -> tuple[tuple[Program, ...], ...]:
+        """The programs by which something is recorded after steps, in their order; those that always come one after the
+        other, as they are due at the same time, together.
+        """
+        derived = ((self.system.computed,),) if self.system.computed else ()
+        often = groupby(self.integrals, key=lambda integral: integral.every)
+        measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
+        sampled = [(table.sampling,) for table in self.particles.series] if self.particles else []
+        return (*derived, *measured, *sampled, *((averaged.sample,) for averaged in self.averaged.values()))
+
+    @cached_property
+    def partition(self) -> Partition:
+        """The region of all fields, cut into the blocks; beside it those of the pressure solver and of spectra."""
+        spectra = partitions([waves.averages.statistics for waves in self.spectra])
+        particles = [table.fields.partition for table in self.particles.series] if self.particles else []
+        return replace(self._main, beside=(*self.model.partitions(self._main), *spectra, *particles))
+
+    @cached_property
+    def _main(self) -> Partition:
+        averages = self.averages.statistics.fields if self.averages else {}
+        centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
+        kept = self.settled.fields if self.settled else {}
+        derived = self.system.computed.fields if self.system.computed else {}
+        fields = self.model.fields | derived | averages | centred | kept
+        constant = {field.name: field for field in self.system.constant_fields}
+        numbers = (Field(name, self.dtype, place) for name, place in fields.items() if name not in constant)
+        flags = (Field(name, kind) for name, kind in self.model.flags.items())
+        space = FieldSpace((*numbers, *self.model.several(self.dtype), *flags, *constant.values()))
+        return self.domain.partition(space, self.model.ghost, self.blocks)
+
+    @cached_property
+    def step_cost(self) -> StepCost:
+        """A step of the model in the long run: what it sends and moves."""
+        return StepCost(self.model.step, self.partition)
+
+    @cached_property
+    def carried(self) -> Cells:
+        """The cells, by role, that decide all that comes after a step: what a checkpoint holds.
+
+        Fields that programs never write are left out, as are those that `Model.prepare` alone writes: they are as they
+        were at the start. Of those of the solver's own
+        regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used; nor
+        is one of charts, whose outer ghost cells kernels may look at and not use.
+        """
+        model, main = self.model, self.partition.region.fields if self.partition.pieces is None else {}
+        judged = self.settled.programs if self.settled else ()
+        begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
+        written = overwritten((model.start, *begun, model.step), self.partition)
+        after = (*judged, self.monitor, *chain(*self.recorded))
+        computed = tuple(name for name in self.case.output_fields if name in model.fields)
+        cells = live_in((self.step, *after), self.partition, computed)
+        if prepared := overwritten((model.prepare,), self.partition):
+            changed = overwritten((*begun, self.step, *after), self.partition)
+            cells = {role: boxes for role, boxes in cells.items() if role in changed or role not in prepared}
+        kept = {
+            role: boxes
+            if role in main
+            else tuple(c for box in boxes for averaged in written.get(role, ()) if (c := box & averaged))
+            for role, boxes in cells.items()
+        }
+        return {role: boxes for role, boxes in kept.items() if boxes and role in written}
+
+
+def transport(case: Case, system: System, partition: Partition) -> ParticleTransport:
+    """All particles of a case, on the blocks of a partition. Raises BadInput where they have too many slots."""
+    model, metadata = system.model, system.metadata
+    assert isinstance(model, FlowModel), "other models refuse the table"
+    extent, series = Extent.of(model.staggered, model.boundaries), []
+    for number, table in enumerate(case.particles, start=1):
+        if table.total * len(partition) > MOST:
+            raise BadInput(
+                f"particles[{number}]: {table.total} particles on {len(partition)} blocks, each of which has room for"
+                f" all, are more than {MOST}; give fewer particles or machine.blocks"
+            )
+        sampled = {name: metadata[name] for name in (*VELOCITY, *(table.fields or ()))}
+        locations = {name: about.location for name, about in sampled.items()}
+        inertia = table.inertia(case.body.gravity)
+        fields = ParticleFields(table.name, table.total, partition, locations, inertia)
+        sampling = Sampling(fields, extent)
+        periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
+        described = TimeSeries.of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
+        series.append(ParticleSeries(table, fields, sampling, described))
+    carried, bodies = tuple(one.fields for one in series), model.obstacles is not None
+    carrying = Carrying(carried, extent, model.step, bodies)
+    return ParticleTransport(tuple(series), carrying)

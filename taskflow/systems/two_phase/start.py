@@ -1,0 +1,260 @@
+"""The phases at the start: the shapes that they fill, [[two_phase.shapes]], and what can be said of them before
+anything is computed, for `taskflow check`, which has to be quick.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from taskflow.cases.language.problems import Problem, numbered, shown
+from taskflow.cases.language.table import entry
+from taskflow.cases.tables.grid import AXES, GridTable
+from taskflow.cases.tables.initial import Function, Profile
+from taskflow.cases.tables.magnitudes import places_have_squares
+from taskflow.cases.tables.obstacles import SHAPES, ShapeTable
+from taskflow.common.errors import BadInput, named
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.grid import Grid
+from taskflow.flow.operators.phases import Phases
+from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, SurfaceDistance
+from taskflow.runtime.regions import triple
+from taskflow.systems.bodies.bodies import shape
+
+REACH = 3  # spacings, as far as distances to triangles are found: the first iterations go on from there
+FARTHEST = 1e50  # where a corner of a triangle may be: squares of its areas are finite
+SAMPLES = 1 << 21  # cells in which phi is looked at: of larger grids coarser ones
+POINTS = 20_000  # of the interface at which its curvature is looked at
+FEWER = 2_000  # where phi takes long
+HALVINGS = 12
+LONG = 2  # times as long as wide: of longer cells many find no foot on the interface
+FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
+MOST = 0.95  # share of the interface that is bent less than its smallest radius says: corners do not count
+SHIFTS = np.linspace(0, 1, 17)[:, None]  # of an interface within a cell
+
+Phi = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+class PhaseShape(ShapeTable):
+    """A shape that a phase fills at the start."""
+
+    type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(
+        "the shape, with its keys, as of [obstacles](#obstacles)", remedy=f"give one of {', '.join(SHAPES)}"
+    )
+    phase: Literal[1, 2] = entry("the phase in it", remedy="give the phase in it, 1 or 2")
+
+
+def composed(shapes: Sequence[PhaseShape], background: int, grid: GridTable) -> Profile | Composition:
+    """phi of phases that fill shapes, one after the other: the distance to the interface, positive in phase 1. With
+    functions of Python it is one itself, which is computed once. Raises BadInput where a file cannot be read, or its
+    triangles are nowhere in the domain.
+    """
+    parts = []
+    for number, table in enumerate(shapes, start=1):
+        with named(f"two_phase.shapes[{number}]"):
+            outline = _outline(table, grid, f"two_phase.shapes[{number}].inside")
+            parts.append((outline, table.phase == 1))
+    far = math.hypot(*grid.lengths)
+    phi = Composition(tuple(parts), far if background == 1 else -far)
+    return Function(phi) if any(isinstance(table.inside, Function) for table in shapes) else phi
+
+
+def _outline(table: PhaseShape, grid: GridTable, inside: str) -> Distance:
+    outline = shape(table.type, table, grid, inside)
+    if not isinstance(outline, ClosedSurface):
+        return cast(Pointwise, outline)  # as all other shapes are
+    for axis, low, high, (start, end) in zip(AXES, *outline.bounds, grid.ends, strict=True):
+        if high <= start or low >= end or max(-low, high) > FARTHEST:
+            raise BadInput(
+                f"{table.file}: its triangles go from {low:g} to {high:g} along {axis}, and the domain from {start:g}"
+                f" to {end:g}; give a scale or a shift by which they are in it"
+            )
+    return SurfaceDistance(outline, REACH * max(a / n for a, n in zip(grid.lengths, grid.cells, strict=True)))
+
+
+def shapes_are_inside(two_phase: Any, grid: GridTable) -> Iterator[Problem]:
+    """Problems with shapes of `two_phase` that are nowhere in the domain; of files nothing is known here."""
+    for place, table in numbered(shapes=two_phase.shapes or ()):
+        key = ("two_phase", *place)
+        if unfit := list(places_have_squares(key, table)):
+            yield from unfit
+        elif table.type not in ("surface", "heights"):
+            low, high = shape(table.type, table, grid).bounds
+            if any(a >= end or b <= start for a, b, (start, end) in zip(low, high, grid.ends, strict=True)):
+                yield grid.beyond((*key, "type"), table.type)
+
+
+@dataclass(frozen=True)
+class InitialPhases:
+    """The share of phase 1 in the domain, whether phi has both signs, and the smallest radius of the interface in
+    cells: 95 % of it are bent less; infinite where it is flat, or there is none.
+    """
+
+    share: float
+    both: bool
+    radius: float
+
+
+def told(start: InitialPhases) -> Iterator[tuple[str, str]]:
+    """Label and text of what `taskflow check` says of them."""
+    yield "", f"phase 1 fills {start.share:.4g} of the domain, phase 2 {1 - start.share:.4g}"
+    if start.radius < FLAT:
+        yield "", f"smallest radius about {start.radius:.3g} cells: 95 % of the interface are bent less"
+    if start.radius < COARSE:
+        yield "warning", f"the smallest radius is {start.radius:.2g} cells; give more cells: {COARSE} or better ten"
+
+
+def initial_phases(phi: Phi, grid: StaggeredGrid, points: int = POINTS) -> InitialPhases:
+    """Look at phi in the centres of cells, of a grid of more than `SAMPLES` cells in those of wider ones, and at some
+    `points` of the interface.
+
+    Raises BadInput where a value is not finite.
+    """
+    wider = math.ceil((grid.box.volume / SAMPLES) ** (1 / 3))
+    cells = triple(max(1, n // wider) for n in grid.cells)
+    domain = zip(grid.origin, cells, grid.lengths, strict=True)
+    axes = [begin + (np.arange(n) + 0.5) * length / n for begin, n, length in domain]
+    values = np.asarray(phi(*np.meshgrid(*axes, indexing="ij")))
+    low, high = float(values.min()), float(values.max())
+    share = float(_shares(values).mean())
+    ends = _crossings(values, axes, points)
+    radius = math.inf
+    if len(ends[0]):
+        radius = _radius(phi, _between(phi, *ends), grid)
+    return InitialPhases(share, low < 0 < high, radius)
+
+
+def _shares(values: np.ndarray) -> np.ndarray:
+    """The share of each cell in which phi is positive, about: as of a plane."""
+    across = sum(np.abs(np.gradient(values, axis=axis)) for axis in range(3) if values.shape[axis] > 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.clip(0.5 + values / across, 0, 1)
+    return np.where(across == 0, values > 0, shares)
+
+
+def _crossings(values: np.ndarray, axes: list[np.ndarray], points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Centres of neighbouring cells [n, xyz] of which the first are in phase 1 and the others in phase 2, of as many as
+    these `points`, about.
+    """
+    inside, outside = [], []
+    for axis in range(3):
+        first, second = (np.take(values > 0, range(n, values.shape[axis] - 1 + n), axis) for n in (0, 1))
+        places = np.argwhere(first != second)
+        here = np.stack([axes[n][places[:, n]] for n in range(3)], axis=1)
+        beyond = here.copy()
+        beyond[:, axis] = axes[axis][places[:, axis] + 1]
+        begins = first[first != second][:, None]
+        inside.append(np.where(begins, here, beyond))
+        outside.append(np.where(begins, beyond, here))
+    thin = 1 + sum(map(len, inside)) // points
+    return np.concatenate(inside)[::thin], np.concatenate(outside)[::thin]
+
+
+def _between(phi: Phi, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """Points of the interface between others."""
+    for _ in range(HALVINGS):
+        middle = (inside + outside) / 2
+        positive = (_at(phi, middle) > 0)[:, None]
+        inside, outside = np.where(positive, middle, inside), np.where(positive, outside, middle)
+    return (inside + outside) / 2
+
+
+def _at(phi: Phi, points: np.ndarray) -> np.ndarray:
+    """The values at points [n, xyz]; a function of Python sees arrays of three dimensions, as it does on a grid."""
+    return np.asarray(phi(*points.T[:, :, None, None])).reshape(-1)
+
+
+def _radius(phi: Phi, points: np.ndarray, grid: StaggeredGrid) -> float:
+    """The smallest radius in cells, from the larger principal curvature of phi = 0 by differences over a cell."""
+    wide = [axis for axis in range(3) if grid.cells[axis] > 2]
+    steps = np.diag([grid.spacing[axis] if axis in wide else 0.0 for axis in range(3)])
+    low = np.array(grid.origin) + steps.sum(axis=0)
+    points = np.clip(points, low, np.array(grid.origin) + grid.lengths - steps.sum(axis=0))
+
+    def at(shift: np.ndarray) -> np.ndarray:
+        return _at(phi, points + shift)
+
+    here, slope, bent = at(np.zeros(3)), np.zeros((3, len(points))), np.zeros((3, 3, len(points)))
+    for a in wide:
+        h, up, down = grid.spacing[a], at(steps[a]), at(-steps[a])
+        slope[a], bent[a, a] = (up - down) / (2 * h), (up - 2 * here + down) / h**2
+        for b in (b for b in wide if b < a):
+            alike, apart = steps[a] + steps[b], steps[a] - steps[b]
+            bent[a, b] = bent[b, a] = (at(alike) - at(apart) - at(-apart) + at(-alike)) / (4 * h * grid.spacing[b])
+    largest = np.quantile(_curvature(slope, bent), MOST)
+    return float(1 / (largest * max(grid.spacing[axis] for axis in wide))) if largest > 0 else math.inf
+
+
+def _curvature(g: np.ndarray, hessian: np.ndarray) -> np.ndarray:
+    """The larger principal curvature of level surfaces, without its sign (R. Goldman 2005, Comput. Aided Geom. Design
+    22, 632), from first [xyz] and second derivatives [xyz, xyz].
+    """
+    square = (g**2).sum(axis=0)
+    once = np.einsum("an,abn,bn->n", g, hessian, g)
+    minors = np.cross(hessian[[1, 2, 0]], hessian[[2, 0, 1]], axis=1)  # rows of the adjugate of a symmetric matrix
+    gauss = np.einsum("an,abn,bn->n", g, minors, g)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = (square * np.trace(hessian) - once) / (2 * square**1.5)
+        gauss = gauss / square**2
+    curvature = np.abs(mean) + np.sqrt(np.maximum(mean**2 - gauss, 0))
+    return np.where(square > 0, curvature, 0.0)
+
+
+def long_cells(grid: Grid, thickness: float) -> Iterator[str]:
+    """A warning of cells much longer than wide: the density changes over so many of the longest spacings, and the
+    curvature is found within two of the shortest.
+    """
+    short, long = min(grid.resolved), max(grid.resolved)
+    if long > LONG * short:
+        yield (
+            f"grid.cells = {shown(grid.cells)}: cells are {long / short:.3g} times as long as wide, and both phases mix"
+            f" over {2 * thickness * long:.3g}, {thickness:g} of the longest spacings on either side of the interface;"
+            " give more cells along that, or a single one"
+        )
+
+
+def friction(phases: Phases, spacing: tuple[float, float, float], width: float) -> float:
+    """The largest rate of friction on faces next to a flat interface, wherever in a cell it is: what `friction_rate`
+    measures, about, for an interface of half this width. `spacing` is infinite where nothing changes.
+    """
+    most = 0.0
+    for axis, across in enumerate(spacing):
+        if across == math.inf:
+            continue
+        cells = (np.arange(-8, 9) + SHIFTS) * across / width
+        f = np.where(np.abs(cells) < 1, (1 + cells + np.sin(np.pi * cells) / np.pi) / 2, cells > 0)
+        rho = phases.density_2 + (phases.density_1 - phases.density_2) * f
+        mu, edges = _viscosity(phases, f), _viscosity(phases, (f[:, 1:] + f[:, :-1]) / 2)
+        others = sum(2 / spacing[n] ** 2 for n in range(3) if n != axis)
+        normal = ((mu[:, 1:] + mu[:, :-1]) / across**2 + others * edges) / (rho[:, 1:] + rho[:, :-1])
+        inner = slice(1, -1)
+        beside = ((edges[:, 1:] + edges[:, :-1]) / across**2 + others * mu[:, inner]) / (2 * rho[:, inner])
+        most = max(most, float(normal.max()), float(beside.max()))
+    return most
+
+
+def _viscosity(phases: Phases, f: np.ndarray) -> np.ndarray:
+    """The viscosity where phase 1 has the share f: the mean of both phases with the weight 2 f - 1/2, from 0 to 1."""
+    weight = np.clip(2 * f - 0.5, 0, 1)
+    if phases.arithmetic:
+        return phases.viscosity_2 + (phases.viscosity_1 - phases.viscosity_2) * weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(weight > 0, weight / np.float64(phases.viscosity_1), 0)
+        second = np.where(weight < 1, (1 - weight) / np.float64(phases.viscosity_2), 0)
+    return 1 / (first + second)
+
+
+def one_phase(own: Any, start: InitialPhases) -> Iterator[str]:
+    """Warn if one phase fills the domain, unless the table `own` says so by a number."""
+    if start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
+        return
+    phase = 1 if start.share > 0.5 else 2
+    if own.shapes is not None:
+        yield f"two_phase.shapes: phase {phase} fills the domain; give shapes that leave room for the other"
+        return
+    remedy = f"give an expression with both signs in the domain, or the number {2 - phase} if that is meant"
+    yield f"two_phase.initial = {shown(own.initial.source)}: phase {phase} fills the domain; {remedy}"

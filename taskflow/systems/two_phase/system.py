@@ -1,0 +1,293 @@
+"""The system of two phases: its model, and the numbers in its log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+from taskflow.cases import Case
+from taskflow.cases.language.problems import Problem
+from taskflow.cases.language.table import Table
+from taskflow.cases.tables.initial import Profile
+from taskflow.cases.tables.pressure import untransformed
+from taskflow.cases.timing.schedule import Tick
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import named
+from taskflow.flow import Fluid
+from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
+from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
+from taskflow.flow.models.two_phase.convection import SCHEMES
+from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.momentum import PhaseObstacles
+from taskflow.flow.models.two_phase.two_phase import TwoPhase
+from taskflow.flow.operators.phases import Phases
+from taskflow.flow.poisson import Operator, Solver, UniformCoefficient, relative_residual
+from taskflow.flow.time.schemes import DiffusiveRates
+from taskflow.geometry import Composition
+from taskflow.output import TimeSeries
+from taskflow.runtime.regions import Box, Triple, triple
+from taskflow.systems.base.flow import FlowMeasures, FlowSystem
+from taskflow.systems.base.pressure import Choice, described, direct, iterative, released, sweeps
+from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
+from taskflow.systems.base.scales import Scale, Scales
+from taskflow.systems.records.series import Integral
+from taskflow.systems.two_phase.start import (
+    FEWER,
+    InitialPhases,
+    composed,
+    friction,
+    initial_phases,
+    long_cells,
+    one_phase,
+    told,
+)
+from taskflow.systems.two_phase.tables import (
+    FIELDS,
+    LAYERS,
+    PhaseFluidTable,
+    PhaseTable,
+    TwoPhaseTable,
+    fluid_problems,
+    phase_fluid,
+)
+
+CFL, CAPILLARY = 0.3, 0.7
+WORDS = {
+    **FlowSystem.words,
+    "p": "pressure",
+    "f": "volume fraction of phase 1",
+    "phi": "distance to the interface, positive in phase 1",
+    "kappa": "curvature of the interface, positive around a droplet of phase 1",
+}
+
+
+def surface_on(model: TwoPhase, field: str, value: float) -> ValueSurface:
+    """The surface on which f or phi has a value; f has ghost values, but the field that the interface is of has not."""
+    return ValueSurface(field, value, () if field == "f" else tuple(model.boundaries))
+
+
+def choice(case: Case) -> Choice:
+    """FFT where both densities are equal, and the grid and its sides let it; else multigrid, also for a number of
+    iterations.
+    """
+    table, (first, second) = case.pressure, case.own.density
+    if table.solver != "auto":
+        return Choice(table.solver)
+    if table.iterations is not None:
+        return Choice("multigrid", "a number of iterations is given")
+    if first != second:
+        return Choice("multigrid", "densities differ, so that the coefficient 1/density is variable")
+    if case.obstacles:
+        return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
+    if reason := untransformed(case.grid, case.boundaries):
+        return Choice("multigrid", reason)
+    return Choice("fft", "densities are equal, and each direction is periodic or between walls or sides with p = 0")
+
+
+def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
+    """The solver, for the operator with the coefficients 1/rho, on a grid that is cut into blocks."""
+    name = choice(case).solver
+    if name == "fft":
+        return UniformCoefficient(direct(case, operator.grid, blocks), operator, case.own.density[0])
+    return iterative(name, case, operator, blocks, device)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPhaseMeasures(FlowMeasures):
+    """The quantities in the log of two phases."""
+
+    model: TwoPhase
+    residuals: ClassVar[tuple[str, ...]] = ("residual", "potential_energy", "area")
+
+    @cached_property
+    def monitor(self) -> PhaseMonitor:
+        return PhaseMonitor(self.model, self.model.phases, surface_on(self.model, *self.model.interface.surface))
+
+    def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
+        iterations = self.model.pressure.taken(scalars) if tick.step else 0
+        return {"residual": relative_residual(scalars), "iterations": iterations}
+
+    def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
+        """The line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
+        phases, numbers = self.model.phases, self.monitor.numbers(scalars)
+        kept = self.model.interface.numbers(scalars) if tick.step else {}
+        about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
+        if phases.surface_tension:
+            about["curvature_failed"] = int(scalars["curvature_failed"])
+        if tick.limit:
+            about["limit"] = tick.limit
+        return super().line(scalars, tick, wall) | numbers | about | kept
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPhaseSystem(FlowSystem):
+    """Two phases, selected by the table [two_phase]."""
+
+    claims, table = "two_phase", TwoPhaseTable
+    accepts: ClassVar[frozenset[str]] = frozenset((
+        "bodies", "body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise",
+        "initial.source", "initial.time", "obstacles", "particles", "pictures", "pressure", "scalars",
+    ))  # fmt: skip
+    lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
+    instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
+    thinnest: ClassVar[int] = LAYERS
+    remaps: ClassVar[bool] = True
+    implied: ClassVar[Mapping[str, str]] = {"f": "phi"}
+    words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
+    measuring: ClassVar[type[FlowMeasures]] = TwoPhaseMeasures
+    fewest: ClassVar[int] = 27
+
+    @classmethod
+    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
+        return fluid_problems(tables.get("fluid", {}))
+
+    @classmethod
+    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """The tables with a [fluid] of two phases, and `time.cfl` 0.3 where neither that nor a step is given."""
+        tables, time = {**tables, "fluid": phase_fluid(tables.get("fluid"))}, tables.get("time")
+        if isinstance(time, Mapping) and time.get("cfl") is None and time.get("step") is None:
+            return {**tables, "time": {**time, "cfl": CFL}}
+        return tables
+
+    @classmethod
+    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
+        fields = FIELDS if tables["two_phase"].surface_tension else FIELDS[:-1]
+        return (*fields, *(scalar.name for scalar in tables["scalars"]))
+
+    @classmethod
+    def headline(cls, case: Case) -> str:
+        return "Two phases: density {:g} and {:g}, level set".format(*case.own.density)
+
+    @cached_property
+    def phases(self) -> Phases:
+        own = self.sim.case.own
+        (rho_1, rho_2), (mu_1, mu_2), arithmetic = own.density, own.viscosity, own.viscosity_mean == "arithmetic"
+        return Phases(rho_1, rho_2, mu_1, mu_2, own.surface_tension, self.sim.case.body.gravity, arithmetic)
+
+    @cached_property
+    def model(self) -> TwoPhase:
+        sim, own, grid = self.sim, self.sim.case.own, self.sim.grid.constants
+        arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
+        sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
+        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
+        pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
+        capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
+        arguments |= {"interface": interface, "pressure": pressure}
+        return TwoPhase(**arguments, capillary=capillary, convection=convection)
+
+    @cached_property
+    def obstacles(self) -> PhaseObstacles | None:
+        return PhaseObstacles(self.sim.bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
+
+    @property
+    def initial(self) -> dict[str, Any]:
+        return {**super().initial, "phi": self.phi}
+
+    @cached_property
+    def phi(self) -> Profile | Composition:
+        """The initial phi, positive in phase 1. Raises BadInput where the file of a shape cannot be read."""
+        own = self.sim.case.own
+        return own.initial or composed(own.shapes, own.background or 2, self.sim.case.grid)
+
+    @property
+    def scales(self) -> Scales:
+        """The largest values that the case explains: weight and surface tension make either phase faster."""
+        phases, known, h = self.phases, super().scales, min(self.sim.grid.spacing)
+        fall = phases.ratio * math.hypot(*phases.gravity)
+        bent = phases.surface_tension / (min(phases.density_1, phases.density_2) * h * h)
+        speed = Scale(known.speed.largest, known.speed.gain + fall + bent)
+        return replace(known, speed=speed, carried={**known.carried, "f": Scale(1.0)}, driven=True)
+
+    @property
+    def sweeps(self) -> int | None:
+        return sweeps(self.sim.case, choice(self.sim.case))
+
+    @property
+    def surfaces(self) -> tuple[Integral, ...]:
+        integrals = []
+        for table in getattr(self.sim.case, "phases", ()):
+            over, surface = self._cells(table.box), surface_on(self.model, *self.model.interface.surface)
+            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bool(self.obstacles), surface)
+            series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
+            integrals.append(Integral(series, (measured,), table.every))
+        return tuple(integrals)
+
+    def isosurface(self, field: str, value: float) -> Isosurface:
+        return Isosurface(self.sim.grid, surface_on(self.model, field, value), bool(self.obstacles))
+
+    def _cells(self, box: tuple[Any, Any] | None) -> Box:
+        """The whole cells of a box, by the nearest faces."""
+        grid = self.sim.grid
+        ends = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in box or ())
+        return grid.box if box is None else Box(*ends)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        phases, known = self.phases, dict(super().attributes)
+        known.pop("viscosity", None)  # there are two
+        return known | {
+            "density_1": phases.density_1, "density_2": phases.density_2, "viscosity_1": phases.viscosity_1,
+            "viscosity_2": phases.viscosity_2, "surface_tension": phases.surface_tension,
+        }  # fmt: skip
+
+    @cached_property
+    def start(self) -> InitialPhases:
+        """The phases at the start. Raises BadInput where phi is not finite."""
+        shapes = self.sim.case.own.shapes
+        phi, key = self.phi, "initial" if shapes is None else "shapes"
+        slow = any(shape.type == "surface" for shape in shapes or ())
+        with named(f"two_phase.{key}"):
+            return initial_phases(phi, self.sim.grid, FEWER) if slow else initial_phases(phi, self.sim.grid)
+
+    @property
+    def spreads(self) -> DiffusiveRates:
+        """Return what friction changes on faces beside the interface, about, and what diffuses most."""
+        width = self.model.interface.band.width
+        return self.model.carried.beside(friction(self.phases, self.model.limiting_grid.spacing, width))
+
+    def check(self) -> None:
+        """See `FlowSystem`. Raises BadInput where phi is not finite, or the file of a shape cannot be read, too."""
+        super().check()
+        _ = self.start
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether phi is that of another state."""
+        return self.sim.source is not None and "phi" in (self.sim.source.fields or ())
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings of long cells, of steps out of reach, and of one phase that fills the domain, unless meant."""
+        case, long = self.sim.case, long_cells(self.sim.grid.constants, self.sim.case.own.thickness)
+        alone = () if self._elsewhere else one_phase(case.own, self.start)
+        return (*long, *out_of_reach(case, self.clock.limit), *capillary_out_of_reach(case), *alone)
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        phases, model, start = self.phases, self.model, self.start
+        yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
+        yield from [("", "the interface begins where initial.source has it")] if self._elsewhere else told(start)
+        yield "pressure", described(self.sim.case, choice(self.sim.case))
+        yield from zip(("first step", ""), self._first_step(), strict=False)
+        if phases.surface_tension:
+            wave = model.capillary * phases.capillary_step(min(model.grid.resolved))
+            yield "", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit"
+
+    def _first_step(self) -> Iterator[str]:
+        """Which bound sets the first step, and what the others would allow; the capillary one against them."""
+        bounds = self.clock.limit.bounds(self.advective_rate, self.spreads)
+        known = sorted((length, name) for name, length in bounds.items() if length < math.inf)
+        if not known:
+            yield "not bounded: the fluid is at rest, and nothing drives it; give time.step"
+            return
+        (length, name), *others = known
+        allowed = ", ".join(f"time.{other} {longer:.3g}" for longer, other in others)
+        yield f"about {length:.3g}, by time.{name}" + (f"; by {allowed}" if allowed else "")
+        if name == "capillary" and others:
+            yield f"capillary waves make it {others[0][0] / length:.2g} times as short as everything else would"
+
+    @property
+    def report(self) -> dict[str, Any]:
+        pressure = asdict(choice(self.sim.case))
+        return {"model": "two_phase", "density_ratio": self.phases.ratio, "pressure": pressure}

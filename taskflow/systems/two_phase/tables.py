@@ -1,0 +1,270 @@
+"""The tables [two_phase] and [[phases]] of a case, and their rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
+
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.formulas.values import non_negative, positive, several
+from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
+from taskflow.cases.language.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads
+from taskflow.cases.tables.boundaries import CONTACT_ANGLE, Boundaries
+from taskflow.cases.tables.control import Interval
+from taskflow.cases.tables.grid import AXES, GridTable, narrowest
+from taskflow.cases.tables.initial import Profile, profile
+from taskflow.cases.tables.machine import Machine
+from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes, lost_numbers
+from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
+from taskflow.cases.tables.particles import Particles
+from taskflow.cases.tables.physics import FluidTable, Forcing
+from taskflow.cases.tables.pressure import PressureTable
+from taskflow.cases.tables.probes import OFTEN, TAKEN, Grouped, Isosurfaces, Planes, Probes
+from taskflow.cases.tables.scalars import Corners, Scalars
+from taskflow.cases.tables.statistics import Spectra
+from taskflow.cases.timing.schedule import Every
+from taskflow.common.errors import BadInput
+from taskflow.flow import StaggeredGrid
+from taskflow.systems.two_phase.start import PhaseShape, shapes_are_inside
+
+FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
+OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
+SCHEMES = ("koren", "weno5", "quick", "central")
+JUMP = 10  # ratio of densities up to which the velocity form may be used
+TWO = "give two numbers {}, of phase 1 and of phase 2"
+LAYERS = 3  # cells on either side that differences of phi reach
+MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
+
+
+def _initial(value: object) -> Profile | None:
+    """An expression, or a number, the share of phase 1 everywhere: 0 or 1."""
+    if value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if value not in (0, 1):
+            raise BadInput("give an expression in x, y, z that is positive in phase 1, or the number 0 or 1")
+        return Expression(value - 0.5)
+    return profile(value)
+
+
+def _method(value: object) -> str:
+    if value != "levelset":
+        why = "volume of fluid is not available in this version; " if value == "vof" else ""
+        raise BadInput(f'{why}give "levelset"')
+    return "levelset"
+
+
+class PhaseFluidTable(FluidTable):
+    """The fluid beside [two_phase], which has the densities and viscosities."""
+
+    viscosity: SkipJsonSchema[NonNegative] = 0.0
+    scheme: Annotated[Any, WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
+        "how momentum is carried: with the mass, by `koren`, or up to a ratio of densities of 10 by others", "koren"
+    )
+
+    def written(self) -> dict[str, Any]:
+        return {"scheme": self.scheme}
+
+
+def phase_fluid(fluid: Any) -> PhaseFluidTable:
+    """The table as it is given, with the default where it has a problem."""
+    scheme = dict(fluid).get("scheme") if isinstance(fluid, Mapping | Table) else None
+    return PhaseFluidTable(scheme=scheme) if scheme in SCHEMES else PhaseFluidTable()
+
+
+def fluid_problems(fluid: Any) -> Iterator[Problem]:
+    """Problems with the table [fluid] beside [two_phase]: it has a scheme alone."""
+    if isinstance(fluid, PhaseFluidTable):
+        return
+    if not isinstance(fluid, Mapping | Table):
+        yield wrong("fluid", fluid, "give a table with scheme, or leave it out")
+        return
+    for name, value in dict(fluid).items():
+        if name == "viscosity":
+            yield wrong(("fluid", name), value, "two_phase.viscosity has those of both phases; leave it out")
+        elif name != "scheme":
+            yield wrong(("fluid", name), value, "there is no such key with two phases; leave it out")
+        elif value not in SCHEMES:
+            yield wrong(("fluid", name), value, 'give "koren", "weno5", "quick" or "central", or leave it out')
+
+
+class TwoPhaseTable(Table):
+    """Two immiscible fluids. Phase 1 is where `initial` is positive, or in the `shapes` of phase 1."""
+
+    refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
+
+    density: Annotated[tuple[float, float], reads(several(positive, 2, TWO.format("> 0")))] = entry(
+        "of phase 1 and of phase 2; one may be 100000 times the other",
+        remedy="give the densities of phase 1 and of phase 2, two numbers > 0",
+    )
+    viscosity: Annotated[tuple[float, float], reads(several(non_negative, 2, TWO.format(">= 0")))] = entry(
+        "dynamic, of phase 1 and of phase 2",
+        remedy="give the dynamic viscosities of phase 1 and of phase 2, two numbers >= 0",
+    )
+    surface_tension: NonNegative = entry("between both phases", 0.0)
+    method: Annotated[Literal["levelset"], reads(_method)] = entry("how the interface is followed", "levelset")
+    initial: Annotated[Profile | None, reads(_initial)] = optional(
+        "phase 1 where it is positive, 0 on the interface: an [expression](#initial), which need not be a distance, or"
+        " the number 0 or 1, the share of phase 1 everywhere; in Python also a function f(x, y, z)",
+        otherwise="this or `shapes` is required",
+    )
+    shapes: tuple[PhaseShape, ...] | None = optional(
+        "what each phase fills at the start, in place of `initial`; of shapes that overlap the last one holds",
+        otherwise="this or `initial` is required",
+        remedy="give a list of tables, each under [[two_phase.shapes]]",
+    )
+    background: Literal[1, 2] | None = optional("with `shapes`: the phase where none is", otherwise="2, with `shapes`")
+    viscosity_mean: Literal["harmonic", "arithmetic"] = entry("between the phases", "harmonic")
+    reinitialise: Natural = entry("iterations by which phi is made a distance after each step", 1)
+    conserve: Truth = entry("keep the volume of phase 1 by a shift of phi", True)
+    thickness: Number = entry("half the width over which the density changes, in spacings: 1 to 4", 1.5)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        remedy = "give an expression in x, y, z that is positive in phase 1, or two_phase.shapes"
+        yield from exclusive(values, "initial", "shapes", needed=missing("initial", remedy))
+        if values.get("shapes") in ([], ()):
+            yield wrong("shapes", [], "give one shape or more, or leave it out and give initial")
+        if not present(values, "shapes"):
+            for key in present(values, "background"):
+                yield wrong(key, values[key], "it is what shapes do not cover; leave it out, or give shapes")
+        thickness = values.get("thickness", 1.5)
+        if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
+            yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
+
+
+class PhaseTable(Grouped):
+    """Integrals over one phase."""
+
+    phase: Literal[1, 2] = entry("1 or 2", remedy="give the phase, 1 or 2")
+    box: Corners | None = optional("its lowest and its highest corner; whole cells", otherwise="the domain")
+    every: Interval = entry(OFTEN, Every(steps=10))
+
+
+def _phases_have_names(
+    tables: Mapping[str, Any], probes: Probes, planes: Planes, isosurfaces: Isosurfaces, spectra: Spectra
+) -> Iterator[Problem]:
+    known = [group for _, group in numbered(probes=probes, planes=planes, isosurfaces=isosurfaces, spectra=spectra)]
+    taken = {*TAKEN, *FIELDS, *(group.name for group in known)}
+    yield from names_differ(taken, numbered(phases=tables.get("phases", ())))
+
+
+def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable, cells: StaggeredGrid) -> Iterator[Problem]:
+    for key, table in numbered(phases=tables.get("phases", ())):
+        if table.box is None:
+            continue
+        ends = ([cells.nearest_face(axis, corner[axis]) for corner in table.box] for axis in range(3))
+        thin = [axis for axis, (low, high) in zip(AXES, ends, strict=True) if low >= high]
+        if not grid.contains(*table.box):
+            yield grid.beyond((*key, "box"), table.box)
+        elif thin:
+            remedy = f"along {thin[0]} the same face is nearest to both corners; give a box that has cells"
+            yield wrong((*key, "box"), table.box, remedy)
+
+
+def _blocks_are_thick(grid: GridTable, machine: Machine) -> Iterator[Problem]:
+    if machine.blocks == "auto":
+        return
+    for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
+        if blocks > 1 and cells // blocks < LAYERS:
+            thin = f"the thinnest of {blocks} blocks along {axis} has {cells // blocks} cells, and phi needs {LAYERS}"
+            yield wrong(("machine", "blocks"), machine.blocks, f"{thin}; give at most {max(1, cells // LAYERS)} there")
+
+
+def _scalars_are_carried(scalars: Scalars) -> Iterator[Problem]:
+    for key, scalar in numbered(scalars=scalars):
+        if OWN.fullmatch(scalar.name):
+            yield wrong((*key, "name"), scalar.name, "the model of two phases has a field of this name; give another")
+        if scalar.scheme != "koren":
+            remedy = 'with two phases a scalar stays within bounds; give "koren", or leave it out'
+            yield wrong((*key, "scheme"), scalar.scheme, remedy)
+
+
+def _isosurfaces_are_of_the_interface(isosurfaces: Isosurfaces) -> Iterator[Problem]:
+    for key, surface in numbered(isosurfaces=isosurfaces):
+        if surface.field not in ("f", "phi"):
+            yield wrong((*key, "field"), surface.field, "a surface is of f or phi; give f, at 0.5, or phi, at 0")
+
+
+def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
+    low, high = sorted(two_phase.density)
+    if high > MOST * low:
+        remedy = "give densities of a ratio up to 100000; beyond it the pressure does not converge"
+        yield wrong(("two_phase", "density"), list(two_phase.density), remedy)
+
+
+def _numbers_can_be_computed(two_phase: TwoPhaseTable, cells: StaggeredGrid, machine: Machine) -> Iterator[Problem]:
+    numbers = Magnitudes(narrowest(cells), 0.0, machine.precision)
+    checks = {"density": Magnitudes.divisor, "viscosity": Magnitudes.plain, "surface_tension": Magnitudes.plain}
+    yield from lost_numbers(numbers, {"two_phase": two_phase}, {TwoPhaseTable: checks})
+    kinematic = max(two_phase.viscosity) / min(two_phase.density)
+    if lost := numbers.diffuses(kinematic):
+        about = f"over the least density it is up to {kinematic:.3g}; {lost}"
+        yield wrong(("two_phase", "viscosity"), list(two_phase.viscosity), f"{about}; {REMEDY}")
+
+
+def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Iterator[Problem]:
+    low, high = sorted(two_phase.density)
+    if fluid.scheme != "koren" and high > JUMP * low:
+        remedy = f'it keeps no momentum where densities jump; give "koren", or densities of a ratio up to {JUMP}'
+        yield wrong(("fluid", "scheme"), fluid.scheme, remedy)
+
+
+def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
+    first, second = two_phase.density
+    if pressure.solver == "fft" and first != second:
+        remedy = 'its coefficient, 1/density, is variable, which is not available in this version; give "multigrid"'
+        yield wrong(("pressure", "solver"), pressure.solver, remedy)
+    if pressure.solver == "jacobi" and pressure.iterations is not None:
+        remedy = "densities jump, and so few sweeps leave most of the divergence; give pressure.tolerance, or another"
+        yield wrong(("pressure", "iterations"), pressure.iterations, f"{remedy} pressure.solver")
+
+
+def _phases_enter(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        key = ("boundaries", face)
+        falls = [axis for axis, g in zip(AXES, body.gravity, strict=True) if g and axis != face[0]]
+        if side.type == "inflow" and side.phase is None:
+            remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"
+            yield missing("phase", remedy).within(key)
+        if side.pressure == "advected":
+            remedy = "not available with two phases in this version; leave it out, or give 0"
+            yield wrong((*key, "pressure"), side.pressure, remedy)
+        elif side.pressure is not None and falls:
+            remedy = f"the weight of the fluid acts along {falls[0]}, so the pressure changes there; leave it out"
+            yield wrong((*key, "pressure"), side.pressure, remedy)
+
+
+def _bodies_are_stair_steps(
+    two_phase: TwoPhaseTable, pressure: PressureTable, bodies: BodyTreatment, obstacles: Obstacles
+) -> Iterator[Problem]:
+    first, second = two_phase.density
+    if obstacles and bodies.treatment == "immersed":
+        remedy = 'not available with two phases in this version; give "flagged", or leave it out'
+        yield wrong(("bodies", "treatment"), bodies.treatment, remedy)
+    if obstacles and pressure.solver == "fft" and first == second:
+        remedy = 'its equation does not know the faces of bodies; give "multigrid", or leave it out'
+        yield wrong(("pressure", "solver"), pressure.solver, remedy)
+    for key, obstacle in numbered(obstacles=obstacles):
+        if obstacle.temperature is not None:
+            remedy = "two phases carry no heat in this version; leave it out"
+            yield wrong((*key, "temperature"), obstacle.temperature, remedy)
+
+
+def _particles_are_massless(two_phase: TwoPhaseTable, particles: Particles) -> Iterator[Problem]:
+    """Drag and buoyancy of one with mass would differ between phases, and jump where it crosses the interface."""
+    for key, table in numbered(particles=particles):
+        if table.response_time is not None:
+            remedy = "it is of one fluid, and differs between two phases; leave it out: tracers follow both"
+            yield wrong((*key, "response_time"), table.response_time, remedy)
+
+
+TwoPhaseTable.rules = (
+    _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
+    _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_are_stair_steps,
+    _momentum_is_kept, _numbers_can_be_computed, _scalars_are_carried, _particles_are_massless,
+)  # fmt: skip
