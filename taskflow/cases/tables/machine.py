@@ -41,7 +41,7 @@ class Machine(Table):
         "see [the programming model](../explanation/model.md#overlap)", "auto"
     )
     channel: Literal["auto", "local", "peer", "ucx", "actor"] = entry(
-        "`local` (one process), `peer` (one host), `ucx`, `actor`: see [the design](../design.md#control-and-data)",
+        "`local` (one process), `peer` (one host), `ucx`, `actor`: see [the design](../decisions/messages.md)",
         "auto",
     )
     restarts: Natural = entry(
