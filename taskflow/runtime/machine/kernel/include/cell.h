@@ -1,3 +1,60 @@
+/// # Types
+/// real: float or double, as the case says; write constants as `real(0.5)`
+/// Index: the offset of a cell in a field, 64 bits
+/// In, Out, InOut: a field declared `Read`, `Write`, `ReadWrite`: `q[c]`, `q[c + X]`
+/// InByte, InShort: a field of flags that is read, of 8 or 16 bits
+/// In64: a `Scalar`, a number that changes between steps: `real(*dt)`
+/// Partial: where a reduction leaves its value
+/// Foreign: a field of another region, read with `at`
+/// ForeignOf<Number>: a field of another region in a precision of its own
+/// Range: the cells of a launch: `lo`, `hi`
+/// Cell: a cell: `c.i`, `c.j`, `c.k` are its global indices; it converts to its offset
+/// None: the type of an optional parameter that a launch leaves out
+/// InValues<N>, OutValues<N>, InOutValues<N>: a field of N values per cell: `q(c, n)`, in the cell above `q(c, n, 0, 0, 1)`
+/// Sums<N>, Maxima<N>: N numbers of a cell, for `sum_cells` and `max_cells`: `{{a, b}}`
+/// # Parts of a kernel
+/// TASK: begins a kernel, a function with the name of its task: `TASK average(Range range, In a, Out b) { ... }`
+/// FN: begins a function that kernels of the text call
+/// INLINE: begins a member function
+/// STRIDES(range): declares X, Y, Z, the offsets of the neighbours along x, y, z
+/// FRAME(range): declares N, R, S, X, Y, Z in a task that is turned to an axis or a face: N points along the axis, or into the domain
+/// AXIS_R, AXIS_S: the numbers of the two other axes of a turned task
+/// CELL(c): the function of a cell: `CELL(c) { b[c] = a[c]; }`
+/// STORE(c, value): the function that stores what the one before returned
+/// BETWEEN(c, below, here, above): the function of a cell and of what was returned for it and the cells below and above
+/// TERM(c, own): the function of one term of an exact sum, and of what the cell has for all terms
+/// OPTIONAL(name): an optional parameter, with its comma and type: `In w OPTIONAL(nu_t), Out w_new`
+/// present<T>: whether T is not None
+/// # Visiting cells
+/// for_cells(range, f): calls f for every cell, in any order
+/// for_cells(range, interior, f): the same; on a GPU most interior cells are known to be `c.inner` when the text is compiled
+/// for_columns(range, interior, f): the same in columns along z
+/// change_cells(range, interior, load, store): store(c, load(c)), for tasks that change fields in place
+/// most_cells(range, interior, usual, rare, any, store): store(c, any(c)); usual(c) is a shorter way where rare(c) is false
+/// Interior: bounds of interior cells along y and z: `{{low_y, low_z}, {high_y, high_z}}`
+/// InteriorAmid: the same with bounds along x, within which cells are `c.amid`
+/// Inner: an interior cell
+/// everywhere(), nowhere(): all cells, or none, as an Interior
+/// reduce_cells(range, partial, op, f): folds f(c) over all cells; op is SUM, MAX or MIN
+/// sum_cells(range, partials, f): several sums; f(c) is a Sums<N>
+/// max_cells(range, partials, carried, f): several maxima of f(c, below, here, above)
+/// SUM, MAX, MIN: the operations of reductions; NaN wins MAX and MIN
+/// Max, Min, Sum: their types
+/// size(range, axis): the number of cells of a range along an axis
+/// share(range, count, f): f(first, last, backward) on each CPU thread, for its share of `count`
+/// PLANES: planes that a CPU thread takes at a time; a setting
+/// # Indices and neighbours
+/// index(c, axis): the global index of a cell along an axis
+/// beside(c, n): the cell n further along x
+/// at(field, i, j, k), at(field, c), at(field, c, axis, n): the value of a foreign field
+/// place(field, c): its address
+/// # Further numbers
+/// magnitude(a): absolute value of a real number
+/// larger(a, b): the larger of two real numbers; NaN wins
+/// taken(take, value): the value, or 0 even of a NaN, if `take` is false
+/// loaded(): keeps the loads of a cell before its stores, on a GPU
+/// INFINITE: infinity, a double
+/// ROOT: square root of a double, rounded correctly
 // The vocabulary of kernel texts: one text, compiled by NVRTC for GPUs and by the host C++ compiler for CPU cores.
 //
 // A kernel says what happens in a cell; the machine decides who visits the cells:
@@ -232,6 +289,7 @@ FN real magnitude(real a) { return abs(a); }
 FN real magnitude(real a) { return a < 0 ? -a : a; }
 #endif
 
+#include "functions.h"
 #include "several.h"
 
 #define SUM Sum()

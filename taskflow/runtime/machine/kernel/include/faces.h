@@ -1,3 +1,8 @@
+/// # Finite volumes: `#include "faces.h"`
+/// balance_cells<N, AXES>(range, through, update): through(f) makes N numbers of a face; update(c, out) has the sums of what leaves a cell
+/// Values<N>: N numbers of a face
+/// step<AXIS>(range): the offset between neighbours along an axis
+/// end_face(c, high, step): the low face of a cell, or the high one, at an end of a range
 // Finite volumes: what passes a face is found once, and taken by the cells on both of its sides.
 //
 //   TASK spread(Range range, In q, Out q_new) {

@@ -1,3 +1,5 @@
+/// # Copies of boxes: `#include "parts.h"`
+/// Parts: up to 32 boxes to be copied
 // Boxes to be copied, many at once.
 constexpr int PARTS = 32;
 

@@ -1,3 +1,5 @@
+/// # Products with a matrix: `#include "product.h"`
+/// multiply(range, cells, rows, q, p): p = the matrix times q, for boxes of few cells
 // Products with a matrix, for boxes of few cells that each have something of all others.
 //
 //   TASK apply(Range range, In q, Out p, Matrix matrix) { multiply(range, matrix.cells, matrix.rows, q, p); }
