@@ -13,12 +13,14 @@ project = "taskflow"
 author = copyright = "The taskflow developers"  # noqa: A001
 version = release = taskflow.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx-mathjax-offline"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "sphinx-mathjax-offline"]
 extensions += ["sphinx_gallery.gen_gallery"]
 myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 4
 exclude_patterns = ["images", "gallery/*.rst", "gallery/runs"]
 nitpicky = True
+nitpick_ignore_regex = [("py:class", ".*")]  # types of parameters are words: "path-like", "array [z, y, x]"
+napoleon_google_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures are read as they are written; the prose says what is meant
 default_role = "code"

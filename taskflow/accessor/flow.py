@@ -1,8 +1,7 @@
-"""`ds.flow`: everything that `taskflow.analysis` and `taskflow.plots` answer, as methods of a dataset of a run, or of a
-tree of datasets where the run is on charts.
+"""`ds.flow`: the functions of `taskflow.analysis` and `taskflow.plots` as methods of a dataset or tree of a run.
 
-Datasets have it from `import taskflow` on, by `taskflow.accessor.registration`, which loads this module when `flow` is
-first asked for. It stands above both rooms, for one of its methods draws.
+`import taskflow` registers the accessor (`taskflow.accessor.registration`). This module is loaded at the first use of
+`ds.flow`. It stands above both rooms, because one of its methods draws.
 """
 
 from __future__ import annotations
@@ -33,43 +32,90 @@ Records = TypeVar("Records", xr.Dataset, xr.DataTree)
 
 
 class FlowAccessor:
-    """Numbers of a flow, computed when they are needed, in pieces.
+    """Derived quantities of a flow on a box, computed lazily in pieces.
 
-    Of snapshots all but `grid`, which is of all that is on cells, `profiles` and `kinetic_energy_budget`, which are of
-    statistics, and `over_time`, which is of recorded spectra. All raise BadInput where what they need is not there.
+    The methods need snapshots, except `grid` (any dataset on cells), `profiles` and `kinetic_energy_budget`
+    (statistics),
+    and `over_time` (recorded spectra). All raise BadInput if fields or coordinates are missing.
     """
 
     def __init__(self, ds: xr.Dataset) -> None:
         self._ds = ds
 
     def velocity(self) -> xr.Dataset:
-        """Return u, v, w in cell centres."""
+        """Return the velocity in cell centres.
+
+        Returns
+        -------
+        xarray.Dataset
+            u, v, w [time, z, y, x], L/T.
+        """
         return derived.velocity(self._cells)
 
     def grid(self) -> xgcm.Grid:
-        """Return the grid for xgcm, with axes X, Y, Z and sizes of cells. Its operators go round periodic directions,
-        are NaN where they need a value beyond another end, and exact for linear functions everywhere else.
+        """Return the grid for xgcm, with axes X, Y, Z and cell sizes.
+
+        Its operators wrap around periodic directions, are NaN where they need a value outside the domain, and are exact
+        for
+        linear functions elsewhere.
+
+        Returns
+        -------
+        xgcm.Grid
         """
         from taskflow.analysis.staggered import staggered
 
         return staggered(self._ds)
 
     def vorticity(self) -> xr.Dataset:
-        """Return vorticity_x, vorticity_y, vorticity_z in cell centres: the curl of the velocity; NaN in bodies."""
+        """Return the vorticity, the curl of the velocity, in cell centres; NaN in bodies.
+
+        Returns
+        -------
+        xarray.Dataset
+            vorticity_x, vorticity_y, vorticity_z, 1/T.
+        """
         return derived.vorticity(self._cells)
 
     def q_criterion(self) -> xr.DataArray:
-        """Return Q in cell centres, the second invariant of the velocity gradient, positive in vortices; NaN in bodies.
+        """Return Q, the second invariant of the velocity gradient, in cell centres; positive in vortices, NaN in
+        bodies.
+
+        Returns
+        -------
+        xarray.DataArray
+            1/T^2.
         """
         return derived.q_criterion(self._cells)
 
     def plane(self, plane: str | None = None) -> xr.Dataset:
-        """Return all fields on a plane: "y" is the one in the middle, "y=0.3" another; the default is of `plane_of`."""
+        """Return all fields on a plane.
+
+        Parameters
+        ----------
+        plane : str, optional
+            "y" (the middle) or "y=0.3". Default: chosen by `plane_of`.
+
+        Returns
+        -------
+        xarray.Dataset
+        """
         return derived.on_plane(self._cells, plane_of(self._ds, plane))
 
     def interface(self, time: float | None = None, field: str = "f", value: float = 0.5) -> Interface:
-        """Return the surface on which a field has a value, at a time or in the last snapshot: vertices and triangles,
-        with the velocity, the pressure and the curvature at the vertices where they were recorded.
+        """Return the surface on which a field has a value.
+
+        Parameters
+        ----------
+        time : float, optional
+            Default: the last snapshot.
+        field : str
+        value : float
+
+        Returns
+        -------
+        Interface
+            Vertices and triangles, with velocity, pressure and curvature at the vertices if they are recorded.
         """
         from taskflow.analysis.interface import POINT_DATA, interface
 
@@ -79,48 +125,140 @@ class FlowAccessor:
         return interface(one, field, value, [name for name in POINT_DATA if name in one and name != field])
 
     def streamlines(self, plane: str | None = None) -> Figure:
-        """Return the magnitude of the velocity on a plane, of the last snapshot, with streamlines."""
+        """Draw the velocity magnitude on a plane of the last snapshot, with streamlines.
+
+        Parameters
+        ----------
+        plane : str, optional
+            As for `plane`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         from taskflow.plots.snapshots import streamlines_of
 
         return streamlines_of(last(self._cells), plane_of(self._ds, plane))
 
     def wall_shear(self, face: str) -> xr.Dataset:
-        """Return shear_x, ... on a wall (x_min to z_max), over density, in the middle of each of its cells."""
+        """Return the shear stress over density on a wall, at the centres of its faces.
+
+        Parameters
+        ----------
+        face : str
+            "x_min" to "z_max".
+
+        Returns
+        -------
+        xarray.Dataset
+            shear_x, shear_y, shear_z without the normal, L^2/T^2.
+        """
         return derived.wall_shear(self._cells, face)
 
     def nusselt(self, face: str) -> xr.DataArray:
-        """Return the Nusselt number of each cell's part of a wall with a temperature."""
+        """Return the local Nusselt number on the faces of a wall with a temperature.
+
+        Parameters
+        ----------
+        face : str
+            "x_min" to "z_max".
+
+        Returns
+        -------
+        xarray.DataArray
+        """
         return derived.nusselt(self._cells, face)
 
     def spectrum(self, field: str, axis: str) -> xr.DataArray:
-        """Return the power spectrum of a field along a periodic axis, over wavenumbers k."""
+        """Return the power spectrum of a field along a periodic axis.
+
+        Parameters
+        ----------
+        field : str
+        axis : {"x", "y", "z"}
+
+        Returns
+        -------
+        xarray.DataArray
+            Over wavenumbers k, 1/L.
+        """
         return spectra.spectrum(self._cells, field, axis)
 
     def cospectrum(self, one: str, other: str, axis: str) -> xr.Dataset:
-        """Return the co-spectrum and quadrature spectrum of two fields along a periodic axis, over wavenumbers k."""
+        """Return the co-spectrum and quadrature spectrum of two fields along a periodic axis.
+
+        Parameters
+        ----------
+        one, other : str
+        axis : {"x", "y", "z"}
+
+        Returns
+        -------
+        xarray.Dataset
+            Over wavenumbers k, 1/L.
+        """
         return spectra.cospectrum(self._cells, one, other, axis)
 
     def energy_spectrum(self) -> xr.DataArray:
-        """Return E(k) of one snapshot that is periodic in all directions."""
+        """Return E(k) of one snapshot that is periodic in all directions.
+
+        Returns
+        -------
+        xarray.DataArray
+            L^3/T^2 over wavenumbers k, 1/L.
+        """
         return spectra.energy_spectrum(self._cells)
 
     def compare(self, table: str | Path, plane: str | None = None) -> float:
-        """Return the largest difference of the last snapshot to a profile of a table (CSV, y and u or x and v)."""
+        """Return the largest difference between the last snapshot and a tabulated profile.
+
+        Parameters
+        ----------
+        table : path-like
+            CSV with columns y and u, or x and v.
+        plane : str, optional
+
+        Returns
+        -------
+        float
+        """
         return profiles.compare(last(self._cells), table, plane)
 
     def profiles(self, axis: str) -> xr.Dataset:
-        """Return means and covariances over time and over planes across `axis`, of statistics; see `profiles.profiles`.
+        """Return means and covariances over time and over planes normal to an axis.
+
+        Parameters
+        ----------
+        axis : {"x", "y", "z"}
+
+        Returns
+        -------
+        xarray.Dataset
         """
         return profiles.profiles(self._ds, axis)
 
     def kinetic_energy_budget(self, axis: str | None = None) -> xr.Dataset:
-        """Return production, dissipation, transport, ... of turbulent kinetic energy, of statistics with a budget: in
-        each cell, NaN in bodies; or along an `axis`, over time and planes. See `energy_budget`.
+        """Return the budget of turbulent kinetic energy: production, dissipation, transport and the other terms.
+
+        Parameters
+        ----------
+        axis : {"x", "y", "z"}, optional
+            Average over planes normal to this axis. Default: per cell, NaN in bodies.
+
+        Returns
+        -------
+        xarray.Dataset
+            L^2/T^3. Terms are defined in `taskflow.analysis.energy_budget`.
         """
         return energy_budget.kinetic_energy_budget(self._ds, axis)
 
     def over_time(self) -> xr.Dataset:
-        """Return the mean of all records of spectra that a run has recorded."""
+        """Return the mean over all records of recorded spectra.
+
+        Returns
+        -------
+        xarray.Dataset
+        """
         return spectra.over_time(self._ds)
 
     @property
@@ -129,7 +267,7 @@ class FlowAccessor:
 
 
 def of_cells(ds: xr.Dataset, kinds: str = "cf") -> xr.Dataset:
-    """Return a dataset of cells. Raises BadInput where it is none: where their centres (c) or faces (f) are gone."""
+    """Return a dataset on cells. Raises BadInput if their centres (c) or faces (f) are missing."""
     places = [f"{axis}_{kind}" for axis in "xyz" for kind in kinds]
     if missing := [place for place in places if place not in ds.coords]:
         raise BadInput(
@@ -140,43 +278,83 @@ def of_cells(ds: xr.Dataset, kinds: str = "cf") -> xr.Dataset:
 
 
 def last(records: Records) -> Records:
-    """Return the last snapshot; of one time that."""
+    """Return the last snapshot, or the only one."""
     return records.isel(time=-1) if "time" in records.dims else records
 
 
 class ChartsAccessor:
-    """Numbers of a flow on charts, computed when they are asked for. All raise BadInput where what they need is not
-    there.
+    """Derived quantities of a flow on a body-fitted grid, computed lazily.
+
+    All methods raise BadInput if fields or coordinates are missing.
     """
 
     def __init__(self, tree: xr.DataTree) -> None:
         self._tree = tree
 
     def side(self, name: str) -> xr.Dataset:
-        """Return the values on the faces of a side, by its name: fields beside it, pressure and, on a wall, the shear
-        stress; with middles, normals and areas of the faces. See `taskflow.analysis.charts.sides.side`.
+        """Return values on the faces of a side.
+
+        Parameters
+        ----------
+        name : str
+            Name of the side in [boundaries].
+
+        Returns
+        -------
+        xarray.Dataset
+            Fields of the adjacent cells, pressure and, on a wall, shear stress; centres, normals and areas of the
+            faces.
         """
         return side(self._tree, name)
 
     def at(self, point: Sequence[float] | np.ndarray) -> xr.Dataset:
-        """Return all fields in the cell in which a point x, y, z lies; of points [n, xyz] along a dimension `point`."""
+        """Return all fields of the cells that contain points.
+
+        Parameters
+        ----------
+        point : array [xyz] or [n, xyz]
+
+        Returns
+        -------
+        xarray.Dataset
+            With a dimension `point` for several points.
+        """
         return on_charts.at(self._tree, point)
 
     def speed(self) -> xr.DataTree:
-        """Return the magnitude `speed` of the velocity."""
+        """Return the velocity magnitude `speed`, L/T.
+
+        Returns
+        -------
+        xarray.DataTree
+        """
         return on_charts.speed(self._tree)
 
     def volumes(self) -> xr.DataTree:
-        """Return the `volume` of each cell."""
+        """Return the `volume` of each cell, L^3.
+
+        Returns
+        -------
+        xarray.DataTree
+        """
         return with_volumes(self._tree)
 
     def streamlines(self, plane: str | None = None) -> Figure:
-        """Return the magnitude of the velocity, of the last snapshot, with streamlines, as `taskflow plot` draws it."""
+        """Draw the velocity magnitude of the last snapshot with streamlines, as `taskflow plot` does.
+
+        Parameters
+        ----------
+        plane : str, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         from taskflow.plots.contours import draw_charts
 
         return draw_charts(last(self._tree), plane=plane)
 
 
 def opened(path: str | Path, group: str = "") -> xr.Dataset | xr.DataTree:
-    """Return the complete records in a group of a store: of a run on charts a tree, with a child for each."""
+    """Return the complete records in a group of a store; on body-fitted grids a tree with one child per chart."""
     return tree(path, group) if has_charts(path, group) else dataset(path, group)

@@ -42,9 +42,19 @@ NO_FLUID = FluidTable(viscosity=0.0)  # of a system that does not read [fluid]
 
 
 class Case(TableValue):
-    """A whole case. Every problem is found at once and told in a `BadInput`, one line each.
+    """Validated, immutable case. All problems are reported in one `BadInput`.
 
-    What its system does not read has the defaults; the table that the system claims is there beside the others.
+    Tables that the system does not read have their defaults. The table of the system is a further attribute.
+
+    Parameters
+    ----------
+    **values : dict
+        Tables by name, as in a case file.
+
+    Raises
+    ------
+    BadInput
+        One line per problem, with key, value and remedy.
     """
 
     model_config = ConfigDict(extra="allow")  # one table that is not known here
@@ -136,7 +146,23 @@ class Case(TableValue):
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> "Case":
-        """From a TOML file; each override `table.key=VALUE` replaces a value of the file."""
+        """Load a case from a TOML file. File names in it are relative to its folder.
+
+        Parameters
+        ----------
+        path : path-like
+        overrides : sequence of str
+            Replacements "table.key=VALUE".
+
+        Returns
+        -------
+        Case
+
+        Raises
+        ------
+        BadInput
+            If the file is unreadable or invalid.
+        """
         file = Path(path)
         tables = read(file)
         override(tables, [overrides] if isinstance(overrides, str) else overrides)
@@ -145,25 +171,25 @@ class Case(TableValue):
         return cls(**{"title": name, **tables})
 
     def to_toml(self) -> str:
-        """The case as a file, every default written out; loading it gives an equal case (functions are only named)."""
+        """Return the case as a file with all defaults. Loading it gives an equal case; functions are only named."""
         return document(self.written())
 
     def written(self) -> dict[str, Any]:
-        """As the case file has it, without what its system does not read."""
+        """Return the tables as in a case file, without tables that the system does not read."""
         return {name: table for name, table in super().written().items() if reads(self.system, name)}
 
     @property
     def system(self) -> Kind | None:
-        """The class of the system that the case is of; None for the projection."""
+        """Class of the system of equations; None for the projection."""
         return system_of(self.method)
 
     @property
     def own(self) -> Any:
-        """The table that the system of the case claims; None for the projection."""
+        """Table of the system; None for the projection."""
         return None if self.system is None else getattr(self, self.system.claims)
 
     def table(self, name: str) -> Any:
-        """A table with the keys that the system of the case reads in it."""
+        """Return a table with the keys that the system reads."""
         return getattr(self, name)
 
     @property
@@ -172,17 +198,17 @@ class Case(TableValue):
 
     @property
     def periodic(self) -> tuple[bool, bool, bool]:
-        """Which of x, y, z are periodic."""
+        """Whether x, y, z are periodic."""
         return self.boundaries.periodic
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of the fields that a snapshot can have."""
+        """Names of the fields of snapshots."""
         return _fields(dict(self), self.system)
 
     @property
     def recordable(self) -> tuple[str, ...]:
-        """Names of all that can be recorded: `fields`, expressions and, of the projection, Q."""
+        """Names that can be recorded: fields, expressions and, for the projection, Q."""
         return self.fields if self.system is not None else recordable(self.fields, self.expressions)
 
     @property
@@ -190,10 +216,17 @@ class Case(TableValue):
         return self.output.fields or ()
 
     def boundary(self, face: str) -> Boundary:
-        """The condition on `face` ("x_min" ... "z_max"), with nothing left open.
+        """Return the condition on one face with defaults filled in.
 
-        `type` is "periodic", "wall", "slip", "inflow" or "outflow". But for the last two `velocity` is three numbers,
-        of a wall also what changes in time; `temperature` or else `heat_flux` a number, or that.
+        Parameters
+        ----------
+        face : str
+            "x_min" to "z_max".
+
+        Returns
+        -------
+        Boundary
+            Of type "periodic", "wall", "slip" (also for "symmetry"), "inflow" or "outflow".
         """
         side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
         if side is None:
@@ -206,11 +239,11 @@ class Case(TableValue):
 
     @property
     def end_time(self) -> float:
-        """The time at which the run ends; 0 where that is not known."""
+        """Time at which the run ends, T; 0 if it is unknown."""
         return self.time.end or (self.time.steps or 0) * (self.time.step or 0.0)
 
     def clock(self, limit: StepLimit = REST) -> Clock:
-        """The schedule of the run; how long its steps may be is for its model to say."""
+        """Return the schedule of the run, with the step limit of its model."""
         time = self.time
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
 

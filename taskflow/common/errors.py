@@ -1,4 +1,4 @@
-"""Errors, by who has to act: `BadInput` is for the user to correct, `RunFailed` ended an accepted run."""
+"""Errors by who has to act: `BadInput` is for the user to correct, `RunFailed` ends an accepted run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from taskflow.common.text import visible
 
 
 class TaskflowError(Exception):
-    """Every error that taskflow raises on purpose. `exit_code` is what the command returns for it."""
+    """Base class of all errors that taskflow raises on purpose.
+
+    Attributes
+    ----------
+    exit_code : int
+        Exit code of the command.
+    """
 
     exit_code = 1
 
@@ -21,14 +27,14 @@ class TaskflowError(Exception):
 
 
 class BadInput(TaskflowError):
-    """A case, command or call that cannot be obeyed; the message names the key, its value and the remedy."""
+    """Invalid case, command or call. The message names the key, its value and the remedy."""
 
     exit_code = 2
 
 
 @contextmanager
 def named(where: str) -> Iterator[None]:
-    """Bad input within begins with where it is: a key, a file or a call."""
+    """Prefix the message of BadInput with a place: a key, a file or a call."""
     try:
         yield
     except BadInput as error:
@@ -37,7 +43,7 @@ def named(where: str) -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the warnings and logs of libraries that read foreign files from users, who get an error in our words."""
+    """Silence warnings and logs of libraries that read foreign files; errors are reported in our words."""
     loggers = {name: logging.getLogger(name) for name in ("rasterio", "trimesh")}
     levels = {name: logger.level for name, logger in loggers.items()}
     with warnings.catch_warnings():
@@ -52,11 +58,19 @@ def quiet() -> Iterator[None]:
 
 
 class BadArgument(BadInput):
-    """An argument of a call that cannot be obeyed.
+    """Invalid argument of a call.
 
-    `parameter` is its name in that call, `value` as one would write it, or None where it does not matter; `problem`
-    goes on from there (": there is no such file"), and in `remedy` "{parameter}" stands for the name. Whoever knows the
-    argument by another name, as a key of a file or an option of a command, says all of it with that: see `called`.
+    Parameters
+    ----------
+    parameter : str
+        Name in the call.
+    value : str or None
+        Value as a user would write it.
+    problem : str
+        Continuation of the message (": there is no such file").
+    remedy : str
+        "{parameter}" stands for the name. A caller that knows the argument as a key of a file or an option of a command
+        substitutes that name: see `called`.
     """
 
     def __init__(self, parameter: str, value: str | None, problem: str, remedy: str) -> None:
@@ -67,64 +81,70 @@ class BadArgument(BadInput):
         return self.called(self.parameter)
 
     def called(self, name: str, between: str = " = ") -> str:
-        """The message, for users who know the parameter by this name."""
+        """Return the message for users who know the parameter by this name."""
         value = "" if self.value is None else f"{between}{self.value}"
         remedy = self.remedy.replace("{parameter}", name)
         return visible(f"{name}{value}{f'{self.problem};' if self.problem else ':'} {remedy}")
 
 
 class RunFailed(TaskflowError):
-    """A run that began and could not go on; what it had written stays readable."""
+    """A run that began and could not continue. Its written results stay readable."""
 
 
 class Avoidable(RunFailed):
-    """A run that cannot go on as it is, but can from a checkpoint with other values of keys of its case: `changes`."""
+    """A run that can continue only from a checkpoint with other values of keys of its case: `changes`."""
 
     changes: Mapping[str, object] = MappingProxyType({})
 
     @classmethod
     def by(cls, message: str, changes: Mapping[str, object]) -> Avoidable:
-        """The error with these changes."""
+        """Return the error with these changes."""
         error = cls(message)
         error.changes = dict(changes)
         return error
 
 
 class Lost(RunFailed):
-    """A worker, a GPU or a connection is gone, and with it a part of the run, of which nothing else is wrong: it can go
-    on from a checkpoint. `workers` are addresses of those to blame, as far as that is known.
+    """A worker, a GPU or a connection is lost. The run can be restarted from a checkpoint.
+
+    Attributes
+    ----------
+    workers : frozenset of str
+        Addresses of the lost workers, as far as they are known.
     """
 
     workers: frozenset[str] = frozenset()
 
 
 class SchedulerGone(RunFailed):
-    """Nobody is left who knows the workers."""
+    """The scheduler of the workers is lost."""
 
 
 class ChannelError(Lost):
-    """A message between two blocks was lost: the peer died, closed its channel, or sent something else."""
+    """A message between two blocks was lost: the peer died, closed its channel, or sent another message."""
 
 
 class ChannelTimeout(ChannelError):
-    """A message did not arrive, or was not taken, within its deadline; names block, peer, sequence and seconds."""
+    """A message did not arrive, or was not received, before its deadline. Names block, peer, sequence number and
+    seconds.
+    """
 
 
 class Aborted(ChannelError):
-    """Somebody asked this block to stop while it waited; carries that reason."""
+    """This block was asked to stop while it waited. The message has the reason."""
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, whose name it has, raised where Ctrl-C would be."""
+    """SIGTERM or SIGHUP, raised where Ctrl-C would be. The message is the name of the signal."""
 
 
 class Interrupted(RunFailed):
-    """The user asked the run to stop (Ctrl-C); it ended after a step, with its last state written."""
+    """Ctrl-C: the run ended after a step, with its last state written."""
 
     exit_code = 130
 
 
 class Stopped(RunFailed):
-    """SIGTERM or SIGHUP asked the run to stop; it ended after a step, with a checkpoint from which it can go on."""
+    """SIGTERM or SIGHUP: the run ended after a step, with a checkpoint from which it can be resumed."""
 
     exit_code = 75

@@ -1,4 +1,4 @@
-"""Running a case: from a validated case and a cluster to a finished run directory."""
+"""Runs: from a validated case and a cluster to a finished run directory."""
 
 from __future__ import annotations
 
@@ -35,14 +35,21 @@ TOLD = ("title", "ended", "steps", "time", "started", "device", "blocks", "warni
 
 @dataclass(frozen=True)
 class Run:
-    """A run: its directory and its report."""
+    """Run on disk, finished or not.
+
+    Attributes
+    ----------
+    directory : pathlib.Path
+    report : dict
+        Contents of report.json.
+    """
 
     directory: Path
     report: dict[str, Any] = field(repr=False)
 
     @classmethod
     def open(cls, directory: str | PathLike[str]) -> Run:
-        """The run of a directory, finished or not. Raises BadInput where it is none."""
+        """Open the run in a directory, finished or not. Raises BadInput if the directory is not a run."""
         path = Path(directory)
         report = RunDirectory(path).report()
         if not report:
@@ -50,28 +57,48 @@ class Run:
         return cls(path, report)
 
     def dataset(self, group: str = "") -> Any:
-        """The snapshots, or the records in another group of the store, as lazy arrays: an xarray Dataset, or, of fields
-        on charts, a DataTree with a child for each chart. Raises BadInput where there are none, or files are damaged;
-        so does reading of values later, with the name of the file.
+        """Open snapshots, or another group of the store, as lazy arrays.
+
+        Parameters
+        ----------
+        group : str
+            Statistics, planes, probes and other records. Default: snapshots.
+
+        Returns
+        -------
+        xarray.Dataset, or on body-fitted grids xarray.DataTree with one child per chart
+
+        Raises
+        ------
+        BadInput
+            If the group is missing or files are damaged, also when values are read later.
         """
         from taskflow.accessor.flow import opened
 
         return opened(self.directory / STORE, group)
 
     def statistics(self) -> Any:
-        """Means and covariances over time, as lazy arrays: a Dataset or, on charts, a DataTree as that of snapshots is.
-        Raises BadInput where the case asks for none.
+        """Open means and covariances over time as lazy arrays.
+
+        Returns
+        -------
+        xarray.Dataset, or on body-fitted grids xarray.DataTree
+
+        Raises
+        ------
+        BadInput
+            If the case has no statistics.
         """
         return self.dataset(STATISTICS)
 
     def _repr_html_(self) -> str:
-        """How the run ended, and its last snapshot, for a notebook."""
+        """Return the end of the run and its last snapshot, for a notebook."""
         left_out = "time" if PSEUDO_TIME in self.report else None
         table = {key: self.report[key] for key in TOLD if key in self.report and key != left_out}
         return as_html(repr(self), table, self.dataset)
 
     def log(self) -> list[dict[str, Any]]:
-        """The lines of the log."""
+        """Return the lines of the log as dictionaries."""
         from taskflow.output import read_log
 
         return read_log(self.directory / LOG)
@@ -88,24 +115,45 @@ def run(
     progress: Progress | None = None,
     profile: Window | None = None,
 ) -> Run:
-    """Run a case, or a case file by its path, to its end and return the finished run.
+    """Run a case to completion.
 
-    `output` is the run directory (by default the case's title as a name, in the current folder); an existing one is
-    refused unless `force` replaces it or `resume` goes on with it: from its newest checkpoint that is whole, to the
-    end that `case` has now; a run that has nothing left to do is returned as it is, and one that was killed before its
-    first checkpoint begins again. A directory in which a run goes on is refused in any case; one whose process cannot
-    be seen from here is watched for a minute, with a warning. What `force` replaces is there until the new run has
-    written its first state. The blocks live on the workers of `client`, or in jobs of SLURM that are submitted for it,
-    or of the cluster behind `scheduler_file`, or of an embedded cluster of this machine.
-    Where a worker, a GPU or a connection is lost, the run goes on by itself from its newest checkpoint, with a warning:
-    `machine.restarts` says how often.
-    `progress` is called a few times a second with what block 0 last reported; its `stopping` says whether Ctrl-C has
-    been pressed, its `restarts` how often the run has gone on by itself. An exception that it raises ends the run as
-    Ctrl-C does, and comes out of this call. Without it a notebook shows how far the run is. `profile` names steps to be
-    timed: a timeline is written and a summary added to the report.
-    Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
-    Ctrl-C, Stopped after SIGTERM or SIGHUP, with a checkpoint where blocks computed: what was written stays readable.
-    Warns of damaged checkpoints.
+    A finished run that is resumed is returned unchanged. After the loss of a worker, GPU or connection the run restarts
+    automatically from its newest checkpoint, with a warning, up to `machine.restarts` times. A directory in use by
+    another
+    run is refused.
+
+    Parameters
+    ----------
+    case : Case or path-like
+        Case, or the path of a case file.
+    output : path-like, optional
+        Run directory. Default: named after the case title, in the current directory.
+    client : distributed.Client or Slurm, optional
+        Where the blocks run. Default: an embedded local cluster.
+    scheduler_file : path-like, optional
+        Cluster of the blocks, instead of `client`.
+    force : bool
+        Replace an existing run. The old run is kept until the new run has written its first state.
+    resume : bool
+        Restart from the newest intact checkpoint and continue to the end given by `case`. A run that was killed before
+        its first checkpoint starts over.
+    progress : callable, optional
+        Called a few times per second with the latest status of block 0, a dict; `stopping` is true after Ctrl-C,
+        `restarts` counts automatic restarts. An exception stops the run as Ctrl-C does, and is re-raised. Default: a
+        progress display in notebooks.
+    profile : Window, optional
+        Steps to profile. A timeline is written, and a summary added to the report.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    BadInput
+        Before anything is written or replaced.
+    RunFailed, Interrupted, Stopped
+        Failure, Ctrl-C, SIGTERM or SIGHUP. Written data stay readable, with a checkpoint if blocks were computing.
     """
     case, output, client = arguments(case, output, client, progress=progress)
     return run_on(
@@ -117,10 +165,10 @@ def run(
 def arguments(
     case: object, output: Any, client: Any, **functions: object
 ) -> tuple[Case, str | PathLike[str] | None, Client | Slurm | None]:
-    """Return the first arguments of a run: its case, read if it is a path, its directory, its cluster.
+    """Return the case, directory and cluster of a run; a case file is read.
 
-    The last two may come in either order, as `Simulation` and `sweep` used to have them in the other one. Raises
-    BadInput if there is no case, or one of the `functions` is none.
+    Directory and cluster may be exchanged, because `Simulation` and `sweep` had the other order. Raises BadInput if the
+    case is missing, or one of `functions` is not callable.
     """
     for name, function in functions.items():
         if function is not None and not callable(function):
@@ -147,7 +195,7 @@ def run_on(
     profile: Window | None = None,
     workers: frozenset[str] | None = None,
 ) -> Run:
-    """`run`, on some of the workers of the cluster."""
+    """Run a case on some of the workers of a cluster (see `run`)."""
     with (
         stoppable(),
         begun(case, output, force=force, resume=resume) as (own, restart),
@@ -166,7 +214,7 @@ def run_on(
 def begun(
     case: Case, output: str | PathLike[str] | None, *, force: bool, resume: bool
 ) -> Iterator[tuple[RunDirectory, RestartPoint | None]]:
-    """The directory of a run, to itself, and the point from which it goes on; see `run`."""
+    """Lock the directory of a run and yield it with the point from which the run starts (see `run`)."""
     if resume and force:
         raise BadInput("resume=True, force=True: one at a time; force begins again and drops what is there")
     if not isinstance(output, str | PathLike | None):
@@ -181,7 +229,7 @@ def begun(
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """SIGTERM or SIGHUP within raises Stopped where no blocks compute."""
+    """Raise Stopped after SIGTERM or SIGHUP while no blocks compute."""
     try:
         with terminable():
             yield
@@ -190,7 +238,7 @@ def stoppable() -> Iterator[None]:
 
 
 def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:
-    """The point from which to go on with the run in a directory; None for its beginning."""
+    """Return the restart point of the run in a directory; None for its beginning."""
     if directory.bare():
         return None
     if starts_over(directory.path, case, directory.report()):
@@ -202,7 +250,7 @@ def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:
 
 
 def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, Any]:
-    """The report of a run, in as many attempts as it needs, and may have."""
+    """Return the report of a run, after as many attempts as it needs and is allowed."""
     recovery = Recovery(request.case.machine.restarts, remedies.how_to_resume(request.directory.path))
     while True:
         try:
@@ -219,9 +267,9 @@ def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, An
 
 
 def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recovery: Recovery) -> RestartPoint | None:
-    """The point from which a run goes on after a loss: its newest checkpoint, or None for its beginning.
+    """Return the restart point after a loss: the newest checkpoint, or None for the beginning.
 
-    Raises RunFailed where it may not, or cannot: without any machine from the beginning nothing would be another time.
+    Raises RunFailed if a restart is not allowed, or impossible.
     """
     if not recovery.attempts:
         raise loss
@@ -242,8 +290,9 @@ def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recove
 def _otherwise(
     failure: Avoidable, restart: RestartPoint | None, request: RunRequest, recovery: Recovery
 ) -> tuple[RunRequest, RestartPoint | None]:
-    """The run with the changes of its case that avoid a failure, and the point from which it goes on: its newest
-    checkpoint, or None for its beginning. Raises RunFailed where it cannot go on.
+    """Return the run with changes of its case that avoid a failure, and its restart point; None for the beginning.
+
+    Raises RunFailed if it cannot continue.
     """
     changed = replace(request, case=request.case.replace(**failure.changes))
     if changed.case.checkpoint.every is not None or restart is not None:
@@ -256,9 +305,9 @@ def _otherwise(
 
 
 def _newest(loss: RunFailed, before: RestartPoint | None, request: RunRequest) -> RestartPoint | None:
-    """The newest checkpoint of a run that went on from `before`; None where it has had none, and may begin again.
+    """Return the newest checkpoint of a run that started from `before`; None if it has none and may start over.
 
-    Raises RunFailed where it cannot go on.
+    Raises RunFailed if it cannot continue.
     """
     checkpoint, skipped = usable(request.directory.path, request.case, contents=False)
     _warn_of(skipped)

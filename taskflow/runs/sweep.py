@@ -1,4 +1,4 @@
-"""A sweep: runs of a case with all combinations of some parameters, side by side on one cluster."""
+"""Sweeps: runs of a case with all combinations of some parameters, concurrently on one cluster."""
 
 from __future__ import annotations
 
@@ -42,7 +42,14 @@ Told = Callable[[int, Mapping[str, Any], Run], None]
 
 @dataclass(frozen=True)
 class Study:
-    """A study: the runs of a sweep in the order of the product of `parameters`, the last of which changes fastest."""
+    """Runs of a sweep, in the order of the product of `parameters`; the last parameter changes fastest.
+
+    Attributes
+    ----------
+    directory : pathlib.Path
+    parameters : mapping of str to sequence
+    runs : sequence of Run
+    """
 
     directory: Path
     parameters: Mapping[str, Sequence[Any]]
@@ -51,11 +58,24 @@ class Study:
     def dataset(
         self, group: str = "", measure: Callable[[Run], Any] | None = None
     ) -> xr.Dataset | xr.DataArray | xr.DataTree:  # fmt: skip
-        """The snapshots of all runs, or the records in another group, as one dataset with the parameters as dimensions:
-        `.sel({"fluid.viscosity": 0.1})`; on charts a DataTree. `measure` makes something else of a run, such as a
-        number or an array.
+        """Return results of all runs as one dataset with the parameters as dimensions: `.sel({"fluid.viscosity":
+        0.1})`.
 
-        Raises BadInput where results differ in their coordinates: runs on several grids have to be measured.
+        Parameters
+        ----------
+        group : str
+            Group of the stores. Default: snapshots.
+        measure : callable, optional
+            Called with each Run; returns a number, array or dataset to use instead.
+
+        Returns
+        -------
+        xarray.Dataset, xarray.DataArray, or on body-fitted grids xarray.DataTree
+
+        Raises
+        ------
+        BadInput
+            If results differ in their coordinates. Use `measure` for runs on different grids.
         """
         if measure is not None and not callable(measure):
             raise BadInput(f"measure = {measure!r}; give a function of a run, which returns a number or an array")
@@ -75,16 +95,39 @@ def sweep(
     force: bool = False,
     told: Told | None = None,
 ) -> Study:
-    """Run a case, or a case file by its path, with all combinations of `parameters`, each a key such as
-    "fluid.viscosity" with its values.
+    """Run a case with all combinations of parameter values.
 
-    `output` is the folder of their run directories 0000, 0001, ..., by default the case's title with -sweep behind it.
-    What has ended there is not computed again, and what was broken off goes on, unless `force` replaces it. `at_once`
-    runs compute side by side, each on one worker of the cluster that it is given: by default one on each; on this
-    machine by default one on each GPU, or one. `told` is called with the number of each run that has ended, its values
-    and itself.
-    Raises BadInput, before anything runs, where a combination is no sound case; RunFailed, when all others have ended,
-    where runs have failed; Interrupted after Ctrl-C and Stopped after SIGTERM or SIGHUP, with a checkpoint of each run.
+    Finished runs are kept and interrupted runs resumed, unless `force`.
+
+    Parameters
+    ----------
+    case : Case or path-like
+    parameters : mapping of str to sequence
+        Values by key, such as {"fluid.viscosity": [0.1, 0.01]}.
+    output : path-like, optional
+        Folder of the run directories 0000, 0001, ... Default: the case title with "-sweep" appended.
+    client : distributed.Client or Slurm, optional
+        Where the runs compute, each on one worker. Default: an embedded local cluster.
+    scheduler_file : path-like, optional
+    at_once : int, optional
+        Concurrent runs. Default: one per worker; on this machine one per GPU, or one.
+    force : bool
+        Replace existing runs.
+    told : callable, optional
+        Called as told(number, values, run) after each run.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    BadInput
+        Before any run, if a combination is invalid.
+    RunFailed
+        After all other runs, if some have failed.
+    Interrupted, Stopped
+        Ctrl-C, SIGTERM or SIGHUP. Each run has a checkpoint.
     """
     case, output, client = arguments(case, output, client, told=told)
     points = _points(case, parameters)
@@ -142,7 +185,7 @@ def sweep(
 
 @contextmanager
 def _ended(runs: Collection[object], count: int) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and SIGHUP end a sweep with words on how many of so many runs have ended."""
+    """Report the number of finished runs after Ctrl-C, SIGTERM or SIGHUP."""
     try:
         with terminable():
             yield
@@ -154,7 +197,7 @@ def _ended(runs: Collection[object], count: int) -> Iterator[None]:
 
 
 def _points(case: Case, parameters: Mapping[str, Sequence[Any]]) -> list[tuple[dict[str, Any], Case]]:
-    """The values and the case of each combination."""
+    """Return the values and the case of each combination."""
     if not isinstance(parameters, Mapping) or not parameters:
         raise BadInput(
             f'parameters = {parameters!r}; give keys with their values, such as {{"fluid.viscosity": [0.1]}}'
@@ -173,7 +216,7 @@ def _points(case: Case, parameters: Mapping[str, Sequence[Any]]) -> list[tuple[d
 
 
 def _unsaved(place: Path) -> bool:
-    """Return whether a run was killed in a directory before its first checkpoint: then it begins again."""
+    """Return True if a run was killed before its first checkpoint, so that it starts over."""
     return RunDirectory(place).report().get("ended") == "running" and not any((place / CHECKPOINTS).glob("step-*"))
 
 
@@ -185,7 +228,7 @@ def _words(values: Mapping[str, Any]) -> str:
 def _slots(
     case: Case, client: Client | Slurm | None, scheduler_file: str | PathLike[str] | None, count: int | None
 ) -> Iterator[tuple[Client, list[str], int | None]]:
-    """A cluster, the workers of the runs that go on at once, and the cores of each where they share this machine."""
+    """Yield a cluster, the workers of concurrent runs, and the cores of each if they share this machine."""
     blocks: Triple | Literal["auto"] = "auto" if count is None else (1, 1, count)
     machine = ProcessRequest(case.machine.device, blocks, "auto", "auto")
     with (
@@ -200,8 +243,9 @@ def _slots(
 
 
 def load(path: str | PathLike[str], overrides: Sequence[str] = ()) -> tuple[Case, dict[str, Sequence[Any]]]:
-    """The case and the parameters of a file of a sweep: `case`, the case file, and a table [parameters] of keys with
-    lists of values. Raises BadInput where it is none.
+    """Return the case and the parameters of a sweep file.
+
+    The file has `case`, a case file, and a table [parameters] of keys with lists of values. Raises BadInput if invalid.
     """
     file = Path(path)
     tables = read(file)

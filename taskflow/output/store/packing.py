@@ -2,7 +2,7 @@
 
 Zarr writes the same files. But first it copies each chunk and compares it with the fill value, and at the end it joins
 them, all on one core, which takes longer than to pack them. Blosc is called directly, too: numcodecs packs into new
-memory and copies the result out of it, while no other thread has the interpreter (docs/decisions/output.md has the times).
+memory and copies the result out of it while no other thread has the interpreter (times: docs/decisions/output.md).
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Callbacks(list[Callback]):
 
 
 class DrivenRun:
-    """The run of a case on blocks that stay: where it stands, what has it go on, and how it ends."""
+    """Run on persistent blocks: state, advance, shutdown."""
 
     def __init__(
         self,
@@ -155,17 +155,18 @@ class DrivenRun:
 
     @property
     def time(self) -> float:
-        """The present time of the flow."""
+        """Present time of the flow, T."""
         return self._tick.time
 
     @property
     def iteration(self) -> int:
-        """The number of steps that were done, those before a resumption included."""
+        """Number of completed steps, including those before a restart."""
         return self._tick.step
 
     def close(self) -> Run:
-        """End the run where it pauses, with its state written as after Ctrl-C, and give the machines back; the run.
-        Idempotent. Raises BadInput within a callback, and does nothing then.
+        """End the run, write its state as after Ctrl-C, release the machines, and return the run.
+
+        Idempotent. Raises BadInput within a callback, without effect.
         """
         if not self._over and self._busy.startswith("the callback"):
             self._check_free("close()")
@@ -200,7 +201,7 @@ class DrivenRun:
                     self._done(self._do(partial(go_on, pause=Pause())))
 
     def _do(self, job: Job) -> Outcome:
-        """Let the blocks do a job. A second Ctrl-C ends the run at once."""
+        """Run a job on the blocks. A second Ctrl-C ends the run immediately."""
         try:
             return self._attempt.do(job)
         except KeyboardInterrupt:
@@ -208,7 +209,7 @@ class DrivenRun:
             raise
 
     def _call_back(self, callback: Callback) -> None:
-        """Call a function; one that raises ends the run."""
+        """Call a function; an exception ends the run."""
         self._busy, busy = f"the callback {callback.name}", self._busy
         try:
             callback.function(self)
@@ -223,7 +224,7 @@ class DrivenRun:
                 self._busy = busy
 
     def _done(self, outcome: Outcome) -> None:
-        """Note where the run is after a job. Raises what went wrong, and where somebody interrupted it."""
+        """Update the state of the run after a job. Raises the error of the job, or Interrupted."""
         self._last, self._state = outcome, self._state + 1
         status, paused = outcome.blocks[0], outcome.failure is None and "paused" in outcome.blocks[0]
         if paused:
@@ -257,14 +258,14 @@ class DrivenRun:
         return f"at {self._moment}; the simulation pauses: go on with it, or close it"
 
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
-        """End the run where it pauses."""
+        """End the paused run."""
         self._over = "it has failed"
         outcome = replace(self._do(end_run), came=came)
         report = self._attempt.finish(outcome, reason)
         self._over = f"it has ended ({report['ended']})"
 
     def _ask(self, name: str, do: Callable[[Blocks], Answer]) -> Answer:
-        """Have the blocks do something that is no step. Raises RunFailed, and the run is over, where they fail."""
+        """Run an operation on the blocks that is not a step. Raises RunFailed, and ends the run, if it fails."""
         self._check_open(name)
         with self._call(name, drives=False):
             try:
@@ -294,8 +295,8 @@ class DrivenRun:
 
     @contextmanager
     def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:
-        """A call that has the blocks work. Raises BadInput within another one; callbacks may have those that do not
-        drive the run.
+        """Mark a call that uses the blocks. Raises BadInput within another call; callbacks may make calls that do not
+        drive.
         """
         with self._reading:
             self._check_free(name, drives=drives)

@@ -1,4 +1,4 @@
-"""`tf.Simulation`: a run that Python drives, step by step or to its end, where `tf.run` lets the case drive it."""
+"""`tf.Simulation`: a run driven from Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def derive(shard: Shard, control: Control) -> None:
-    """Compute what follows from the present fields and is recorded of this case, on all blocks."""
+    """Compute the derived fields that the case records from the present fields, on all blocks."""
     loop = Drive.of(control).taken(control)
     if (computed := loop.spec.computed) is not None:
         shard.run(computed, **computed.scalars(loop.now.time))
@@ -35,14 +35,16 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class Simulation(DrivenRun):
-    """A run of a case that goes on as far as it is told to, and pauses in between with its blocks at work.
+    """Run driven from Python: advance, pause, inspect, modify.
 
-    Use it in a `with` statement, or close it. The arguments are those of `taskflow.run`. On return the initial state is
-    there and written; with `resume` it is that of the newest checkpoint. Steps are those that `taskflow.run` would do,
-    to the bit: no pause changes their lengths. What is due at the present step (snapshots, log, checkpoints) is written
-    when the run goes on, or ends: it has what was changed in the pause.
-    A loss of a worker or GPU ends the simulation; it does not go on by itself, as `taskflow.run` does.
-    Raises as `taskflow.run` does.
+    Use it in a `with` statement, or close it. On return the initial state exists and is written; with `resume` it is
+    the
+    state of the newest checkpoint. Pauses do not change step sizes: without modifications results equal `run` bitwise.
+    Records that are scheduled at the present step are written when the run continues or ends, with the changes made in
+    the
+    pause. A lost worker or GPU ends the simulation; it does not restart automatically.
+
+    Parameters and errors are those of `taskflow.run`.
     """
 
     def __enter__(self) -> Simulation:
@@ -53,7 +55,7 @@ class Simulation(DrivenRun):
         return f"<Simulation of {self.case.title}: {self._moment}; {where} {self.directory}>"
 
     def _repr_html_(self) -> str:
-        """Where it stands, and the present state, for a notebook."""
+        """Return progress and the present state, for a notebook."""
         numbers = {"title": self.case.title, "step": self.iteration}
         numbers |= {} if self._pseudo_time else {"time": self.time}
         ended = {"ended": self._over} if self._over else {}
@@ -61,28 +63,55 @@ class Simulation(DrivenRun):
         return as_html(repr(self), {**numbers, **ended}, last)
 
     def step(self, n: int = 1) -> None:
-        """Do n steps, or fewer where the case ends before. Raises BadInput where n is no whole number from 1, or the
-        run is over; Interrupted after Ctrl-C: the simulation pauses then after a step, and can go on.
+        """Advance by n steps, or to the end of the case.
+
+        Parameters
+        ----------
+        n : int
+
+        Raises
+        ------
+        BadInput
+            If n is not a positive integer, or the run has ended.
+        Interrupted
+            Ctrl-C. The simulation pauses after a step and can continue.
         """
         self._advance(f"step({n!r})", steps=n)
 
     def run(self, until: float | None = None, steps: int | None = None, wall: float | None = None) -> None:
-        """Go on to the end of the case, or to the first step that reaches the time `until`, or by so many `steps`, or
-        for so many seconds of the `wall` clock, whichever comes first. No step is cut for it. Raises as `step` does.
+        """Advance to the first limit reached, or to the end of the case. No step is shortened.
+
+        Parameters
+        ----------
+        until : float, optional
+            Time, T.
+        steps : int, optional
+        wall : float, optional
+            Seconds of wall-clock time.
+
+        Raises
+        ------
+        BadInput
+            If a limit is invalid, or the run has ended.
+        Interrupted
+            Ctrl-C. The simulation pauses after a step and can continue.
         """
         limits = {"until": until, "steps": steps, "wall": wall}
         told = ", ".join(f"{name}={limit!r}" for name, limit in limits.items() if limit is not None)
         self._advance(f"run({told})", until, steps, wall)
 
     def stop(self) -> None:
-        """Let `run` or `step`, from one of whose callbacks this is called, return after the callbacks of this step."""
+        """Make `run` or `step` return after the callbacks of this step. Call it in a callback."""
         self._halted = True
         self._reason = f"stop() was called at step {self.iteration}"
 
     def checkpoint(self) -> None:
-        """Write what is due, and a checkpoint of the present state; on return it is on the disk.
+        """Write scheduled records and a checkpoint of the present state to disk.
 
-        Raises BadInput where the run is over, or keeps none (checkpoint.keep = 0).
+        Raises
+        ------
+        BadInput
+            If the run has ended, or keeps no checkpoints (checkpoint.keep = 0).
         """
         self._check_going("checkpoint()")
         if not self.case.checkpoint.keep:
@@ -93,11 +122,25 @@ class Simulation(DrivenRun):
     def every(
         self, *, steps: int | None = None, time: float | None = None, wall: float | None = None
     ) -> Callable[[Function], Function]:
-        """Have a function called with this simulation while it goes on: after so many `steps`, at the first step that
-        reaches a multiple of `time`, or at the first step after so many seconds of the `wall` clock.
+        """Register a callback: `@simulation.every(steps=10)`.
 
-        It is called between the step and all that is due after it. An exception that it raises ends the run with its
-        state written, and comes out of `run` or `step`. Raises BadInput where not one positive interval is given.
+        The callback is called with the simulation, after a step and before its scheduled records. An exception ends the
+        run
+        with its state written, and is re-raised by `run` or `step`.
+
+        Parameters
+        ----------
+        steps : int, optional
+            Interval in steps.
+        time : float, optional
+            Interval in time, T: the first step that reaches each multiple.
+        wall : float, optional
+            Interval in wall-clock seconds.
+
+        Raises
+        ------
+        BadInput
+            If not exactly one positive interval is given.
         """
 
         def add(function: Function) -> Function:
@@ -107,11 +150,15 @@ class Simulation(DrivenRun):
         return add
 
     def dataset(self) -> xr.Dataset | xr.DataTree:
-        """All fields of the present state, written or not, and the expressions that the case records, as lazy arrays: a
-        Dataset with coordinates, locations and attributes as in the store; on charts a DataTree. Values move when they
-        are asked for, those asked for alone. Once the run is over there are no expressions.
+        """Return all fields of the present state, and recorded expressions, as lazy arrays.
 
-        Values that were not asked for before the simulation goes on raise BadInput.
+        Only values that are accessed are transferred. Values that were not accessed before the simulation continues
+        raise
+        BadInput. After the end there are no expressions.
+
+        Returns
+        -------
+        xarray.Dataset with the coordinates and attributes of the store, or on body-fitted grids xarray.DataTree
         """
         self._check_open("dataset()")
         step, state, derived, setup = self.iteration, self._state, self._derived, self._attempt.sim
@@ -132,14 +179,15 @@ class Simulation(DrivenRun):
 
     @property
     def _derived(self) -> tuple[str, ...]:
-        """The expressions that this case records, and Q where it does; none once the run is over."""
+        """The expressions that this case records, with Q if it is recorded; empty after the end."""
         system = self._attempt.sim.system
         names = system.computed.names if system.computed and not self._over else ()
         return tuple(name for name in names if name in system.metadata)
 
     def __getitem__(self, name: str) -> xr.DataArray | xr.DataTree:
-        """A field of the present state, such as "u", as a lazy array over all blocks; see `dataset`. Raises BadInput
-        where there is none of this name.
+        """Return a field of the present state, such as "u", as a lazy array over all blocks (see `dataset`).
+
+        Raises BadInput if there is no such field.
         """
         known = (*self.case.fields, *self._derived)
         if name not in known:
@@ -162,15 +210,30 @@ class Simulation(DrivenRun):
         reduce: Literal["sum", "min", "max"] = "sum",
         ghosts: bool = False,
     ) -> dict[str, float] | float | None:
-        """Call a function with the `fields` of each block in its process, in place, without a copy; see `BlockFields`.
+        """Call a function on every block with its fields, in place and without a copy.
 
-        Those among them that it changes are named in `writes`: velocities, temperature and scalars, of which values
-        beyond boundaries and between blocks are computed anew. A number that it returns, or a dictionary of numbers,
-        is folded over all blocks in their order by `reduce`. With `ghosts` arrays have a layer of ghost cells around
-        the block's own: of other blocks, across periodic sides, too, and what boundary conditions have beyond walls.
-        The function travels by value, with what it refers to. Raises BadInput where a field or the way to reduce is
-        none, or where the run is over; RunFailed where the function fails: the simulation
-        pauses then, with what the function has changed.
+        Parameters
+        ----------
+        function : callable
+            Called with `BlockFields`. It may return a number or a dict of numbers. Pickled by value.
+        fields : sequence of str
+        writes : sequence of str
+            Fields that the function changes: velocities, temperature, scalars. Ghost values are updated afterwards.
+        reduce : {"sum", "min", "max"}
+            Reduction of the returned numbers over all blocks, in a fixed order.
+        ghosts : bool
+            Arrays have a layer of ghost cells: values of other blocks, and of boundary conditions.
+
+        Returns
+        -------
+        float, dict of float, or None
+
+        Raises
+        ------
+        BadInput
+            If a field or the reduction is invalid, or the run has ended.
+        RunFailed
+            If the function fails. The simulation pauses, with the changes of the function.
         """
         self._check_going("on_blocks(...)")
         known = self.case.fields
@@ -189,14 +252,23 @@ class Simulation(DrivenRun):
         return answer(self._ask("on_blocks(...)", lambda blocks: blocks.do(job)))
 
     def set(self, key: str, value: Any) -> None:
-        """Give a value of the case that changes in time another one, such as "boundaries.z_max.velocity", "body.force"
-        or "obstacles[1].motion.displacement": a number or an expression of t, or three of them; at inflows, and on
-        walls whose values depend on the place, expressions of x, y, z and t.
+        """Change a time-dependent value.
 
-        The next steps have it, from the end of the first of their stages on; forces from its beginning. A motion begins
-        where the body is. Checkpoints and runs that are resumed have it, too. Raises BadInput if the case gives a
-        number there, which kernels have as a constant; if the value is invalid, now or later in the run; or if the run
-        has ended.
+        It applies from the end of the first stage of the next step; forces from its start. A body's motion begins at
+        its
+        present position. Checkpoints and resumed runs keep the value.
+
+        Parameters
+        ----------
+        key : str
+            Such as "boundaries.z_max.velocity", "body.force" or "obstacles[1].motion.displacement".
+        value : float, str or callable, or three of them
+            Number or expression of t. At inflows, and on walls with values that depend on position, of x, y, z and t.
+
+        Raises
+        ------
+        BadInput
+            If the case gives a constant there, the value is invalid now or later in the run, or the run has ended.
         """
         self._check_going("set(...)")
         settings = self._settings
@@ -205,11 +277,18 @@ class Simulation(DrivenRun):
         settings.update(values)
 
     def record(self, name: str, array: Any) -> None:
-        """Record an array, or a number, of the present time in the store: in a group of this name, which
-        `Run.dataset(name)` opens. One of xarray keeps its dimensions, coordinates and attributes.
+        """Record an array or number of the present time in a group of the store, opened by `Run.dataset(name)`.
 
-        Raises BadInput where the name is none or taken, the shape is not that of the records before, or there is a
-        record of this time.
+        Parameters
+        ----------
+        name : str
+        array : array-like or xarray.DataArray
+            Dimensions, coordinates and attributes of xarray objects are kept.
+
+        Raises
+        ------
+        BadInput
+            If the name is invalid or taken, the shape differs from earlier records, or this time is recorded already.
         """
         self._check_open("record()")
         if name not in self._recorded:

@@ -1,4 +1,4 @@
-"""Blocks at work: the fields of one's own program, filled, computed and read where they live."""
+"""Blocks at work: fields of a user's program, filled, computed and read where they are stored."""
 
 from __future__ import annotations
 
@@ -24,11 +24,19 @@ from taskflow.runtime.tasks import Loop, Part, Program, Roles, analyse, counts, 
 
 
 class Blocks:
-    """A region on blocks, whose fields live where the blocks do.
+    """A region on running blocks; `distribute` returns one.
 
-    `region`, `partition`, `device` ("cpu" or "gpu"); `transports` has, per block, how it exchanges messages with each
-    other one. `scalars` has the named numbers after the last run, reductions among them. A call that fails on a block
-    ends all blocks: what is left then is to distribute the region again.
+    A call that fails on a block ends all blocks. Distribute the region again after that.
+
+    Attributes
+    ----------
+    region : Region
+    partition : Partition
+    device : {"cpu", "gpu"}
+    transports : list of dict
+        Channel per block and neighbour.
+    scalars : dict
+        Named numbers after the last run, with reductions.
     """
 
     def __init__(self, group: BlockGroup, transports: list[dict[int, str]], opened: ExitStack) -> None:
@@ -53,17 +61,26 @@ class Blocks:
         return f"<{shape} blocks of {self.region.cells} on {self.device}, {workers} processes>"
 
     def close(self) -> None:
-        """Give everything back: fields, devices, and a cluster that was begun for the blocks. Idempotent."""
+        """Release fields, devices and an embedded cluster. Idempotent."""
         self._ended = self._ended or "they were closed"
         self._opened.close()
 
     def fill(self, /, **values: float | np.ndarray | Sequence[Any] | Callable[..., Any]) -> None:
-        """Write fields, by role: on their cells and on their boundary layers; constant fields on all ghost cells, too.
+        """Write fields, by role, on their cells and boundary layers; constant fields also on all ghost cells.
 
-        A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
-        arrays that broadcast to [z, y, x], or an array or nested lists [z, y, x] of all cells (with or without the
-        boundary layers; of a constant field with all ghost layers). On an atlas it is a list of arrays, one of each
-        chart. Raises BadInput where there is no such field, the shape is another one, or the field cannot hold a value.
+        Parameters
+        ----------
+        **values : float, callable, array or nested lists
+            A callable takes cell indices i, j, k along x, y, z as arrays that broadcast to [z, y, x], and is called on
+            every
+            block. An array [z, y, x] has all cells, with or without boundary layers; for a constant field, with all
+            ghost
+            layers. On an atlas give a list of arrays, one per chart.
+
+        Raises
+        ------
+        BadInput
+            If a field does not exist, a shape does not match, or a field cannot hold a value.
         """
         for role, value in values.items():
             home = self._home(role)
@@ -79,12 +96,29 @@ class Blocks:
                 self._do([partial(fill_job, role, pickled, mine) for mine in parts])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
-        """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
+        """Execute a program `times` times, with one remote call per block.
 
-        `scalars` are the named numbers that its tasks read; their values stay until they are given again. Returns
-        passes, seconds and rate (cells per second). Raises BadInput where the program is impossible on these blocks, or
-        another thread uses them, RunFailed where a block fails, Interrupted after Ctrl-C: all blocks have then stopped
-        after the same pass, and their fields can be read.
+        Parameters
+        ----------
+        program : callable
+            Function of `Roles` that yields launches.
+        times : int
+            Number of passes.
+        **scalars : float
+            Named numbers of its tasks. They keep their values until they are given again.
+
+        Returns
+        -------
+        Ran
+
+        Raises
+        ------
+        BadInput
+            If the program is impossible on these blocks, or another thread is using them.
+        RunFailed
+            If a block fails.
+        Interrupted
+            After Ctrl-C. All blocks have stopped after the same pass, and fields can be read.
         """
         times, (pickled, numbers) = _counted(times), self._prepared(program, scalars)
         job = partial(run_job, pickled, times, numbers)
@@ -97,10 +131,22 @@ class Blocks:
     def profile(
         self, program: Program, /, times: int = 20, path: str | PathLike[str] = "profile.json", **scalars: float
     ) -> dict[str, Any]:
-        """Pass through a program some more times, and find out where the time goes.
+        """Time the operations of further passes of a program.
 
-        Writes a timeline of all blocks for Perfetto (https://ui.perfetto.dev) or chrome://tracing, and returns what it
-        says: see `taskflow.runtime.profile.summarise`. Raises as `run` does.
+        Writes a timeline of all blocks for Perfetto (https://ui.perfetto.dev) or chrome://tracing.
+
+        Parameters
+        ----------
+        program : callable
+        times : int
+        path : path-like
+            File of the timeline, JSON.
+        **scalars : float
+
+        Returns
+        -------
+        dict
+            Shares of the time (see `taskflow.runtime.profile.summarise`). Raises as `run`.
         """
         times, (pickled, numbers) = _counted(times), self._prepared(program, scalars)
         timelines = self._do([partial(profile_job, pickled, times, numbers)] * len(self.partition))
@@ -109,9 +155,13 @@ class Blocks:
         return summarise(timelines)
 
     def draw(self, program: Program, path: str | PathLike[str]) -> None:
-        """Draw what the runtime made of a pass of a program: edges, middles, messages, and what waits for what.
+        """Draw the task graph of a pass of a program: edges, middles, messages and dependences.
 
-        The suffix of `path` says the format: `.png`, `.svg` or `.pdf`.
+        Parameters
+        ----------
+        program : callable
+        path : path-like
+            Picture: .png, .svg or .pdf.
         """
         from taskflow.runtime.profile.drawing import draw
         from taskflow.runtime.profile.graph import plot_graph
@@ -122,11 +172,22 @@ class Blocks:
         plot_graph(draw(analysis.graph), Path(path), getattr(program, "__name__", "one pass"))
 
     def read(self, role: str, box: Box | None = None) -> Any:
-        """Return the values [z, y, x] of the field in this role in all cells of its region, or in those of `box`. On an
-        atlas all cells are a list of arrays, one of each chart.
+        """Return the values of a field.
 
-        Raises BadInput where there is no such field, or the box has cells without values of their own: beyond the
-        region and its boundary layers, or beyond the seams of a chart.
+        Parameters
+        ----------
+        role : str
+        box : Box, optional
+            Cells to read. Default: all cells of the region.
+
+        Returns
+        -------
+        array [z, y, x], or on an atlas without `box` a list of arrays, one per chart
+
+        Raises
+        ------
+        BadInput
+            If the field does not exist, or the box has cells outside the region and its boundary layers.
         """
         region = self._home(role).region
         if box is not None:
@@ -152,21 +213,22 @@ class Blocks:
         return whole
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Call `function(shard, *arguments)` on each block's own thread; returns the results of all blocks.
+        """Call `function(shard, *arguments)` on the thread of each block and return all results.
 
-        The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
-        cells; what waits for other blocks has to be called on all of them.
+        The function may run programs, reduce numbers over all blocks (`shard.allreduce`), and read and write the cells
+        of its
+        block. Collective operations have to be called on all blocks.
         """
         return self.do(partial(call_job, Pickled.of(function), Pickled.of(arguments)))
 
     def do(self, job: Job) -> list[Any]:
-        """Let all blocks do a job; returns their results."""
+        """Run a job on all blocks and return its results."""
         return self._do([job] * len(self.partition))
 
     # ------------------------------------------------------------------------------------------------------- within
 
     def _do(self, jobs: Sequence[Job], *, whole: bool = True) -> list[Any]:
-        """Do the jobs of all blocks; returns their results. Raises Interrupted after Ctrl-C if they are `whole`."""
+        """Run the jobs of all blocks and return their results. Raises Interrupted after Ctrl-C if they are `whole`."""
         if self._ended:
             raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
         if not self._working.acquire(blocking=False):
@@ -188,16 +250,15 @@ class Blocks:
         return results
 
     def _home(self, role: str) -> Partition:
-        """Return the partition of the region that has a field. Raises BadInput where there is none."""
+        """Return the partition of the region that has a field. Raises BadInput if there is none."""
         if role not in self.partition.homes:
             raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
         return self.partition.homes[role]
 
     def _prepared(self, program: Program, scalars: Mapping[str, float]) -> tuple[Pickled, dict[str, float]]:
-        """Return the program to be sent, and all numbers that its tasks may read.
+        """Return the pickled program, and all numbers that its tasks may read.
 
-        Raises BadInput, before any block is troubled, where a field or a number is not there or the program is
-        impossible on these blocks.
+        Raises BadInput on the client if a field or number is missing or the program is impossible on these blocks.
         """
         numbers = {**self.scalars, **{name: _number(name, value) for name, value in scalars.items()}}
         roles = Roles.of(tuple(self.partition.fields))
@@ -225,7 +286,7 @@ class Blocks:
 
     @staticmethod
     def _parts(home: Partition, role: str) -> list[tuple[Box, ...]]:
-        """Per block: the boxes of cells that it owns; of a constant field all that it has memory for."""
+        """Return the boxes of cells that each block owns; for a constant field, all boxes with memory."""
         blocks = range(len(home))
         if home.fields[role].constant:
             return [tuple(home.memory[piece] for piece in home.pieces_of(block)) for block in blocks]
@@ -233,14 +294,14 @@ class Blocks:
 
 
 def _counted(times: int) -> int:
-    """Return the number of passes. Raises BadInput where that is none."""
+    """Return the number of passes. Raises BadInput if it is invalid."""
     if not whole_number(times, 0):
         raise BadInput(f"times = {times!r}; give a whole number, 0 or more")
     return index(times)
 
 
 def _number(name: str, value: float) -> float:
-    """Return the value of a scalar. Raises BadInput where it is none."""
+    """Return the value of a scalar. Raises BadInput if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -248,7 +309,7 @@ def _number(name: str, value: float) -> float:
 
 
 def _checked(program: object) -> Program:
-    """Return the program. Raises BadInput for what is none, or is not hashable: traces are found by their program."""
+    """Return the program. Raises BadInput if it is not callable or not hashable: traces are keyed by their program."""
     if not callable(program):
         kind = type(program).__name__
         raise BadInput(f"program = a {kind}; give a function of the roles that yields launches: def step(f): yield ...")
@@ -261,7 +322,7 @@ def _checked(program: object) -> Program:
 
 
 def _shares(role: str, value: Any, home: Partition, parts: list[tuple[Box, ...]]) -> list[dict[Box, np.ndarray]]:
-    """Return what each block gets of arrays: its parts of their boxes, with the values."""
+    """Return the values that each block receives of arrays, by box."""
     region = home.region
     if region.atlas and len(value) != len(region.charts):
         has = f"the region has {len(region.charts)} charts: give a list of as many arrays, one of each"
@@ -277,7 +338,7 @@ def _shares(role: str, value: Any, home: Partition, parts: list[tuple[Box, ...]]
 
 
 def _extent(role: str, shape: tuple[int, ...], home: Partition, n: int) -> Box:
-    """The cells of which an array of this shape has the values on a chart."""
+    """Return the cells of a chart that an array of this shape covers."""
     region, field = home.region, home.region.fields[role]
     chart, wide = region.charts[n], region.charts[n].grow(region.ghost)
     possible = (wide,) if field.constant else (chart, wide if region.atlas else region.bounds)
@@ -291,6 +352,6 @@ def _extent(role: str, shape: tuple[int, ...], home: Partition, n: int) -> Box:
 
 
 def _asks(parts: Sequence[Part]) -> bool:
-    """Return whether a program decides by its numbers, so that not only its tasks read them."""
+    """Return True if the host of a program reads its numbers, not only its tasks."""
     loops = (part for part in parts if isinstance(part, Loop))
     return any(derived(parts)) or any(part.repeat.until is not None or _asks(part.body) for part in loops)

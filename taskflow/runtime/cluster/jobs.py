@@ -1,8 +1,7 @@
-"""Jobs of the blocks of a region, all but their shard and control: pass through a program, take values, give values,
-call a function.
+"""Jobs of the blocks of a region: run a program, write and read values, call a function.
 
-Functions and values are pickled on their way to the blocks, by value where no module holds them. A function with the
-same content is the same object in a process, whichever call brought it: a program that is run again finds its traces.
+Functions and values are pickled, by value if no module holds them. Functions with the same content are one object per
+process, so a program that is run again finds its traces.
 """
 
 from __future__ import annotations
@@ -32,13 +31,14 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Pickled:
-    """A value as bytes. What a function refers to (constants, tasks, its closure) goes with it as it is now."""
+    """A value as bytes, with everything that a function refers to (constants, tasks, its closure) in its present state.
+    """
 
     content: bytes
 
     @classmethod
     def of(cls, value: object) -> Pickled:
-        """Pack a value. Raises BadInput where it, or what it refers to, cannot leave this process."""
+        """Pickle a value. Raises BadInput if it, or an object that it refers to, cannot be sent."""
         try:
             return cls(cloudpickle.dumps(value))
         except Exception as error:
@@ -49,7 +49,7 @@ class Pickled:
             ) from error
 
     def open(self) -> Any:
-        """Return a new copy of the value. Raises RunFailed where a module that it needs is not there."""
+        """Return a new copy of the value. Raises RunFailed if a module is missing."""
         try:
             return cloudpickle.loads(self.content)
         except ModuleNotFoundError as error:
@@ -58,7 +58,7 @@ class Pickled:
             ) from error
 
     def shared(self) -> Any:
-        """Return the value, the same object for all calls of this process: for functions. Raises as `open` does."""
+        """Return the value, the same object for all calls in this process: for functions. Raises as `open` does."""
         with _lock:
             return _kept(self)
 
@@ -67,9 +67,17 @@ _kept = lru_cache(KEPT)(Pickled.open)
 
 
 class Ran(NamedTuple):
-    """The outcome of a run: passes done, seconds they took, cells computed per second over all blocks, named numbers.
+    """Outcome of `Blocks.run`.
 
-    The rate is that of the second half of the passes, by which time everything has been compiled and analysed.
+    Attributes
+    ----------
+    passes : int
+    seconds : float
+        Wall-clock time of the passes.
+    rate : float
+        Cells per second over all blocks, in the second half of the passes.
+    scalars : dict
+        Named numbers.
     """
 
     passes: int
@@ -79,9 +87,9 @@ class Ran(NamedTuple):
 
 
 def run_job(program: Pickled, times: int, scalars: Mapping[str, float], shard: Shard, control: Control) -> Ran:
-    """Do `times` passes of a program; `scalars` have these values before the first.
+    """Do `times` passes of a program; `scalars` are the numbers before the first pass.
 
-    Blocks wait for each other as the program says, and every INTERVAL to agree on whether they were asked to stop.
+    Blocks synchronise as the program requires, and every INTERVAL to agree whether to stop.
     """
     passing = program.shared()
     half, done, stride = times // 2, 0, 1
@@ -105,9 +113,7 @@ def run_job(program: Pickled, times: int, scalars: Mapping[str, float], shard: S
 
 
 def profile_job(program: Pickled, times: int, scalars: Mapping[str, float], shard: Shard, control: Control) -> Timeline:
-    """Time every operation of `times` passes of a program, after those that compile it, analyse it and try ways to
-    overlap its transfers.
-    """
+    """Time every operation of `times` passes, after the passes that compile, analyse and choose an overlap."""
     passing = program.shared()
     shard.run(passing, **scalars)
     for _ in range(TRIALS):
@@ -121,26 +127,26 @@ def profile_job(program: Pickled, times: int, scalars: Mapping[str, float], shar
 
 
 def fill_job(role: str, pickled: Pickled, boxes: tuple[Box, ...], shard: Shard, control: Control) -> None:
-    """Write a field in some boxes: a number, a function of cell indices, or an array for each box."""
+    """Write a field in some boxes: a number, a function of cell indices, or an array per box."""
     value, field = pickled.open(), shard.partition.fields[shard.roles[role]]
     values = value if isinstance(value, list) else [value] * len(boxes)
     shard.write_parts([role], ((box, {role: _array(one, box, field)}) for box, one in zip(boxes, values, strict=True)))
 
 
 class Values(NamedTuple):
-    """The field that has a role, and its values in some boxes, each with its box."""
+    """Field that has a role, and its values by box."""
 
     field: Field
     values: list[tuple[Box, np.ndarray]]
 
 
 def read_job(role: str, boxes: tuple[Box, ...], shard: Shard, control: Control) -> Values:
-    """Return the values of a role in some boxes, each with its box."""
+    """Return the values of a role by box."""
     return Values(shard.partition.fields[shard.roles[role]], [(box, shard.read(role, box)) for box in boxes])
 
 
 def call_job(function: Pickled, arguments: Pickled, shard: Shard, control: Control) -> Any:
-    """Call `function(shard, *arguments)`; returns its result."""
+    """Call `function(shard, *arguments)` and return its result."""
     return function.shared()(shard, *arguments.open())
 
 
@@ -151,15 +157,15 @@ def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _array(value: Any, box: Box, field: Field) -> np.ndarray:
-    """The values of a number, a function or an array in the cells of a box."""
+    """Return the values of a number, a function or an array in the cells of a box."""
     return evaluated(value, box, field) if callable(value) else np.broadcast_to(value, field.shape(box))
 
 
 def evaluated(function: Callable[..., Any], cells: Box, field: Field) -> np.ndarray:
     """Return the values [z, y, x], or [z, y, value, x], of a function of cell indices.
 
-    It is called for some planes at a time, as its own arrays may be many. Raises BadInput for what the field cannot
-    hold.
+    The function is called for a few planes at a time, because its temporaries may be large. Raises BadInput for values
+    that the field cannot hold.
     """
     values = np.empty(field.shape(cells), field.dtype)
     planes = max(1, AT_ONCE // (cells.shape[0] * cells.shape[1]))

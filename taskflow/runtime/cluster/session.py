@@ -1,4 +1,4 @@
-"""Distribution of a region on blocks: on the cores of a laptop, on the GPUs of a machine, or on a cluster."""
+"""Distribution of a region over blocks: on the cores of a laptop, the GPUs of a machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProcessRequest:
-    """The arguments of `distribute` that say how many processes, blocks and cores there are."""
+    """Arguments of `distribute` that determine processes, blocks and cores."""
 
     device: str
     blocks: Triple | Auto
@@ -61,18 +61,45 @@ def distribute(
     client: Client | None = None,
     scheduler_file: str | PathLike[str] | None = None,
 ) -> Blocks:
-    """Cut a region into blocks and give each a place to live: use the result in a `with` statement, or close it.
+    """Cut a region into blocks and start them. Use the result in a `with` statement, or close it.
 
-    The blocks live on the workers of `client`, or of the cluster behind `scheduler_file`, or on this machine: one for
-    each of its GPUs, or one for all of its cores. `blocks` = (nx, ny, nz) says how many there are along x, y and z;
-    more than one on cores have a process each. Of a region on an atlas `blocks` is their number: its charts are dealt
-    out to them, those in `cuts` in so many pieces along x, y and z (see `divided`). With `debug`, ghost cells that a
-    task has no right to read are NaN, and blocks compare their programs at every pass. A program that uses several
-    regions has them arranged on the same blocks: `arrange(partition)` returns the partition with others beside it, and
-    with what blocks reach (see `Partition`). `workers` is the number of processes, `threads` that of cores per block,
-    `channel` what carries messages ("auto", "local", "peer", "ucx" or "actor"), `overlap` how they are hidden ("auto",
-    "none", "comm" or "full"; see `Mapper`).
-    Raises BadInput where an argument cannot be obeyed, RunFailed where a worker does not answer.
+    Parameters
+    ----------
+    region : Region
+    blocks : (int, int, int), int or "auto"
+        Blocks along x, y and z; for a region on an atlas, the number of blocks. Default: one per GPU, or one for all
+        cores.
+        Several blocks on cores have a process each.
+    cuts : mapping of int to (int, int, int), optional
+        Pieces along x, y and z of a chart, by its number (see `divided`).
+    device : {"auto", "cpu", "gpu"}
+    workers : int or "auto"
+        Number of processes.
+    threads : int or "auto"
+        Cores per block.
+    channel : {"auto", "local", "peer", "ucx", "actor"}
+        Transport of messages.
+    overlap : {"auto", "none", "comm", "full"}
+        Overlap of messages with computation (see `Mapper`).
+    debug : bool
+        Ghost cells that a task may not read are NaN, and blocks compare their programs in every pass.
+    arrange : callable, optional
+        Called with the partition. Returns it with partitions of further regions and with `reach` (see `Partition`).
+    client : distributed.Client, optional
+        Cluster of the blocks.
+    scheduler_file : path-like, optional
+        Cluster of the blocks. Default without `client`: this machine.
+
+    Returns
+    -------
+    Blocks
+
+    Raises
+    ------
+    BadInput
+        If an argument cannot be satisfied.
+    RunFailed
+        If a worker does not answer.
     """
     with ExitStack() as stack:
         if not isinstance(region, Region):

@@ -1,4 +1,4 @@
-"""Workers in jobs of SLURM, submitted for the time of one run and cancelled after it, by dask-jobqueue."""
+"""SLURM jobs with workers, submitted for one run and cancelled after it, by dask-jobqueue."""
 
 from __future__ import annotations
 
@@ -62,10 +62,23 @@ SCRATCH = [
 
 @dataclass(frozen=True)
 class Slurm:
-    """A request to SLURM: jobs of `per_node` workers, as many as make `workers` in all.
+    """Request to SLURM for `workers` workers in jobs of `per_node`.
 
-    Each worker has `cores` cores and, with `gpu`, a GPU. `interface` is the network interface for Dask's connections,
-    `directives` are options of sbatch. `report` is called with what is awaited, in words.
+    Parameters
+    ----------
+    workers : int
+    gpu : bool
+        Each worker has a GPU.
+    per_node : int
+        Workers per job.
+    cores : int
+        Cores per worker.
+    interface : str, optional
+        Network interface of Dask's connections.
+    directives : tuple of (str, str)
+        Options of sbatch.
+    report : callable, optional
+        Called with the current wait, as text.
     """
 
     workers: int
@@ -78,7 +91,8 @@ class Slurm:
 
     @classmethod
     def of(cls, text: str) -> Slurm:
-        """Parse a request such as "gpus=16,per-node=4,time=2:00:00,partition=short". Raises BadInput for any other."""
+        """Parse a request such as "gpus=16,per-node=4,time=2:00:00,partition=short". Raises BadInput if it is invalid.
+        """
         words = [word.partition("=") for word in text.split(",") if word.strip()]
         options = {key.strip(): value.strip() for key, _, value in words}
         for key, value in options.items():

@@ -1,6 +1,4 @@
-"""Atlases: several boxes of cells, charts, in one index space, whose sides are joined by turned seams; and turns: how
-the cells of one chart are numbered by another one, and arrays seen so.
-"""
+"""Atlases: boxes of cells (charts) in one index space, joined by turned seams; and turns between their axes."""
 
 from __future__ import annotations
 
@@ -21,11 +19,21 @@ def _sign(number: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An index transform of cells: signed axes and a shift.
+    """Index transform of cells: signed axes and a shift, as in CGNS.
 
-    The a-th axis runs along the axis `abs(axes[a])` of the images, backwards where it is negative, as CGNS has it: the
-    image of the cell c has the index `c[a] + shift[b]`, or `shift[b] - c[a]`, along that axis b. Raises ValueError
-    where the axes are no signed permutation of 1, 2, 3.
+    Cell c has the image index `c[a] + shift[b]` along axis b = `abs(axes[a])`, or `shift[b] - c[a]` if `axes[a]` is
+    negative.
+
+    Parameters
+    ----------
+    axes : (int, int, int)
+        Signed permutation of 1, 2, 3.
+    shift : (int, int, int)
+
+    Raises
+    ------
+    ValueError
+        If `axes` is not a signed permutation of 1, 2, 3.
     """
 
     axes: Triple = STRAIGHT
@@ -36,7 +44,7 @@ class Turn:
             raise ValueError(f"axes = {self.axes}; give 1, 2 and 3 in any order, each with a sign")
 
     def __call__(self, box: Box) -> Box:
-        """The box of the images of the cells of a box."""
+        """Return the box of the images of the cells of a box."""
         if self.axes == STRAIGHT:
             return box.shift(self.shift)
         lo, hi = [0, 0, 0], [0, 0, 0]
@@ -47,7 +55,7 @@ class Turn:
         return Box(triple(lo), triple(hi))
 
     def __matmul__(self, first: Turn) -> Turn:
-        """The turn that does `first`, then this one."""
+        """Return the turn that applies `first`, then this turn."""
         axes, shift = [0, 0, 0], [0, 0, 0]
         for a, one in enumerate(first.axes):
             b = abs(one) - 1
@@ -59,7 +67,7 @@ class Turn:
 
     @property
     def inverse(self) -> Turn:
-        """The turn that takes images back."""
+        """The inverse turn."""
         axes, shift = [0, 0, 0], [0, 0, 0]
         for a, axis in enumerate(self.axes):
             b = abs(axis) - 1
@@ -68,7 +76,7 @@ class Turn:
 
     @property
     def rotates(self) -> bool:
-        """Whether it takes right-handed axes to right-handed ones."""
+        """Whether right-handed axes stay right-handed."""
         a, b, c = (abs(axis) for axis in self.axes)
         even = (a, b, c) in ((1, 2, 3), (2, 3, 1), (3, 1, 2))
         return (_sign(self.axes[0]) * _sign(self.axes[1]) * _sign(self.axes[2]) > 0) == even
@@ -86,9 +94,7 @@ ROTATIONS = tuple(
 
 
 def seen(array: Any, axes: Triple) -> Any:
-    """A view of an array [z, y, x], or [z, y, value, x], in which its axes x, y, z run as the images' of a turn with
-    these axes: the images' array takes it as it is.
-    """
+    """Return a view of an array [z, y, x], or [z, y, value, x], with its axes turned into the axes of the images."""
     if axes == STRAIGHT:
         return array
     place = (array.ndim - 1, 1, 0)  # of x, y and z
@@ -103,9 +109,7 @@ def seen(array: Any, axes: Triple) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """The ghost cells `beyond` one side of a chart, or of a part of it, are the cells `turn(beyond)` of another one, or
-    of the same.
-    """
+    """Ghost cells `beyond` a side of a chart, or a part of it, that are the cells `turn(beyond)` of a chart."""
 
     chart: int
     beyond: Box
@@ -114,15 +118,26 @@ class Seam:
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """Charts with `ghost` layers of ghost cells around each, none of which has two charts, and the seams between them.
+    """Charts in one index space with non-overlapping ghost layers, joined by seams.
 
-    A seam has an inverse: what is beyond the other chart there are the cells inside of this one. Beyond an edge of a
-    chart ghost cells are images by two seams, one after the other, where both orders lead to the same cells: four
-    charts meet there. Beyond a seam and a side without one they are images of the other chart's boundary layers, where
-    its side goes on in the same way. All other ghost cells are the chart's own: tasks write them as boundary layers.
+    Each seam has an inverse. Ghost cells of an edge are images through two seams if both orders lead to the same cells:
+    four charts meet there. Ghost cells of an edge between a seam and a side without a seam are images of the boundary
+    layers of the other chart, if its side continues in the same way. All other ghost cells belong to the chart, and
+    tasks
+    write them as boundary layers.
 
-    Raises ValueError where charts are empty or too close, a seam is not `ghost` layers beyond a side of its chart or
-    has no inverse, two seams are in one place, or a turn is a reflection.
+    Parameters
+    ----------
+    charts : tuple of Box
+    seams : tuple of Seam
+    ghost : int
+        Ghost layers of each chart.
+
+    Raises
+    ------
+    ValueError
+        If a chart is empty, charts are too close, a seam has no inverse or is not `ghost` layers thick, two seams
+        overlap, or a turn is a reflection.
     """
 
     charts: tuple[Box, ...]
@@ -157,7 +172,7 @@ class Atlas:
             raise ValueError(f"the seam of chart {seam.chart} with the cells {beyond} leads to no chart")
 
     def side(self, seam: Seam) -> tuple[int, int] | None:
-        """The axis and the end, 0 or 1, of the side of its chart that a seam is beyond; None where that is no side."""
+        """Return the axis and the end, 0 or 1, of the side that a seam joins; None if it is not a side."""
         chart = self.charts[seam.chart]
         for axis, end in product(range(3), range(2)):
             if seam.beyond and seam.beyond in chart.layer(axis, end, -self.ghost, 0):
@@ -166,20 +181,18 @@ class Atlas:
 
     @cached_property
     def hull(self) -> Box:
-        """The smallest box around all charts."""
+        """Smallest box that contains all charts."""
         return hull(self.charts)
 
     @cached_property
     def fed(self) -> tuple[tuple[Image, ...], ...]:
-        """Per chart: the ghost cells that are images, as disjoint boxes, each with the turn to the cells that it is an
-        image of.
-        """
+        """Ghost cells per chart that are images, as disjoint boxes, each with the turn to its source cells."""
         faces = [tuple((s.beyond, s.turn) for s in self.seams if s.chart == n) for n in range(len(self.charts))]
         return tuple((*faces[n], *self._edges(n)) for n in range(len(self.charts)))
 
     @cached_property
     def own(self) -> tuple[tuple[Box, ...], ...]:
-        """Per chart: its cells, and its ghost cells that are no images, as disjoint boxes."""
+        """Cells per chart, and its ghost cells that are not images, as disjoint boxes."""
         shells = zip(self.charts, self.fed, strict=True)
         return tuple(
             (chart, *joined(difference(chart.grow(self.ghost).subtract(chart), [box for box, _ in fed])))
@@ -188,13 +201,11 @@ class Atlas:
 
     @cached_property
     def grown(self) -> tuple[Box, ...]:
-        """The charts with their ghost cells."""
+        """Charts with their ghost cells."""
         return tuple(chart.grow(self.ghost) for chart in self.charts)
 
     def images(self, box: Box) -> list[Image]:
-        """The cells of `box`, cut into boxes of charts' own cells, each with the turn that takes it to where it lies in
-        `box`.
-        """
+        """Return the cells of `box` as boxes of cells that charts own, each with its turn into `box`."""
         images = []
         for chart, around, own, fed in zip(self.charts, self.grown, self.own, self.fed, strict=True):
             if not box.meets(around):
@@ -206,7 +217,7 @@ class Atlas:
         return images
 
     def _edges(self, n: int) -> Iterator[Image]:
-        """Yield the images beyond the edges of a chart."""
+        """Yield the images at the edges of a chart."""
         chart, ghost = self.charts[n], self.ghost
         for (a, s), (b, t) in combinations(product(range(3), range(2)), 2):
             if a == b:

@@ -1,4 +1,4 @@
-"""Boxes of cells: the index spaces of structured grids; and patches of faces on the sides of those that are charts."""
+"""Boxes of cells, the index spaces of structured grids, and patches of faces on the sides of charts."""
 
 from __future__ import annotations
 
@@ -20,17 +20,26 @@ Slices = tuple[slice, slice, EllipsisType, slice]
 
 
 def triple(values: Iterable[T]) -> tuple[T, T, T]:
-    """Three values, such as numbers in the order x, y, z. Raises ValueError for any other number of them."""
+    """Return three values as a tuple. Raises ValueError for any other number of values."""
     x, y, z = values
     return x, y, z
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Box:
-    """The integer box lo <= (x, y, z) < hi: an index space of cells, without storage.
+    """Integer box lo <= (x, y, z) < hi: an index space of cells, without storage.
 
-    `lo` and `hi` are in the order x, y, z. A box without cells is falsy, whatever its corners. Raises BadInput where
-    they are not three whole numbers each.
+    A box without cells is falsy.
+
+    Parameters
+    ----------
+    lo, hi : (int, int, int)
+        First cell, and the end along x, y and z.
+
+    Raises
+    ------
+    BadInput
+        If a corner is not three integers.
     """
 
     lo: Triple
@@ -45,12 +54,12 @@ class Box:
 
     @classmethod
     def of(cls, shape: Iterable[int]) -> Box:
-        """The box of this many cells that begins at the origin."""
+        """Return the box of this shape that begins at the origin."""
         return cls((0, 0, 0), triple(shape))
 
     @property
     def shape(self) -> Triple:
-        """Number of cells along x, y and z; zero where the box is empty."""
+        """Number of cells along x, y and z; zero if the box is empty."""
         (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
         return max(0, x1 - x0), max(0, y1 - y0), max(0, z1 - z0)
 
@@ -65,49 +74,49 @@ class Box:
         return x1 > x0 and y1 > y0 and z1 > z0
 
     def __and__(self, other: Box) -> Box:
-        """The cells in both boxes."""
+        """Return the cells in both boxes."""
         (ax, ay, az), (bx, by, bz) = self.lo, other.lo
         (au, av, aw), (bu, bv, bw) = self.hi, other.hi
         lo = ax if ax > bx else bx, ay if ay > by else by, az if az > bz else bz  # max and min take twice as long
         return Box(lo, (au if au < bu else bu, av if av < bv else bv, aw if aw < bw else bw))
 
     def __contains__(self, other: Box) -> bool:
-        """Return whether every cell of `other` is in this box."""
+        """Return True if every cell of `other` is in this box."""
         (ax, ay, az), (bx, by, bz) = self.lo, other.lo
         (au, av, aw), (bu, bv, bw) = self.hi, other.hi
         return (ax <= bx and ay <= by and az <= bz and au >= bu and av >= bv and aw >= bw) or not other
 
     def __or__(self, other: Box) -> Box:
-        """The smallest box around both."""
+        """Return the smallest box that contains both."""
         if not (self and other):
             return self or other
         lo = triple(min(a, b) for a, b in zip(self.lo, other.lo, strict=True))
         return Box(lo, triple(max(a, b) for a, b in zip(self.hi, other.hi, strict=True)))
 
     def meets(self, other: Box) -> bool:
-        """Return whether the boxes have a cell in common."""
+        """Return True if the boxes share a cell."""
         (ax, ay, az), (bx, by, bz) = self.lo, other.lo
         (au, av, aw), (bu, bv, bw) = self.hi, other.hi
         together = ax < bu and bx < au and ay < bv and by < av and az < bw and bz < aw
         return together and bool(self) and bool(other)
 
     def expand(self, low: Triple, high: Triple) -> Box:
-        """The box with `low` more cells before it and `high` more behind it, per direction (negative: fewer)."""
+        """Return the box with `low` more cells at its low end and `high` more at its high end (negative: fewer)."""
         (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
         return Box((x0 - low[0], y0 - low[1], z0 - low[2]), (x1 + high[0], y1 + high[1], z1 + high[2]))
 
     def grow(self, width: int) -> Box:
-        """The box with `width` more cells on every side."""
+        """Return the box with `width` more cells on every side."""
         return self.expand((width,) * 3, (width,) * 3)
 
     def shift(self, by: Triple) -> Box:
-        """The box moved by this many cells."""
+        """Return the box moved by this many cells."""
         return self.expand((-by[0], -by[1], -by[2]), by)
 
     def subtract(self, other: Box) -> list[Box]:
-        """The cells of this box that are not in `other`, as at most six disjoint boxes.
+        """Return the cells of this box that are not in `other`, as at most six disjoint boxes.
 
-        Cut along z first, so that the largest pieces are contiguous planes of a C-ordered [z, y, x] array.
+        The first cut is along z, so that the largest pieces are contiguous planes of a C-ordered [z, y, x] array.
         """
         if not self.meets(other):
             return [self] if self else []
@@ -130,22 +139,22 @@ class Box:
         return pieces
 
     def cut(self, axis: int, start: int, stop: int) -> Box:
-        """The box from `start` to `stop` along an axis, and as it is along the others."""
+        """Return the box from `start` to `stop` along an axis, unchanged along the others."""
         lo, hi = list(self.lo), list(self.hi)
         lo[axis], hi[axis] = start, stop
         return Box(triple(lo), triple(hi))
 
     def layer(self, axis: int, side: int, start: int, stop: int) -> Box:
-        """Layers [start, stop) counted inwards from the low (`side` 0) or high (1) face across `axis`.
+        """Return layers [start, stop) counted inwards from the low (`side` 0) or high (1) face across `axis`.
 
-        Layer 0 is the first one inside; negative layers lie outside, beyond the face.
+        Layer 0 is the first one inside. Negative layers lie outside.
         """
         if side == 0:
             return self.cut(axis, self.lo[axis] + start, self.lo[axis] + stop)
         return self.cut(axis, self.hi[axis] - stop, self.hi[axis] - start)
 
     def slices(self, origin: Triple) -> Slices:
-        """The slices of the box in a C-ordered array [z, y, x], or [z, y, value, x], whose first cell is `origin`."""
+        """Return the slices of the box in an array [z, y, x], or [z, y, value, x], whose first cell is `origin`."""
         (x0, y0, z0), (x1, y1, z1), (ox, oy, oz) = self.lo, self.hi, origin
         return slice(z0 - oz, z1 - oz), slice(y0 - oy, y1 - oy), ..., slice(x0 - ox, x1 - ox)
 
@@ -158,7 +167,7 @@ SIDES = ("i_min", "i_max", "j_min", "j_max", "k_min", "k_max")  # of a chart: by
 
 @dataclass(frozen=True, slots=True, order=True)
 class Patch:
-    """A rectangle of faces on a side of a chart: those of the layer of `cells` beside it."""
+    """Rectangle of faces on a side of a chart, given by the layer of `cells` adjacent to it."""
 
     chart: int
     side: str
@@ -166,29 +175,29 @@ class Patch:
 
     @classmethod
     def whole(cls, chart: int, side: str, cells: Triple) -> Patch:
-        """All faces of a side."""
+        """Return all faces of a side."""
         axis, end = divmod(SIDES.index(side), 2)
         return cls(chart, side, Box.of(cells).layer(axis, end, 0, 1))
 
     @property
     def axis(self) -> int:
-        """The direction across it: 0, 1, 2 for i, j, k."""
+        """Direction normal to the patch: 0, 1, 2 for i, j, k."""
         return SIDES.index(self.side) // 2
 
     @property
     def end(self) -> int:
-        """0 at the low end of that direction, 1 at the high one."""
+        """0 at the low end of the normal direction, 1 at the high end."""
         return SIDES.index(self.side) % 2
 
     @property
     def along(self) -> tuple[int, int]:
-        """The two directions in it."""
+        """The two tangential directions."""
         first, second = (axis for axis in range(3) if axis != self.axis)
         return first, second
 
     @property
     def vertices(self) -> Box:
-        """The box of its vertices."""
+        """Box of the vertices of the patch."""
         corners = self.cells.expand((0, 0, 0), (1, 1, 1))
         return corners.layer(self.axis, self.end, 0, 1)
 
@@ -198,12 +207,12 @@ class Patch:
 
 
 def hull(boxes: Iterable[Box]) -> Box:
-    """The smallest box around all of them."""
+    """Return the smallest box that contains all boxes."""
     return reduce(or_, boxes, Box.of((0, 0, 0)))
 
 
 def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:
-    """The cells of `boxes` in none of `holes`; disjoint where `boxes` are."""
+    """Return the cells of `boxes` in none of `holes`; disjoint if `boxes` are disjoint."""
     rest = [box for box in boxes if box]
     for hole in holes:
         if any(map(hole.meets, rest)):  # few do
@@ -213,7 +222,7 @@ def difference(boxes: Iterable[Box], holes: Iterable[Box]) -> list[Box]:
 
 @lru_cache(128)
 def overlapping(boxes: tuple[Box, ...]) -> tuple[Box, Box] | None:
-    """Two of the boxes that have a cell in common, if there are any; quick for thousands of them."""
+    """Return two boxes that share a cell, or None. Fast for thousands of boxes."""
     boxes = tuple(filter(None, boxes))
     lo, hi = np.array([[box.lo, box.hi] for box in boxes], np.int64).reshape(-1, 2, 3).transpose(1, 2, 0)
     axis = int(np.argmax([len(np.unique(row)) for row in lo]))  # along it the fewest begin before another ends
@@ -229,7 +238,7 @@ def overlapping(boxes: tuple[Box, ...]) -> tuple[Box, Box] | None:
 
 
 def joined(boxes: Iterable[Box]) -> tuple[Box, ...]:
-    """The cells of disjoint boxes as fewer ones: two that are a box together become it."""
+    """Return the cells of disjoint boxes as fewer boxes, by merging pairs that form a box."""
     rest, whole = list(boxes), list[Box]()
     while rest:
         box = rest.pop()
@@ -244,10 +253,11 @@ def joined(boxes: Iterable[Box]) -> tuple[Box, ...]:
 
 
 def periodic_images(box: Box, cells: Box, periodic: tuple[bool, bool, bool]) -> list[tuple[Box, Triple]]:
-    """`box` cut along the borders of the domain's periodic images, each piece moved back into the domain.
+    """Cut `box` along the borders of the periodic images of the domain and move each piece into the domain.
 
-    Returns (piece inside the domain, shift that takes it to where it lies in `box`). Across directions that are not
-    periodic nothing is cut or moved. The domain may be smaller than the box: a row of one cell is its own neighbour.
+    Returns pairs (piece inside the domain, shift from there into `box`). Nothing is cut or moved along directions that
+    are
+    not periodic. The domain may be smaller than the box: a row of one cell is its own neighbour.
     """
     (px, py, pz), (x0, y0, z0), (x1, y1, z1) = periodic, box.lo, box.hi
     (a0, b0, c0), (a1, b1, c1) = cells.lo, cells.hi

@@ -18,10 +18,9 @@ from taskflow.runtime.regions.region import FieldSpace, Region
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Cells to copy: `source_box` of the piece `source` holds what `target_box` of the piece `target` needs.
+    """Cells to copy: `source_box` of the piece `source` holds the values for `target_box` of the piece `target`.
 
-    The second box is the image of the first by a turn with these axes: by a whole number of periods where the copy
-    crosses a periodic face.
+    The second box is the image of the first by a turn with these axes, or by whole periods across a periodic face.
     """
 
     source: int
@@ -32,29 +31,46 @@ class Copy:
 
     @property
     def turn(self) -> Turn:
-        """The turn that takes the source's cells to the target's."""
+        """Turn from the source cells to the target cells."""
         corner = Turn(self.axes)(self.source_box).lo
         return Turn(self.axes, triple(b - a for a, b in zip(corner, self.target_box.lo, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A disjoint and complete partition of a region into nx x ny x nz blocks; slabs are (1, 1, n).
+    """Disjoint, complete decomposition of a region into nx x ny x nz blocks, numbered with x fastest.
 
-    Each block has one piece of the region, a box of cells that is numbered as the block is; or, of a region on an
-    atlas, several: `pieces` are the boxes of each block, in a row of blocks (1, 1, n), and are numbered block by block.
-    What a piece needs of another one is copied, be it of the same block.
+    On a box each block has one piece, a box of cells. On an atlas a block may have several pieces, numbered block by
+    block, and copies between pieces of one block are made as between blocks.
 
-    Blocks are numbered with x fastest. `at` are explicit places where blocks begin and the last one ends, along x, y
-    and z; else blocks are cut between groups of `multiple` cells along each, such as the tiles of a sweep. In a
-    `replicated` partition every block owns all cells, and computes them for itself: nothing is exchanged.
-    `reach`, a box per block, are cells that the block has memory for besides its own and their ghost layers. Up to
-    `redundant` layers of ghost cells blocks compute themselves where launches ask for it (`Launch.ghosts`). `beside`
-    are partitions of other regions, with other fields, into as many blocks: what a program uses together lives on the
-    same blocks.
+    Parameters
+    ----------
+    region : Region
+    shape : (int, int, int)
+        Blocks along x, y and z. Slabs are (1, 1, n).
+    at : tuple of tuples of int, optional
+        First cells of the blocks along x, y and z, and the end of the last block.
+    replicated : bool
+        Every block owns and computes all cells. Nothing is exchanged.
+    reach : tuple of Box, optional
+        Further cells per block that have memory on it.
+    redundant : int
+        Layers of ghost cells that blocks may compute themselves (see `Launch.ghosts`).
+    beside : tuple of Partition
+        Partitions of other regions, with other fields, into the same number of blocks. Partitions that one program uses
+        share the blocks.
+    pieces : tuple of tuples of Box, optional
+        Boxes of each block, for a region on an atlas.
+    multiple : (int, int, int)
+        Granularity of the cuts, in cells, such as the tiles of a sweep.
 
-    Raises BadInput where a direction has more blocks than cells, and ValueError where partitions do not fit together,
-    more layers are redundant than the narrowest block has, or pieces are not the cells of the charts.
+    Raises
+    ------
+    BadInput
+        If a direction has more blocks than cells.
+    ValueError
+        If partitions do not match, `redundant` exceeds the narrowest block, or the pieces are not the cells of the
+        charts.
     """
 
     region: Region
@@ -105,17 +121,17 @@ class Partition:
 
     @cached_property
     def homes(self) -> dict[str, Partition]:
-        """For each field the partition of the region that has it."""
+        """Partition of the region that has each field, by name."""
         return {name: home for home in (self, *self.beside) for name in home.region.fields}
 
     @cached_property
     def fields(self) -> FieldSpace:
-        """The fields of all regions."""
+        """Fields of all regions."""
         return FieldSpace(field for home in (self, *self.beside) for field in home.region.fields.values())
 
     @cached_property
     def cuts(self) -> tuple[tuple[int, ...], ...]:
-        """The places where blocks begin, and the last one ends, along x, y and z."""
+        """First cells of the blocks along x, y and z, and the end of the last block."""
         cells = self.region.cells
         if self.at is not None:
             return self.at
@@ -126,45 +142,46 @@ class Partition:
 
     @cached_property
     def parts(self) -> tuple[Box, ...]:
-        """The cells of each piece."""
+        """Cells of each piece."""
         return self.blocks if self.pieces is None else tuple(piece for block in self.pieces for piece in block)
 
     @cached_property
     def block_of(self) -> tuple[int, ...]:
-        """The block of each piece."""
+        """Block of each piece."""
         if self.pieces is None:
             return tuple(range(len(self)))
         return tuple(block for block, pieces in enumerate(self.pieces) for _ in pieces)
 
     def pieces_of(self, block: int) -> range:
-        """The numbers of the pieces of a block."""
+        """Return the numbers of the pieces of a block."""
         if self.pieces is None:
             return range(block, block + 1)
         return range(bisect_left(self.block_of, block), bisect_right(self.block_of, block))
 
     def cells_of(self, block: int) -> tuple[Box, ...]:
-        """The cells of a block, as the boxes of its pieces."""
+        """Return the cells of a block, as the boxes of its pieces."""
         return tuple(self.parts[piece] for piece in self.pieces_of(block))
 
     def own_of(self, block: int, name: str | None = None) -> tuple[Box, ...]:
-        """The cells that a block owns, as disjoint boxes, boundary layers among them, but for a private field's."""
+        """Return the cells that a block owns, as disjoint boxes, with boundary layers unless the field is private."""
         if name is not None and self.fields[name].private:
             return self.cells_of(block)
         return tuple(box for piece in self.pieces_of(block) for box in self.own[piece])
 
     def allocated(self, name: str, piece: int) -> Box:
-        """The cells that the array of a field of this region covers on a piece."""
+        """Return the cells that the array of a field of this region covers on a piece."""
         return (self.parts if self.region.fields[name].private else self.memory)[piece]
 
     def beside_piece(self, piece: int, other: Partition) -> int:
-        """The piece of another partition beside a piece: of as many on a block that in its place, else the first."""
+        """Return the piece of another partition with the same position on the same block, else the first piece there.
+        """
         block = self.block_of[piece]
         mine, theirs = self.pieces_of(block), other.pieces_of(block)
         return theirs[piece - mine[0]] if len(mine) == len(theirs) else theirs[0]
 
     @cached_property
     def blocks(self) -> tuple[Box, ...]:
-        """The cells of each block; of several pieces the box around them."""
+        """Cells of each block; for several pieces, the box that contains them."""
         if self.pieces is not None:
             return tuple(map(hull, self.pieces))
         if self.replicated:
@@ -174,31 +191,31 @@ class Partition:
 
     @cached_property
     def memory(self) -> tuple[Box, ...]:
-        """The cells that the arrays of each piece cover, but for private fields: its own with their ghost layers, and
-        those that it reaches.
+        """Cells that the arrays of each piece cover: its cells, their ghost layers and `reach`. Private fields have no
+        more than the cells.
         """
         reach = self.reach or (Box.of((0, 0, 0)),) * len(self.parts)
         return tuple(piece.grow(self.region.ghost) | more for piece, more in zip(self.parts, reach, strict=True))
 
     def nbytes(self, block: int) -> int:
-        """Bytes of the fields of all regions on a block."""
+        """Return the bytes of the fields of all regions on a block."""
         homes = self.homes.items()
         arrays = ((name, home.allocated(name, piece)) for name, home in homes for piece in home.pieces_of(block))
         return sum(box.volume * self.fields[name].nbytes for name, box in arrays)
 
     def place(self, block: int) -> Triple:
-        """Return how many blocks lie before this one along x, y and z."""
+        """Return the index of a block along x, y and z."""
         nx, ny, _ = self.shape
         return block % nx, block // nx % ny, block // (nx * ny)
 
     @cached_property
     def owned(self) -> tuple[Box, ...]:
-        """The cells of each piece and the boundary layers it touches; of an atlas the box around these."""
+        """Cells of each piece and its boundary layers, as a box; on an atlas, the box that contains them."""
         return tuple(map(hull, self.own))
 
     @cached_property
     def own(self) -> tuple[tuple[Box, ...], ...]:
-        """The cells of each piece, first, and the boundary layers that it touches: a partition of all such."""
+        """Cells of each piece, first, and its boundary layers: a partition of all such cells."""
         return tuple(map(self._own, self.parts))
 
     def _own(self, piece: Box) -> tuple[Box, ...]:
@@ -213,20 +230,21 @@ class Partition:
 
     @cached_property
     def widths(self) -> Triple:
-        """The least cells of a piece along x, y and z; means nothing in a replicated partition."""
+        """Least number of cells of a piece along x, y and z. Undefined for a replicated partition."""
         if self.pieces is not None:
             return triple(min(piece.shape[axis] for piece in self.parts) for axis in range(3))
         return triple(min(b - a for a, b in pairwise(cuts)) for cuts in self.cuts)
 
     @property
     def narrowest(self) -> int:
-        """The least cells of a block along a direction that is cut; those of the region where none is."""
+        """Least number of cells of a block along a direction that is cut; if none is cut, of the region."""
         cut = (w for w, blocks in zip(self.widths, self.shape, strict=True) if blocks > 1 and not self.replicated)
         return min(cut, default=min(self.region.cells.shape))
 
     def computed(self, piece: int, ghosts: int) -> tuple[Box, ...]:
-        """The cells that are computed with a piece: those it owns, and those of others in `ghosts` layers of ghost
-        cells, as far as these are redundant. Cells across periodic faces are left to their owners.
+        """Return the cells that a piece computes: its own, and up to `ghosts` layers of redundant ghost cells.
+
+        Cells across periodic faces are not computed redundantly.
         """
         return self._computed[min(ghosts, self.redundant)][piece]
 
@@ -237,7 +255,7 @@ class Partition:
         return self.own, *more
 
     def clip(self, box: Box) -> Box:
-        """`box` without the cells that exist nowhere: beyond the bounds, across directions that are not periodic."""
+        """Return `box` without cells outside the bounds along directions that are not periodic."""
         bounds, periodic = self.region.bounds, self.region.periodic
         return Box(
             triple(box.lo[a] if periodic[a] else max(box.lo[a], bounds.lo[a]) for a in range(3)),
@@ -245,8 +263,9 @@ class Partition:
         )
 
     def sources(self, target: int, boxes: Iterable[Box], among: Iterable[int] | None = None) -> list[Copy]:
-        """Find the owners of the cells of `boxes` (disjoint, possibly beyond periodic faces and seams), as copies into
-        the piece `target`; of all pieces, or of those `among` which is looked.
+        """Return copies from the owners of the cells of `boxes` into the piece `target`.
+
+        Boxes are disjoint and may extend across periodic faces and seams. `among` limits the owners that are searched.
         """
         copies = []
         for box in boxes:
@@ -260,7 +279,7 @@ class Partition:
         return copies
 
     def overlapping(self, box: Box) -> list[int]:
-        """The pieces that own cells of `box` (inside the bounds), in order."""
+        """Return the pieces that own cells of `box`, in order."""
         if not box:
             return []
         if self.pieces is not None:
@@ -273,7 +292,7 @@ class Partition:
         return [a + nx * (b + ny * c) for c, b, a in product(z, y, x)]
 
     def targets(self, some: Collection[int]) -> set[int]:
-        """These pieces, and those that have memory for cells of them, across periodic faces and seams too."""
+        """Return these pieces and all pieces with memory for their cells, also across periodic faces and seams."""
         if self.replicated:
             return {*some}
         own, holders = [box for piece in some for box in self.own[piece]], {*some}
@@ -285,9 +304,7 @@ class Partition:
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """Per block: the other blocks whose cells, of any region, it has memory for, or which have memory for its own;
-        across periodic faces and seams, too.
-        """
+        """Blocks that exchange cells with each block, in any region, also across periodic faces and seams."""
         neighbours: list[set[int]] = [set() for _ in range(len(self))]
         for home in (self, *self.beside):
             for piece, memory in enumerate(home.memory):

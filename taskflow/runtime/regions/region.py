@@ -1,6 +1,4 @@
-"""Logical regions: an index space times a field space, which says what is stored per cell and where it lives in the
-cell; without storage or place.
-"""
+"""Logical regions: an index space times a field space, without storage or place."""
 
 from __future__ import annotations
 
@@ -22,18 +20,37 @@ LOCATIONS: tuple[Location, ...] = ("c", "fx", "fy", "fz")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One number per cell, or several `values`, such as the entries of a matrix: at its centre (`c`) or at its low face
-    across x, y or z (`fx`, `fy`, `fz`). Arrays of a field are C-ordered [z, y, x], or [z, y, value, x].
+    """Values per cell at the centre (`c`) or on the low face across x, y or z (`fx`, `fy`, `fz`).
 
-    A `constant` field is written by the host alone, ghost cells included, such as the vertices of a grid: no task
-    writes it, nothing of it is ever exchanged, and no checkpoint holds it. A `private` field is one that points read
-    and write in their own cells alone, such as the factors of a matrix: it has no ghost cells or boundary layers, and
-    the values of a cell lie behind each other in memory, whatever its arrays look like, but in `rows` those of a row.
-    With a `tile` the memory of a CPU is in the order in which a sweep with such tiles takes it.
+    Arrays of a field are C-ordered [z, y, x], or [z, y, value, x].
 
-    Raises ValueError for a location that is none of these, values that are no whole number above 0, a field that is
-    constant and private, in rows and not private, or in tiles and not private or in rows, and for a tile of other
-    numbers of cells than powers of two; and TypeError for a dtype that NumPy does not know.
+    Parameters
+    ----------
+    name : str
+    dtype : str
+        NumPy type.
+    location : {"c", "fx", "fy", "fz"}
+    values : int
+        Numbers per cell, 1 or more.
+    constant : bool
+        Written by the host alone, ghost cells included, such as the vertices of a grid. No task writes the field, and
+        it
+        is neither exchanged nor stored in checkpoints.
+    private : bool
+        Read and written in the cell itself alone, such as the factors of a matrix. The field has no ghost cells, and
+        the
+        values of a cell are adjacent in memory.
+    rows : bool
+        A private field whose values are stored in rows along x.
+    tile : (int, int, int), optional
+        Storage order of a private field on a CPU: tiles of a sweep, powers of two.
+
+    Raises
+    ------
+    ValueError
+        If an argument is invalid, or two of them exclude each other.
+    TypeError
+        If NumPy does not know `dtype`.
     """
 
     name: str
@@ -67,13 +84,15 @@ class Field:
 
     @property
     def together(self) -> bool:
-        """Whether the values of a cell lie behind each other in memory."""
+        """Whether the values of a cell are adjacent in memory."""
         return self.private and not self.rows
 
     def held(self, values: np.ndarray, name: str) -> np.ndarray:
-        """The values as the field, called `name`, holds them: whole numbers as they are, others maybe rounded. Costs
-        nothing where their type cannot hold more than that of the field. Raises BadInput for a value that would become
-        another one.
+        """Return values as the field stores them: integers exactly, real numbers possibly rounded.
+
+        No copy is made if the type of `values` fits into the type of the field. Raises BadInput, naming the field
+        `name`, for
+        a value that the field cannot hold.
         """
         kind, own = values.dtype.kind, np.dtype(self.dtype)
         if np.can_cast(values.dtype, own):
@@ -91,23 +110,23 @@ class Field:
         return cast
 
     def shape(self, box: Box) -> tuple[int, ...]:
-        """The shape of an array of the field over the cells of a box."""
+        """Return the shape of an array of the field over the cells of a box."""
         nx, ny, nz = box.shape
         return (nz, ny, nx) if self.values == 1 else (nz, ny, self.values, nx)
 
 
 def whole_number(value: object, least: int) -> bool:
-    """Whether a value is a whole number, `least` or more."""
+    """Return True if a value is an integer, `least` or more."""
     return isinstance(value, SupportsIndex) and index(value) >= least
 
 
 def powers_of_two(tile: Triple) -> bool:
-    """Whether a tile has so many cells along x, y and z that a field can be stored by such tiles."""
+    """Return True if a field can be stored in tiles of this shape."""
     return all(n > 0 and n & (n - 1) == 0 for n in tile)
 
 
 def _range(dtype: np.dtype) -> str:
-    """The values of a type."""
+    """Return the range of a type as text."""
     if dtype.kind in "iu":
         return f"whole numbers from {np.iinfo(dtype).min} to {np.iinfo(dtype).max}"
     if dtype.kind == "f":
@@ -116,7 +135,7 @@ def _range(dtype: np.dtype) -> str:
 
 
 class FieldSpace(Mapping[str, Field]):
-    """The fields of a region by name, in order. Raises ValueError where one has none, or that of another."""
+    """Fields of a region by name, in order. Raises ValueError for an empty or repeated name."""
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self._fields: dict[str, Field] = {}
@@ -142,13 +161,30 @@ class FieldSpace(Mapping[str, Field]):
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Fields over the cells of a box, or of the charts of an atlas, whose hull is `cells` then (see `charted`).
+    """Fields over the cells of a box, or of the charts of an atlas (see `charted`).
 
-    `periodic` directions close on themselves. Across the others the region has `ghost` more layers of cells beyond each
-    face, the boundary layers, which tasks write like any other cell to impose boundary conditions. A box is an atlas of
-    one chart, whose seams are its periods. A program may use several regions: `scale` says how many cells of the finest
-    one a cell of this one is long along x, y and z. Raises ValueError where there is no cell, the ghost width is
-    no whole number or negative, a scale is below one, or an atlas has other cells or ghost layers, or fields on faces.
+    A box is an atlas of one chart whose seams are its periods. A program may use several regions.
+
+    Parameters
+    ----------
+    cells : Box
+        Cells of the region. With an atlas, the hull of its charts.
+    fields : FieldSpace
+    periodic : (bool, bool, bool)
+        Directions that wrap around. Across the others each face has `ghost` boundary layers, which tasks write like any
+        other cell to impose boundary conditions.
+    ghost : int
+        Layers of ghost cells.
+    scale : (int, int, int)
+        Length of a cell along x, y and z, in cells of the finest region.
+    atlas : Atlas, optional
+
+    Raises
+    ------
+    ValueError
+        If there is no cell, `ghost` is negative, a scale is below 1, or the atlas has other cells, other ghost layers
+        or
+        fields on faces.
     """
 
     cells: Box
@@ -174,22 +210,23 @@ class Region:
 
     @cached_property
     def charts(self) -> tuple[Box, ...]:
-        """The cells of each chart: those of the box, where the region has no atlas."""
+        """Cells of each chart. Without an atlas, the cells of the box."""
         return self.atlas.charts if self.atlas else (self.cells,)
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return sum(chart.volume for chart in self.charts)
 
     @cached_property
     def own(self) -> tuple[tuple[Box, ...], ...]:
-        """Per chart, as disjoint boxes: every cell that can hold a value of its own, cells first."""
+        """Cells per chart that hold a separate value, as disjoint boxes, interior cells first."""
         return self.atlas.own if self.atlas else ((self.bounds,),)
 
     def images(self, box: Box) -> list[Image]:
-        """The cells of `box`, cut into boxes of cells that hold a value of their own, each with the turn that takes it
-        to where it lies in `box`; cells beyond the bounds of a box stay as they are, of an atlas they are left out.
+        """Return the cells of `box` as boxes of cells that hold a separate value, each with its turn into `box`.
+
+        Cells outside the bounds are unchanged for a box and omitted for an atlas.
         """
         if self.atlas is not None:
             return self.atlas.images(box)
@@ -198,17 +235,18 @@ class Region:
 
     @cached_property
     def margin(self) -> Triple:
-        """Boundary layers beyond each face, per direction: `ghost`, or 0 where periodic."""
+        """Boundary layers outside each face, per direction: `ghost`, or 0 if periodic."""
         return triple(0 if p else self.ghost for p in self.periodic)
 
     @cached_property
     def bounds(self) -> Box:
-        """A box with every cell that can hold a value of its own: the cells and the boundary layers."""
+        """Box of all cells that hold a separate value: interior cells and boundary layers."""
         return self.cells.expand(self.margin, self.margin)
 
     def corresponding(self, box: Box, other: Region) -> Box:
-        """The cells of this region that share space with the cells `box` of another one. Where the last cell of that
-        is larger than what is left here, it ends with this region.
+        """Return the cells of this region that share space with the cells `box` of another region.
+
+        The last cell of the other region may extend past the end of this region; the result ends with this region.
         """
         lo, hi = [], []
         for axis, (mine, theirs) in enumerate(zip(self.scale, other.scale, strict=True)):
@@ -221,10 +259,28 @@ class Region:
 def region(
     cells: Iterable[int], fields: Iterable[str | Field], *, dtype: str = "f8", ghost: int = 1, periodic: str = ""
 ) -> Region:
-    """Fields over so many cells along x, y and z, the first of which is the cell (0, 0, 0).
+    """Create a region whose first cell is (0, 0, 0).
 
-    `fields` are names, of fields of `dtype`, or Fields. `ghost` is the width of the widest stencil. `periodic` has the
-    letters of the directions that close on themselves: "xy". Raises BadInput where there is no such region.
+    Parameters
+    ----------
+    cells : (int, int, int)
+        Number of cells along x, y and z.
+    fields : iterable of str or Field
+        Names stand for fields of `dtype` at cell centres.
+    dtype : str
+    ghost : int
+        Width of the widest stencil, in cells.
+    periodic : str
+        Letters of the directions that wrap around, such as "xy".
+
+    Returns
+    -------
+    Region
+
+    Raises
+    ------
+    BadInput
+        If an argument is invalid.
     """
     if not isinstance(periodic, str) or set(periodic) - set("xyz"):
         raise BadInput(f'periodic = {periodic!r} is not some of the letters x, y and z; write "xy" for x and y')
@@ -239,5 +295,5 @@ def region(
 
 
 def charted(atlas: Atlas, fields: Iterable[Field]) -> Region:
-    """Fields over the charts of an atlas. Raises ValueError where a name occurs twice."""
+    """Create a region over the charts of an atlas. Raises ValueError if a name occurs twice."""
     return Region(atlas.hull, FieldSpace(fields), ghost=atlas.ghost, atlas=atlas)

@@ -1,4 +1,4 @@
-"""Definition of tasks: functions whose annotations say what they do with each field and number."""
+"""Definition of tasks: functions whose annotations declare the access to each field and number."""
 
 from __future__ import annotations
 
@@ -38,21 +38,38 @@ def task(
     library: str | None = None,
     whole: bool = False,
 ) -> Any:
-    """Make a function a task: `@task`, or `@task(kernel=...)` where a kernel text holds the arithmetic.
-
-    `kernel` is the text itself, a string, or the `Path` of a file with it. `whole`: what it does in a cell may depend
-    on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the name of an
-    operation of `taskflow.runtime.machine.kernel.transform`, that does the work, whole; the body says what it is, in
-    NumPy.
+    """Define a task from an annotated function: `@task` or `@task(kernel=...)`.
 
     Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]`,
-    `Swept[direction]` or, of other regions, `Foreign[stencil]`, or several at once, `Components(u=Read[U], v=Read[V])`;
-    keyword-only parameters are annotated `Scalar`, `Reduce[operator]`, with the type of a constant, or, one of them,
-    `Axis` or `Face`. A task with swept fields takes one `Sweep`. `Reduce[operator, n]` and `Scalar[operator, n]` are n
-    numbers under one name; a task has MOST_REDUCTIONS numbers at most, or a third as many exact sums, Reduce["exact
-    sum", 10]. A field or constant that is annotated `... | None` may be left out of a launch. Without a kernel the body
-    runs on views of the fields (see `taskflow.runtime.tasks.body`); with one it is a docstring alone. Raises TypeError
-    where these rules are broken.
+    `Swept[direction]` or, for other regions, `Foreign[stencil]`, or several at once, `Components(u=Read[U],
+    v=Read[V])`.
+    Keyword-only parameters are annotated `Scalar`, `Reduce[operator]`, the type of a constant or, one of them, `Axis`
+    or
+    `Face`. A task with swept fields takes one `Sweep`. `Reduce[operator, n]` and `Scalar[operator, n]` are n numbers
+    under
+    one name; a task has at most 32 numbers, an exact sum counting as three. A field or constant annotated `... | None`
+    is
+    optional. Without a kernel the body runs on views of the fields (see `taskflow.runtime.tasks.body`); with a kernel
+    it
+    is a docstring alone.
+
+    Parameters
+    ----------
+    kernel : Path or str, optional
+        File of the kernel text, or the text itself.
+    library : str, optional
+        Operation of `taskflow.runtime.machine.kernel.transform` that does the work; the body documents it in NumPy.
+    whole : bool
+        The result in a cell may depend on all cells of the launch on a block, so a launch is never split.
+
+    Returns
+    -------
+    Task, or a decorator that returns one
+
+    Raises
+    ------
+    TypeError
+        If the signature breaks these rules.
     """
 
     if isinstance(kernel, Path):
@@ -96,7 +113,7 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
 
 
 def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
-    """The operators of all numbers that a task reduces, one by one."""
+    """Return the operators of all numbers that a task reduces."""
     operators: dict[str, Operator] = {}
     for name, kind in keywords.items():
         if isinstance(kind, ScalarArray) and kind.reduced:
@@ -107,7 +124,7 @@ def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
 
 
 def _scalars(keywords: Mapping[str, Any]) -> Iterator[str]:
-    """All numbers that a task takes, one by one."""
+    """Yield all numbers that a task takes."""
     for name, kind in keywords.items():
         if isinstance(kind, ScalarArray) and not kind.reduced:
             yield from kind.of(name)
@@ -137,7 +154,7 @@ def _check_parameter(where: str, parameter: inspect.Parameter) -> None:
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:
-    """An annotation without `| None`, and whether that was there."""
+    """Return an annotation without `| None`, and whether that was present."""
     if isinstance(annotation, Privilege):
         return annotation, annotation.optional
     kinds = get_args(annotation) if isinstance(annotation, UnionType) else ()

@@ -1,4 +1,4 @@
-"""Privileges: what a task may do with a field, written as the annotation of its parameter."""
+"""Privileges: the access of a task to a field, written as the annotation of its parameter."""
 
 from __future__ import annotations
 
@@ -14,17 +14,34 @@ Precision = Literal["u1", "u2", "any"]
 
 @dataclass(frozen=True, slots=True)
 class Privilege:
-    """Reading with a stencil, writing, both, or folding values with an operator.
+    """Access of a task to a field: read with a stencil, write, both, or reduce.
 
-    A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
-    so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
-    over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
-    of the kernel: flags, whole numbers of one byte or two, and "any", which is that of the field that a launch has.
-    `unshared`: the field is private, `in_rows`: in rows. `coloured`: of the cells that a launch is over it changes some
-    (those of one colour), and reads beside them only others. `swept`: it is coloured, and of the six neighbours a point
-    reads those that come earlier in the launch's `Sweep`, which goes in this direction. `oriented`: the stencil of a
-    task that is turned to an axis or a face, in its own frame. `optional`: a launch may leave the field out. `values`:
-    so many numbers per cell.
+    A task reads neighbours but writes only its own cells. `Write` promises to overwrite every cell of the launch, so
+    earlier values are not needed. Use `Read`, `Write`, `ReadWrite`, `Coloured`, `Swept` or `Foreign`, with a stencil in
+    brackets: `Read[1]`, `Read[offsets(x=(0, 1))]`.
+
+    Parameters
+    ----------
+    reads, writes : bool
+    stencil : Stencil
+    reduction : str, optional
+        Operator that folds values.
+    foreign : bool
+        The field may belong to another region than the launch, and is read around the corresponding cells.
+    coloured : bool
+        Of the cells of the launch some are changed (one colour), and only other neighbours are read.
+    swept : {"up", "down"}, optional
+        Coloured; of the six neighbours, a cell reads those that come earlier in the `Sweep` of the launch.
+    precision : {"u1", "u2", "any"}, optional
+        Flags of one or two bytes, or the precision of the field in the launch. Default: the precision of the kernel.
+    oriented : Oriented, optional
+        Stencil in the frame of a turned task.
+    optional : bool
+        A launch may omit the field.
+    values : int
+        Numbers per cell.
+    unshared, in_rows : bool
+        The field is private, or private in rows.
     """
 
     reads: bool = False
@@ -42,7 +59,8 @@ class Privilege:
     in_rows: bool = False
 
     def __getitem__(self, stencil: int | Stencil | Oriented) -> Privilege:
-        """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
+        """Return the privilege with a stencil; an integer is the width of a star. Raises TypeError if nothing is read.
+        """
         if not self.reads or self.swept or self.unshared:
             raise TypeError("only Read, ReadWrite, Coloured and Foreign take a stencil: a task writes its own cells")
         if isinstance(stencil, Oriented):
@@ -57,12 +75,13 @@ class Privilege:
         return replace(self, stencil=star(stencil) if isinstance(stencil, int) else stencil)
 
     def __or__(self, nothing: None) -> Privilege:
-        """`Read[1] | None`: the privilege of a field that a launch may leave out."""
+        """Return the privilege of an optional field: `Read[1] | None`."""
         return replace(self, optional=True)
 
     def __mul__(self, values: int) -> Privilege:
-        """`Read[1] * 16`: the privilege of a field with so many values per cell. Raises TypeError for less than two,
-        and for fields that are foreign, of a precision of their own, coloured or reduced.
+        """Return the privilege of a field with several values per cell: `Read[1] * 16`.
+
+        Raises TypeError for fewer than two values, and for fields that are foreign, flags, coloured or reduced.
         """
         if not isinstance(values, int) or values < 2:
             raise TypeError(f"{values!r} is no number of values per cell; give 2 or more")
@@ -73,8 +92,9 @@ class Privilege:
 
     @property
     def any(self) -> Privilege:
-        """`Read[1].any`: the privilege of a field of single or double precision, whatever that of the kernel. Raises
-        TypeError for fields of another precision, or foreign: these are `ForeignAny`.
+        """Privilege of a field of single or double precision, independent of the kernel: `Read[1].any`.
+
+        Raises TypeError for flags and for foreign fields, which have `ForeignAny`.
         """
         if self.foreign or self.reduction or self.precision not in (None, "any"):
             raise TypeError("only Read, Write, ReadWrite, Coloured and Swept take fields of any precision")
@@ -82,8 +102,7 @@ class Privilege:
 
     @property
     def private(self) -> Privilege:
-        """`Read.private * 16`: the privilege of a private field, of any precision. Raises TypeError where neighbours
-        are read.
+        """Privilege of a private field, of any precision: `Read.private * 16`. Raises TypeError if neighbours are read.
         """
         if self.foreign or self.coloured or self.stencil != POINT:
             raise TypeError("a private field is Read, Write or ReadWrite in a point's own cell: it has no neighbours")
@@ -91,41 +110,42 @@ class Privilege:
 
     @property
     def rows(self) -> Privilege:
-        """`Read.private.rows * 16`: the privilege of a private field in rows. Raises TypeError for others."""
+        """Privilege of a private field in rows: `Read.private.rows * 16`. Raises TypeError for other fields."""
         if not self.unshared:
             raise TypeError("only a private field is in rows or not: Read.private.rows")
         return replace(self, in_rows=True)
 
     @property
     def together(self) -> bool:
-        """Whether the values of a cell lie behind each other in memory."""
+        """Whether the values of a cell are adjacent in memory."""
         return self.unshared and not self.in_rows
 
     def turned(self, orientation: str) -> Privilege:
-        """The privilege of a task that is turned to an axis or a face."""
+        """Return the privilege of a task that is turned to an axis or a face."""
         return replace(self, stencil=self.oriented.turned(orientation), oriented=None) if self.oriented else self
 
     @property
     def changes(self) -> bool:
-        """Return whether the field may hold other values afterwards."""
+        """Whether the launch may change the field."""
         return self.writes or self.reduction is not None
 
 
 class Components:
-    """Several fields that are one argument: `Components(u=Read[U], v=Read[V], w=Read[W])` is a velocity, whose three
-    components have stencils of their own. A launch gives a tuple of fields; a kernel text names them one by one.
+    """Several fields as one argument, with separate stencils: `Components(u=Read[U], v=Read[V], w=Read[W])`.
+
+    A launch passes a tuple of fields. A kernel text names them one by one.
     """
 
     def __init__(self, **privileges: Privilege) -> None:
         self.privileges = privileges
 
     def __or__(self, nothing: None) -> Components:
-        """The same fields, which a launch may leave out all together."""
+        """Return the same fields as optional ones: a launch omits all of them or none."""
         return Components(**{name: privilege | nothing for name, privilege in self.privileges.items()})
 
 
 class SweptFields:
-    """`Swept["up"]`, `Swept["down"]`: both reading and writing, in a sweep."""
+    """`Swept["up"]`, `Swept["down"]`: read and write in the order of a sweep."""
 
     def __getitem__(self, direction: Direction) -> Privilege:
         if direction not in get_args(Direction):
@@ -134,10 +154,11 @@ class SweptFields:
 
 
 class Reduction:
-    """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: the parameter is a scalar into which all values are folded.
+    """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: a scalar into which the values of all cells are folded.
 
-    `Reduce["sum", n]` folds n numbers under one name, and `Reduce["exact sum", n]` sums of which the bits do not depend
-    on the order, nor on how the cells are cut into blocks; without n it is one such sum.
+    `Reduce["sum", n]` folds n numbers under one name. `Reduce["exact sum", n]` gives sums whose bits depend neither on
+    the
+    order nor on the blocks; without n it is one sum.
     """
 
     def __getitem__(self, word: Any) -> Any:
@@ -148,14 +169,13 @@ class Reduction:
 
 
 class Scalar:
-    """Annotation of a parameter that is a named number which changes between steps, such as the time step.
+    """Annotation of a named number that changes between steps, such as the time step.
 
-    What a task has reduced as `Reduce["exact sum", n]`, say, another one takes by its one name: `Scalar["exact sum",
-    n]`.
+    `Scalar["exact sum", n]` takes, under one name, the numbers that another task reduced as `Reduce["exact sum", n]`.
     """
 
     def __class_getitem__(cls, word: Any) -> Any:
-        """Several numbers. Raises TypeError for what `Reduce` does not know either."""
+        """Return the annotation of several numbers. Raises TypeError for operators that `Reduce` does not have."""
         numbers = several(word, reduced=False)
         if not isinstance(numbers, ScalarArray):
             raise TypeError(f'Scalar[{word!r}]: say as for Reduce how many numbers it has, Scalar["max", 3]')

@@ -1,4 +1,4 @@
-"""Programs: launches in the order in which one processor with one memory would do them."""
+"""Programs: launches in the order in which one processor with one memory would execute them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,23 @@ from taskflow.runtime.tasks.task import Launch
 
 @dataclass(frozen=True, eq=False)
 class Derive:
-    """Part of a program, yielded by it: of the scalars `names` those get a value for which `function(scalars)` returns
-    one. The others keep theirs; a launch that reads one that never had any is refused.
+    """Part of a program that computes scalars on the host: `yield derive(function, names)`.
 
-    The host waits until all launches before are done. Every block finds the same numbers, as `function` sees those
-    that all blocks have reduced, and nothing else: small equations, of a Krylov method say, or the length of a next
-    step. Launches that follow take the numbers as `Scalar`.
+    The host waits for all earlier launches. Every block computes the same numbers, because `function` sees only numbers
+    that all blocks have reduced: the small equations of a Krylov method, or the length of the next step. Later launches
+    take the numbers as `Scalar`.
 
-    Raises BadInput where `function` is none, or no names are given.
+    Parameters
+    ----------
+    function : callable
+        Called with the scalars by name. Returns new values by name; scalars that it omits are unchanged.
+    names : tuple of str
+        Scalars that `function` may return.
+
+    Raises
+    ------
+    BadInput
+        If `function` is not callable, or `names` is empty.
     """
 
     function: Callable[[Mapping[str, float]], Mapping[str, float]]
@@ -36,7 +45,7 @@ class Derive:
         return frozenset(self.names)
 
     def __call__(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The new values. Raises BadInput where one is none of `names`."""
+        """Return the new values. Raises BadInput if one is not among `names`."""
         values = {name: float(value) for name, value in self.function(scalars).items()}
         if others := values.keys() - self._names:
             raise BadInput(f"derive: the function returned {min(others)}; it was to find {', '.join(self.names)}")
@@ -47,11 +56,12 @@ derive = Derive
 
 
 class Roles:
-    """The parts that fields play: `roles.p` is the name of the field that holds the pressure now.
+    """Fields by role: `roles.p` is the name of the field that currently holds the pressure.
 
-    Double buffering is an exchange of parts, not of data: a sweep writes `p_new`, then `swap("p", "p_new")`. Scalars
-    that a program makes it calls `scalar("residual")`: then it can be `owned`. Raises BadInput for a part whose name
-    stands for something else here.
+    Double buffering exchanges roles, not data: a sweep writes `p_new`, then `swap("p", "p_new")`. A program that names
+    its
+    scalars with `scalar("residual")` can be `owned`. Raises BadInput for a role whose name is an attribute of this
+    class.
     """
 
     __slots__ = ("__dict__", "_owner")
@@ -65,7 +75,7 @@ class Roles:
 
     @classmethod
     def of(cls, names: tuple[str, ...]) -> Roles:
-        """Every field in the part of its own name."""
+        """Return roles in which every field has the role of its name."""
         return cls(**{name: name for name in names})
 
     def __getattr__(self, role: str) -> str:
@@ -75,53 +85,64 @@ class Roles:
         return str(getattr(self, role))
 
     def swap(self, one: str, other: str) -> None:
-        """Let two fields change parts."""
+        """Exchange the roles of two fields."""
         self.__dict__[one], self.__dict__[other] = self[other], self[one]
 
     def copy(self, /, **instead: str) -> Roles:
-        """The same parts, to be changed on their own; some are played by other fields `instead`."""
+        """Return a separate copy, with some roles assigned to other fields."""
         mine = Roles(**self.__dict__ | instead)
         mine._owner = self._owner
         return mine
 
     def scalar(self, name: str) -> str:
-        """The scalar that whoever runs now calls by this name: with its owner's name before it, if it has an owner."""
+        """Return the full name of a scalar, with the name of its owner as prefix if the program is owned."""
         return self._owner + name
 
     def scalars(self, *names: str) -> dict[str, str]:
-        """Several by these names: `**f.scalars("residual", "mean")` in a launch of a task that calls them so."""
+        """Return several full names by their short ones: `**f.scalars("residual", "mean")` in a launch."""
         return {name: self.scalar(name) for name in names}
 
     def owned(self, owner: str) -> Roles:
-        """These very parts, for a program of which the scalars belong to an owner: see `owned`."""
+        """Return the same roles for a program whose scalars belong to an owner (see `owned`)."""
         mine = Roles()
         mine.__dict__, mine._owner = self.__dict__, f"{self._owner}{owner}."
         return mine
 
     def key(self) -> tuple[tuple[str, str], ...]:
-        """All parts as a value that can be compared and hashed."""
+        """Return all roles as a value that can be compared and hashed."""
         return tuple(self.__dict__.items())
 
 
 @dataclass(frozen=True, eq=False)
 class Repeat:
-    """Part of a program that is done several times, yielded by a program: `body`, itself a program, `times` times, or
-    until its scalars are as they should be. The body has to leave every field in the part in which it found it: two
-    sweeps from one field to another and back.
+    """Part of a program that is repeated: `yield repeat(body, times)`.
 
-    After every `every` passes of `body`, `until(scalars)` is asked whether that was enough. With `lag` it sees the
-    scalars as they were one such round ago: nothing waits for a number to come back from a GPU, and up to `every`
-    passes more than needed are done. Without, it sees those of the passes just done: right where a round costs more
-    than the host's waiting for its numbers. With `further` it is asked before the first pass, too: the program has done
-    a round already, in its own way, and these are further ones, perhaps none. How many are done depends on the numbers
-    alone: it is the same on all blocks, and in every run. The scalar called `count` then says how many; the host knows
-    it without asking the device.
+    The body has to leave every field in its role: two sweeps, from one field to another and back. The number of passes
+    depends on scalars alone, so it is the same on all blocks and in every run.
 
-    Where `times` passes were not enough, `otherwise` is called with the scalars of every round, in order; it may raise
-    an error, and all blocks then raise it.
+    Parameters
+    ----------
+    body : program
+    times : int
+        Largest number of passes.
+    until : callable, optional
+        Called with the scalars after every `every` passes; True ends the loop.
+    every : int
+        Passes in a round.
+    lag : bool
+        `until` sees the scalars of the previous round. The host does not wait for the GPU, and up to `every` passes too
+        many are done. Choose False if a round costs more than the wait.
+    further : bool
+        `until` is called before the first pass, too, because the program has already done a round. `times` may be 0.
+    count : str, optional
+        Scalar that receives the number of passes, known to the host without a transfer.
+    otherwise : callable, optional
+        Called with the scalars of every round, in order, if `times` passes were not enough. All blocks raise its error.
 
-    Raises BadInput for numbers below 1 (`times`, of further passes: 0), where `body`, `until` or `otherwise` is no
-    function, for further passes that are asked about with a lag, and for an `otherwise` that would not see every round.
+    Raises
+    ------
+    BadInput
+        If a number is too small, a function is not callable, `further` has a lag, or `otherwise` would miss a round.
     """
 
     body: Program
@@ -164,20 +185,20 @@ Program = Callable[[Roles], Iterator[Launch | Repeat | Derive]]
 
 
 def called(program: Program) -> str:
-    """Return the name of a program: its `__name__`, or that of its class."""
+    """Return the name of a program: its `__name__`, or the name of its class."""
     return getattr(program, "__name__", type(program).__name__)
 
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """Launches without a decision between them, and the launches that will probably follow."""
+    """Launches without a decision between them, and the launches that are likely to follow."""
 
     launches: tuple[Launch, ...]
     following: tuple[Launch, ...]
 
     @property
     def same(self) -> Hashable:
-        """Equal for stretches that do the same to the bit, and are followed by what touches the same."""
+        """Equal for stretches that do bitwise the same and are followed by launches on the same fields."""
         return tuple(launch.same for launch in self.launches), tuple(launch.same for launch in self.following)
 
 
@@ -194,11 +215,10 @@ _Items = list["list[Launch] | tuple[Repeat, _Items] | Derive"]
 
 
 def plan(program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
-    """The parts of a program begun with these roles, and the roles when it ends; `roles` itself stays as it is.
+    """Return the parts of a program that begins with these roles, and the roles at its end; `roles` is unchanged.
 
-    It is taken to be followed by itself. Stretches that are the same are one object, which is recorded once. Raises
-    BadInput where the program yields something else than launches and repetitions, or what is repeated leaves fields in
-    other parts.
+    The program is assumed to follow itself. Identical stretches are one object, recorded once. Raises BadInput if the
+    program yields anything but launches, repetitions and derivations, or a loop changes roles.
     """
     after = roles.copy()
     items = _items(program, after)
@@ -207,7 +227,7 @@ def plan(program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
 
 
 def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
-    """The launches of a program begun with these roles, what is repeated once, and the roles when it ends.
+    """Return the launches of a program that begins with these roles, loops taken once, and the roles at its end.
 
     Raises BadInput as `plan` does.
     """
@@ -216,7 +236,7 @@ def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
 
 
 def _items(program: Program, roles: Roles) -> _Items:
-    """Collect what a program yields, launches that follow each other as one list; `roles` become those at its end."""
+    """Collect the items of a program, consecutive launches as one list; `roles` become the roles at its end."""
     name, items = called(program), _Items()
     yields = program(roles)
     if not isinstance(yields, Iterable):

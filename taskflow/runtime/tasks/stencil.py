@@ -1,8 +1,7 @@
-"""Stencils: which neighbours of a cell a task reads; and orientation: a task is written once, along an axis or at a
-face of the domain, and turned to each where it is launched.
+"""Stencils, the neighbours that a task reads, and the orientation of a task along an axis or at a face.
 
-A turned task has a frame of its own: N is the step along the axis, or from the face into the domain; R and S are the
-steps along the other two axes, in the order of x, y, z.
+A turned task has a separate frame: N points along the axis, or from the face into the domain. R and S point along the
+other two axes, in the order of x, y, z.
 """
 
 from __future__ import annotations
@@ -17,40 +16,40 @@ ALL = 1 << 29  # as a first and a last offset: from one end of the region to the
 
 @dataclass(frozen=True, slots=True)
 class Stencil:
-    """A union of boxes of offsets. Each entry (first, last) holds the offsets first <= (x, y, z) <= last.
+    """Union of boxes of offsets: each entry (first, last) holds the offsets first <= (x, y, z) <= last.
 
-    `roams`: a foreign field is read around any cell of the block, wherever the point is, see `anywhere`.
+    With `roams` a foreign field is read around any cell of the block (see `anywhere`).
     """
 
     offsets: tuple[tuple[Triple, Triple], ...]
     roams: bool = False
 
     def __or__(self, other: Stencil) -> Stencil:
-        """The offsets of both; a box of offsets inside another one is left out. It roams where one of them does."""
+        """Return the offsets of both stencils, without boxes inside other boxes."""
         boxes = dict.fromkeys(self.offsets + other.offsets)
         larger = tuple(o for o in boxes if not any(o != p and _inside(o, p) for p in boxes))
         return Stencil(larger, self.roams or other.roams)
 
     def around(self, box: Box) -> list[Box]:
-        """The cells that are read when the stencil is applied to every cell of `box`: overlapping boxes."""
+        """Return the cells that are read if the stencil is applied to every cell of `box`, as overlapping boxes."""
         return [box.expand((-a[0], -a[1], -a[2]), b) for a, b in self.offsets] if box else []
 
     def readers(self, box: Box) -> list[Box]:
-        """The cells around which the stencil reads a cell of `box`: overlapping boxes."""
+        """Return the cells whose stencil contains a cell of `box`, as overlapping boxes."""
         return [box.expand(b, (-a[0], -a[1], -a[2])) for a, b in self.offsets] if box else []
 
     def __contains__(self, offset: Triple) -> bool:
-        """Return whether a task with this stencil may read the neighbour at `offset`."""
+        """Return True if a task with this stencil may read the neighbour at `offset`."""
         return any(all(a[n] <= offset[n] <= b[n] for n in range(3)) for a, b in self.offsets)
 
     @property
     def reach(self) -> Triple:
-        """The farthest neighbour along x, y and z."""
+        """Largest distance along x, y and z, in cells."""
         return triple(max(max(abs(a[n]), abs(b[n])) for a, b in self.offsets) for n in range(3))
 
     @property
     def width(self) -> int:
-        """The farthest neighbour along any direction: the ghost layers that the stencil needs."""
+        """Ghost layers that the stencil needs."""
         return max(self.reach)
 
 
@@ -59,7 +58,10 @@ def _inside(one: tuple[Triple, Triple], other: tuple[Triple, Triple]) -> bool:
 
 
 def offsets(x: Reach = (0, 0), y: Reach = (0, 0), z: Reach = (0, 0)) -> Stencil:
-    """A box of offsets, first and last included: `offsets(x=(0, 1))` is the cell and its neighbour at higher x."""
+    """Return a box of offsets, first and last included: `offsets(x=(0, 1))` is the cell and its neighbour at higher x.
+
+    Raises ValueError if a first offset is larger than the last.
+    """
     for name, (first, last) in zip("xyz", (x, y, z), strict=True):
         if first > last:
             raise ValueError(f"offsets({name}=({first}, {last})): the first offset lies behind the last")
@@ -67,20 +69,20 @@ def offsets(x: Reach = (0, 0), y: Reach = (0, 0), z: Reach = (0, 0)) -> Stencil:
 
 
 def star(width: int) -> Stencil:
-    """The cell and its neighbours up to `width` along x, along y and along z: no edges, no corners."""
+    """Return the cell and its neighbours up to `width` along x, y and z, without edges and corners."""
     reach = (-width, width)
     return offsets(x=reach) | offsets(y=reach) | offsets(z=reach)
 
 
 def box(width: int) -> Stencil:
-    """The cell and all neighbours up to `width`, those across edges and corners included."""
+    """Return the cell and all neighbours up to `width`, with edges and corners."""
     reach = (-width, width)
     return offsets(reach, reach, reach)
 
 
 def anywhere(width: int) -> Stencil:
-    """The stencil of a foreign field that is read around any cell of the block, up to `width` cells from it: by points
-    that are somewhere in the cells of their block, as particles are.
+    """Return the stencil of a foreign field that is read up to `width` cells around any cell of the block, as by
+    particles.
     """
     return Stencil(box(width).offsets, roams=True)
 
@@ -93,30 +95,30 @@ Steps = tuple[tuple[str, Reach], ...]  # a box of offsets along n, r, s, and alo
 
 
 class Axis:
-    """Annotation of the parameter that says along which axis a task works: "x", "y" or "z"."""
+    """Annotation of the parameter that selects the axis of a turned task: "x", "y" or "z"."""
 
     values = AXES
 
 
 class Face:
-    """Annotation of the parameter that says at which face of the domain a task works: "x_min" to "z_max"."""
+    """Annotation of the parameter that selects the face of a turned task: "x_min" to "z_max"."""
 
     values = FACES
 
 
 @dataclass(frozen=True)
 class Oriented:
-    """A stencil in the frame of a turned task: boxes of offsets at `low` faces and along axes, and at `high` faces."""
+    """Stencil in the frame of a turned task: boxes of offsets at `low` faces and along axes, and at `high` faces."""
 
     low: tuple[Steps, ...]
     high: tuple[Steps, ...]
 
     def __or__(self, other: Oriented) -> Oriented:
-        """The offsets of both."""
+        """Return the offsets of both stencils."""
         return Oriented(self.low + other.low, self.high + other.high)
 
     def turned(self, orientation: str) -> Stencil:
-        """The stencil along x, y and z of a task that is turned to an axis or a face."""
+        """Return the stencil along x, y and z of a task that is turned to an axis or a face."""
         axis, high = frame(orientation)
         names = dict(zip("nrs", (AXES[axis], *(name for name in AXES if name != AXES[axis])), strict=True))
         stencil = Stencil(())
@@ -131,10 +133,21 @@ class Oriented:
 
 
 def facing(n: Reach = (0, 0), r: Reach = (0, 0), s: Reach = (0, 0), *, high: Reach | None = None) -> Oriented:
-    """A box of offsets in the frame of a turned task, first and last included.
+    """Return a box of offsets in the frame of a turned task, first and last included.
 
-    `high` replaces `n` at high faces: values on faces have the number of the cell above, so that from a face the cell
-    inside is `facing(n=(0, 0), high=(1, 1))`. Raises ValueError where a first offset lies behind the last.
+    Parameters
+    ----------
+    n, r, s : (int, int)
+        Offsets along the normal, into the domain, and along the other two axes.
+    high : (int, int), optional
+        Replaces `n` at high faces. A value on a face has the index of the cell above it, so the cell inside the domain
+        is
+        `facing(n=(0, 0), high=(1, 1))`.
+
+    Raises
+    ------
+    ValueError
+        If a first offset is larger than the last.
     """
     high = n if high is None else high
     for name, (first, last) in {"n": n, "r": r, "s": s, "high": high}.items():
@@ -145,10 +158,9 @@ def facing(n: Reach = (0, 0), r: Reach = (0, 0), s: Reach = (0, 0), *, high: Rea
 
 
 def lines(axes: str) -> Stencil | Oriented:
-    """The stencil of a foreign field that is read along these axes ("x", "xy", ...) from one end of its region to the
-    other, at the place of the cell along the others. "n" is the axis of a turned task: "n", "xn".
+    """Return the stencil of a foreign field that is read over the whole region along these axes: "x", "xy".
 
-    Raises ValueError for a name that is none of these.
+    "n" is the axis of a turned task: "n", "xn". Raises ValueError for other names.
     """
     if not axes or set(axes) - set("xyzn"):
         raise ValueError(f'lines("{axes}"): name the axes, "x" or "xy", or "n", the one of a turned task')
@@ -157,5 +169,5 @@ def lines(axes: str) -> Stencil | Oriented:
 
 
 def frame(orientation: str) -> tuple[int, bool]:
-    """The number of the axis that is normal to a face, or that a name is of, and whether the face is a high one."""
+    """Return the number of the axis of an orientation, and whether it is a high face."""
     return AXES.index(orientation[0]), orientation.endswith("max")

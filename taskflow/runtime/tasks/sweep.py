@@ -1,8 +1,8 @@
-"""Sweeps: launches whose points depend on each other in a declared order, such as triangular solves.
+"""Sweeps: launches whose cells depend on each other in a declared order, such as triangular solves.
 
-The cells of a chart are cut into *tiles*, counted from its first cell, that have the colours 0 and 1 like the squares
-of a chess board. A launch does the tiles of one colour, or all of them. Within a tile cells come one after the other:
-up in the order of i, then j, then k, or down in the reverse one. Tiles of one launch know nothing of each other.
+The cells of a chart are cut into *tiles*, counted from its first cell, with colours 0 and 1 like the squares of a chess
+board. A launch does the tiles of one colour, or all of them. Within a tile the order is i, then j, then k upwards, or
+the reverse. Tiles of one launch are independent.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ CELL = (1, 1, 1)
 
 
 def tile_of(charts: Sequence[Box]) -> Triple:
-    """The usual tile of charts: `TILE`, and, where all are one cell thick along z, twice as long along x, and along y,
-    if they have at least two such tiles there.
+    """Return the default tile of charts: `TILE`, doubled along x and y for charts that are one cell thick along z.
+
+    A direction is doubled only if all charts have at least two such tiles along it.
     """
     flat = all(chart.shape[2] == 1 for chart in charts)
     x, y = (2 * n if flat and all(chart.shape[a] >= 4 * n for chart in charts) else n for a, n in enumerate(TILE[:2]))
@@ -31,10 +32,21 @@ def tile_of(charts: Sequence[Box]) -> Triple:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Annotation and value of the parameter that says which cells a swept launch does, in which order.
+    """Annotation and value of the parameter that selects the cells and the order of a swept launch.
 
-    `tile` are the cells of a tile along x, y and z; None is a single one. They lie `within` a chart, or a piece. Where
-    `colour` is 0 or 1 the launch does the tiles of this colour, else all. Raises ValueError for a tile without cells.
+    Parameters
+    ----------
+    tile : (int, int, int), optional
+        Cells of a tile along x, y and z. None: one tile.
+    colour : {0, 1}, optional
+        Tiles of the launch. None: all.
+    within : {"chart", "piece"}
+        Box that is cut into tiles.
+
+    Raises
+    ------
+    ValueError
+        If a tile has no cells, or the colour is invalid.
     """
 
     tile: Triple | None = TILE
@@ -49,15 +61,16 @@ class Sweep:
             raise ValueError(f"colour {self.colour!r}: tiles have the colours 0 and 1, and None is all of them")
 
     def second(self, direction: Direction) -> bool:
-        """Whether the tiles of the other colour come before those of this launch: up 0 comes before 1, down after."""
+        """Return True if tiles of the other colour come earlier: with "up" colour 0 precedes 1, with "down" it follows.
+        """
         return self.colour == (1 if direction == "up" else 0)
 
     def around(self, region: Region, piece: Box) -> Box:
-        """The cells in which the tiles of those of a piece lie."""
+        """Return the cells that are cut into the tiles of a piece."""
         return piece if self.within == "piece" else next(chart for chart in region.charts if piece in chart)
 
     def shuffled(self) -> Sweep:
-        """The same, with tiles, and cells in them, in another order of those that it allows, and with delays."""
+        """Return the same sweep with tiles and cells in another permitted order, and with delays."""
         return SHUFFLED[type(self)](self.tile, self.colour, self.within)
 
 
@@ -81,12 +94,19 @@ SHUFFLED: dict[type[Sweep], type[Sweep]] = {
 
 
 def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tuple[Sweep, ...]:
-    """The sweeps, each for a launch, that do all cells once in an ordering, one after the other.
+    """Return the sweeps, one per launch, that visit all cells once in an ordering.
 
-    Earlier than a cell are, of its six neighbours in the same chart and with direction "up": with "tiles" the lower
-    ones in the same tile, and for tiles of colour 1 all in those of colour 0; with "colours" the same of tiles that are
-    single cells; with "hyperplanes" the lower ones; with "blocks" the lower ones in the same piece; with "jacobi" none.
-    With "down" read upper for lower, and the colours the other way round.
+    The table gives, for direction "up", the neighbours of a cell in its chart that come earlier. For "down" exchange
+    lower
+    and upper, and the colours.
+
+    =============  ==================================================================
+    "tiles"        lower neighbours in the same tile; for colour 1, all of colour 0
+    "colours"      the same, with tiles of single cells
+    "hyperplanes"  lower neighbours
+    "blocks"       lower neighbours in the same piece
+    "jacobi"       none
+    =============  ==================================================================
 
     Raises ValueError for another ordering or direction.
     """
@@ -107,7 +127,7 @@ def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tup
 
 @dataclass(frozen=True)
 class PlacedSweep:
-    """A sweep in a direction, with the chart or the piece that its tiles lie `within`."""
+    """Sweep in a direction, with the chart or piece that its tiles cover."""
 
     sweep: Sweep
     direction: Direction
@@ -115,16 +135,16 @@ class PlacedSweep:
 
     @property
     def tile(self) -> Triple:
-        """The cells of a tile along x, y and z."""
+        """Cells of a tile along x, y and z."""
         return self.sweep.tile or self.within.shape
 
     def numbers(self, cells: Box) -> tuple[range, range, range]:
-        """The numbers along x, y and z of the tiles that have some of these cells."""
+        """Return the indices along x, y and z of the tiles that contain some of these cells."""
         ends = zip(cells.lo, cells.hi, self.within.lo, self.tile, strict=True)
         return triple(range((a - low) // n, -(-(b - low) // n)) for a, b, low, n in ends)
 
     def volume(self, cells: Box) -> int:
-        """How many of these cells the launch does."""
+        """Return the number of these cells that the launch visits."""
         even, odd = 1, 0  # cells in rows of tiles whose numbers have an even sum, or an odd one
         for axis, numbers in enumerate(self.numbers(cells)):
             along = [0, 0]
@@ -135,7 +155,7 @@ class PlacedSweep:
         return even + odd if self.sweep.colour is None else (even, odd)[self.sweep.colour]
 
     def points(self, cells: Box) -> Iterator[Point]:
-        """These cells one by one, as far as the launch does them, in an order that the sweep allows."""
+        """Yield the cells that the launch visits, in a permitted order."""
         step = 1 if self.direction == "up" else -1
         for number in product(*self.numbers(cells)):
             if self.sweep.colour not in (None, sum(number) % 2):

@@ -93,7 +93,7 @@ def fluid_problems(fluid: Any) -> Iterator[Problem]:
 
 
 class TwoPhaseTable(Table):
-    """Two immiscible fluids. Phase 1 is where `initial` is positive, or in the `shapes` of phase 1."""
+    """Two immiscible fluids. Phase 1 fills the cells with positive `initial`, or the `shapes` of phase 1."""
 
     refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
 
