@@ -6,13 +6,16 @@
 PYTHON ?= python3
 VENV   ?= .venv
 LOWEST ?= .venv-lowest
+CLEAN  ?= .venv-wheel
 CUDA   ?= 13
 BIN    := $(VENV)/bin
+FAST   := not slow and not gpu and not multigpu
 RUN    := runs/lid_driven_cavity
 PARALLEL := --numprocesses $(shell expr $$(nproc) + $$(nproc) / 2) --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-all test-gpu test-emulated test-runtime compiled lint docs clean
+.PHONY: help demo test test-lowest test-all test-gpu test-emulated test-runtime compiled coverage lint words hooks docs wheel \
+  clean
 
 help:
 	@echo "make demo      install, run the lid-driven cavity, compare it with Ghia et al., draw pictures"
@@ -22,21 +25,25 @@ help:
 	@echo "make test-gpu  the tests that need GPUs (CUDA=12 or CUDA=13)"
 	@echo "make test-emulated  the kernels for GPUs, without one: their texts, run by the host compiler with fibers for threads"
 	@echo "make test-runtime  the runtime's tests, where nothing but the runtime is"
+	@echo "make coverage  the fast tests, and docs/contributing/coverage.md: the lines that none of them reaches (an hour)"
 	@echo "make lint      ruff, mypy, import contracts"
+	@echo "make words     the counts of phrases that docs/contributing/english.md replaces"
+	@echo "make hooks     run ruff, mypy and the count of phrases before each commit in this clone"
 	@echo "make docs      the documentation site, into site/"
-	@echo "make clean     remove what these targets made ($(VENV), $(LOWEST), site, tool caches; not runs)"
+	@echo "make wheel     source archive and wheel, into dist/; installs the wheel elsewhere and runs a case with it"
+	@echo "make clean     remove what these targets made ($(VENV), $(LOWEST), $(CLEAN), dist, site, tool caches; not runs)"
 
 demo: $(VENV)/installed
 	$(BIN)/taskflow run examples/lid_driven_cavity.toml -o $(RUN) --force
 	$(BIN)/taskflow plot $(RUN) --reference examples/data/ghia1982_re1000_u.csv --reference examples/data/ghia1982_re1000_v.csv
 
 # Tests begin hundreds of processes: none should have to compile the package again, whatever the environment says.
-test test-lowest test-all test-gpu test-emulated test-runtime: export PYTHONDONTWRITEBYTECODE =
+test test-lowest test-all test-gpu test-emulated test-runtime coverage: export PYTHONDONTWRITEBYTECODE =
 
 # Three processes for two cores, a file of tests to each: many tests wait, for clusters and for other processes.
 test: $(VENV)/installed-dev
 	$(MAKE) --no-print-directory --jobs=2 lint compiled
-	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu" $(PARALLEL)
+	$(BIN)/python -m pytest -m "$(FAST)" $(PARALLEL)
 
 # Those processes begin together, and each would compile all files of tests: one does it before, beside lint.
 compiled: $(VENV)/installed-dev
@@ -47,7 +54,7 @@ test-lowest: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/python -m uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/python -m uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable ".[dev]"
-	$(LOWEST)/bin/python -m pytest -m "not slow and not gpu and not multigpu" --ignore=tests/docs $(PARALLEL)
+	$(LOWEST)/bin/python -m pytest -m "$(FAST)" --ignore=tests/docs $(PARALLEL)
 
 test-all: lint
 	$(BIN)/python -m pytest -m "not gpu and not multigpu" --hypothesis-profile=thorough $(PARALLEL)
@@ -61,17 +68,40 @@ test-emulated: $(VENV)/installed-dev
 test-runtime: $(VENV)/installed-dev
 	$(BIN)/python -m pytest tests/test_runtime.py
 
+# Worker processes are measured, too. The page is written even if a test fails, and the target fails then.
+coverage: $(VENV)/installed-dev
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -m "$(FAST)" $(PARALLEL); code=$$?; \
+	  $(BIN)/coverage combine --quiet && $(BIN)/python docs/coverage_page.py && exit $$code
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+words: $(VENV)/installed-dev
+	$(BIN)/python -m tests.words
+
+hooks: $(VENV)/installed-dev
+	$(BIN)/pre-commit install
+
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs site
 	@echo site/index.html
 
+# The wheel is built from the source archive, and used where no checkout is.
+wheel: $(VENV)/installed-dev
+	rm -rf dist $(CLEAN)
+	$(BIN)/python -m build --outdir dist
+	$(PYTHON) -m venv $(CLEAN)
+	$(CLEAN)/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	command=$$(realpath $(CLEAN))/bin/taskflow; folder=$$(mktemp -d); cd $$folder && \
+	  $$command --version && $$command new cavity.toml --example lid_driven_cavity && \
+	  $$command check cavity.toml && $$command run cavity.toml --set time.end=0.1 && $$command info cavity; \
+	  code=$$?; rm -rf $$folder; exit $$code
+
 clean:
-	rm -rf $(VENV) $(LOWEST) site docs/examples/gallery docs/gallery/runs docs/sg_execution_times.rst .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(CLEAN) dist site .coverage .coverage.* docs/examples/gallery docs/gallery/runs docs/sg_execution_times.rst .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 # One environment; a stamp per set of requirements, older than pyproject.toml means install again.
 $(BIN)/python:

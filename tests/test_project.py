@@ -31,6 +31,11 @@ HEAVY = [
 ]  # fmt: skip
 
 
+def pages() -> list[Path]:
+    places = ("*.md", "deploy/*.md", "tests/*.md", "docs/**/*.md")
+    return sorted(path for place in places for path in ROOT.glob(place) if path.name != "CODE_OF_CONDUCT.md")
+
+
 def test_import_is_light():
     """`import taskflow` takes under a second of processor time and loads none of the libraries behind it."""
     script = f"""
@@ -185,10 +190,6 @@ def documented() -> list[tuple[str, str, str]]:
     return items
 
 
-def pages() -> list[Path]:
-    return [ROOT / "README.md", ROOT / "deploy" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-
-
 def test_another_package_of_this_name_in_the_same_folder_is_told(tmp_path):
     """OpenStack's TaskFlow, installed after this package or before."""
     shutil.copytree(ROOT / "taskflow", tmp_path / "taskflow", ignore=shutil.ignore_patterns("__pycache__"))
@@ -242,9 +243,7 @@ def prose(page: Path) -> Iterator[str]:
             yield re.sub(r"`[^`]*`|\$[^$]+\$|\]\([^)]*\)", "", line)  # which do not break
 
 
-@pytest.mark.parametrize("page", [
-    "README.md", "CHANGELOG.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
-])  # fmt: skip
+@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in pages()])
 def test_lines_of_prose_have_at_most_120_characters(page):
     assert [line for line in prose(ROOT / page) if len(line) > 120] == []
 

@@ -1,5 +1,6 @@
 """What is read is as it was written, or an error names the file."""
 
+import os
 import pickle
 from contextlib import suppress
 
@@ -19,8 +20,9 @@ from taskflow.output import (
     read_report,
     write_time_series,
 )
-from taskflow.output.disk.damage import Damaged, check_file
-from taskflow.output.disk.disk import replacing
+from taskflow.output.disk.damage import MISSING, Damaged, check_file, checksum, file_size
+from taskflow.output.disk.disk import replacing, sweep
+from taskflow.output.store.groups import metadata
 from taskflow.output.store.packing import Buffers, pack, taken
 from taskflow.output.store.store import Store
 from taskflow.plots.charts import plot_series
@@ -210,3 +212,61 @@ def test_the_bytes_of_a_chunk_do_not_depend_on_the_room(monkeypatch):
     result = [bytes(pack(codec, values, np.empty(size, np.uint8))) for size in (values.nbytes + 16, 10 * values.nbytes)]
     assert result[0] == result[1] == codec.encode(values)
     assert taken(Buffers(), values.nbytes).size == values.nbytes + 16
+
+
+CHUNKS = [chunk + checksum(chunk) for chunk in (b"first", b"second chunk")]
+SIZES = [len(chunk) for chunk in CHUNKS]
+
+
+@pytest.mark.parametrize(("places", "problem"), [
+    ([(0, SIZES[0]), (SIZES[0], SIZES[1])], ""),
+    ([(SIZES[0], SIZES[1]), (MISSING, MISSING), (0, SIZES[0])], ""),  # in any order, with a chunk that was not written
+    ([(0, SIZES[0]), (SIZES[0] + 1, SIZES[1])], "bytes, which are not those of its index"),  # a gap
+    ([(0, SIZES[0]), (SIZES[0] - 1, SIZES[1])], "bytes, which are not those of its index"),  # twice the same byte
+    ([(0, SIZES[0]), (SIZES[0], SIZES[1] + 1)], "bytes, which are not those of its index"),  # into the index
+    ([(0, SIZES[0]), (SIZES[0], 2**63)], "bytes, which are not those of its index"),
+    ([(0, SIZES[0]), (MISSING, MISSING)], "bytes, which are not those of its index"),  # bytes of no chunk
+    ([(0, sum(SIZES))], "the checksum of a chunk is not that of what was written"),
+])  # fmt: skip
+def test_the_index_of_a_shard_places_each_byte_once(tmp_path, places, problem):
+    """The checksum of the index is right in all of these."""
+    index = np.array(places, "<u8").tobytes()
+    path = tmp_path / "shard"
+    path.write_bytes(b"".join(CHUNKS) + index + checksum(index))
+    if problem:
+        with pytest.raises(Damaged, match=f"{path}: .*{problem}"):
+            check_file(path, len(places))
+    else:
+        check_file(path, len(places))
+
+
+def test_a_pipe_or_a_folder_in_place_of_a_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(Damaged, match=f"{path}: it is not a regular file"):
+            file_size(path)
+        with pytest.raises(Damaged, match=f"{path}: it is not a regular file"):
+            check_file(path, 0)
+
+
+def test_metadata_of_immense_length_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("taskflow.output.store.groups.MOST", 100)
+    path = tmp_path / "zarr.json"
+    path.write_text('{"a": 1}'.ljust(100))
+    assert metadata(path) == {"a": 1}
+    path.write_text('{"a": 1}'.ljust(101))
+    with pytest.raises(Damaged, match=f"{path}: it is longer than any that a run writes"):
+        metadata(path)
+
+
+def test_drafts_of_killed_processes_are_removed(tmp_path):
+    """At any depth, and nothing else."""
+    (tmp_path / "store" / "u").mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "store", tmp_path / "store" / "u"):
+        (folder / "whole").write_text("")
+        with replacing(folder / "cut") as draft:
+            draft.write_text("half")
+            draft.with_name(f"other{draft.name}").write_text("half")  # as if killed here
+    sweep(tmp_path)
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    assert left == sorted(f"{folder}{name}" for folder in ("", "store/", "store/u/") for name in ("cut", "whole"))

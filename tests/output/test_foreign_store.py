@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -218,6 +219,27 @@ def test_what_is_no_metadata(store):
         (store / "x" / about(store)).write_text(content)
         with pytest.raises(BadInput, match=r"flow\.zarr"):
             saved_state(store, None)
+
+
+def test_a_store_of_shards_is_read(tmp_path):
+    """Its codecs are within those of shards."""
+    group = zarr.create_group(str(tmp_path / "a.zarr"), zarr_format=3)
+    array = group.create_array("a", shape=(8, 4), chunks=(2, 2), shards=(4, 4), dtype="f8", dimension_names=("y", "x"))
+    array[:] = np.arange(1.0, 33.0).reshape(8, 4)
+    np.testing.assert_array_equal(foreign_store.opened(tmp_path / "a.zarr")["a"], np.arange(1.0, 33.0).reshape(8, 4))
+
+
+@pytest.mark.parametrize(("dtype", "width"), [
+    ("<f8", 8), ("float32", 4), ("|V0", 1), ([["a", "<i4"], ["b", "<f8"]], 12), ("of somebody", 16),
+    ({"name": "fixed_length_utf32", "configuration": {"length_bytes": 40}}, 40), ({"name": "string"}, 16),
+])  # fmt: skip
+def test_memory_of_values_is_bounded_whatever_their_type(monkeypatch, dtype, width):
+    """A chunk that would take more memory than is free is refused before it is opened."""
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=1000 * width))
+    array = {"shape": [2000, 2], "dtype": dtype}
+    foreign_store.accept("a", {**array, "chunks": [1000, 1]})
+    with pytest.raises(BadInput, match="a: a chunk: reading it takes"):
+        foreign_store.accept("a", {**array, "chunks": [1001, 1]})
 
 
 def test_files_beside_a_geotiff_are_files(tmp_path):

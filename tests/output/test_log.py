@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.output import RunLog, read_log, read_report, write_report
+from taskflow.output.log import largest_residual, residuals
 
 RECORD = {"step": 10, "time": 0.5, "dt": 0.01, "cfl": 0.4, "divergence": 1e-9, "residual": 1e-3, "iterations": 30,
           "kinetic_energy": 0.1, "wall": 1.5, "nusselt": {"x_min": 2.2, "x_max": 2.2}}
@@ -68,3 +69,11 @@ def test_who_has_lost_the_directory_writes_into_no_log_of_another(tmp_path):
 
     RunLog(path, lose).write({"step": 3})
     assert read_log(path) == [{"step": 1}]
+
+
+def test_residuals_of_equations_are_found_by_name():
+    line = {"step": 3, "residual_continuity": 1e-3, "residual_heat": 2e-3, "residual": 5.0}
+    assert residuals(line) == {"continuity": 1e-3, "heat": 2e-3}
+    assert largest_residual(line) == {"residual": 2e-3}
+    assert largest_residual({"step": 3, "residual": 5.0}) == {}
+    assert math.isnan(residuals({"residual_heat": None})["heat"])

@@ -1,7 +1,9 @@
 """The store: every number where it belongs, no warning when it is opened, no shard with two writers."""
 
 import multiprocessing
+import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -9,6 +11,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +22,7 @@ from numcodecs import Blosc
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, TimeSeries, create, create_time_series, dataset, write_time_series
 from taskflow.output.store.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack, taken
+from taskflow.output.store.shards import recover, surviving
 from taskflow.runtime.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
 
@@ -334,7 +338,8 @@ def test_a_disk_that_takes_no_more_ends_the_run_and_keeps_what_it_has(tmp_path):
     layout = layout_of(cells=(32, 32, 32), fields=("p",), precision="double")
     create(tmp_path / "s", layout, WRITTEN)
     command = [sys.executable, "-c", FULL, str(tmp_path / "s")]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert ended.stdout == f"writing the output failed: snapshot 1 in {tmp_path / 's'}: File too large\n"
     assert ended.stderr == ""
     assert not list(tmp_path.rglob("*.partial"))
@@ -417,3 +422,55 @@ def test_growing_keeps_numbers_in_time_that_are_not_committed(tmp_path):
         store.commit(index, time=float(index))
     with dataset(path, "front") as ds:
         assert ds.area.values[:3].tolist() == areas
+
+
+def test_without_the_library_of_numcodecs_the_same_values_are_packed(written, monkeypatch):
+    """By numcodecs itself, slower."""
+    layout = layout_of(blocks=(1, 1, 2))
+    monkeypatch.setattr("taskflow.output.store.packing.blosc", SimpleNamespace(__file__=__file__))
+    _compressor.cache_clear()
+    try:
+        path = written(layout, times=(0.0,))
+        assert _compressor() is None
+    finally:
+        _compressor.cache_clear()
+    for field in layout.fields:
+        np.testing.assert_array_equal(dataset(path)[field][0], value(field, 0, whole(layout, field)))
+
+
+def test_a_snapshot_without_room_is_not_waited_for_for_ever(written):
+    """The process that makes room may have ended."""
+    path = written(layout_of(cells=(4, 4, 4)), times=(0.0,))
+    store = BlockStore(path, Box.of((4, 4, 4)), patience=0.1)
+    values = {name: partial(value, name, 9, box) for name, box in store.boxes.items()}
+    with pytest.raises(RunFailed, match=f"no room for snapshot 9 in {path} after 0.1 s"):
+        store.write(9, values)
+    assert dataset(path).sizes["time"] == 1
+
+
+@pytest.mark.parametrize("moment", ["before the old one went", "between both names", "before the old one was removed"])
+def test_a_store_whose_replacement_was_cut_off_is_whole(written, moment):
+    """Shards for other blocks are written into a copy, which takes the name of the store in the end."""
+    path = written(layout_of(), times=(0.0, 0.5))
+    expected = dataset(path).load()
+    draft, old = path.with_name(f".{path.name}.draft"), path.with_name(f".{path.name}.old")
+    shutil.copytree(path, old if moment == "before the old one was removed" else draft)
+    if moment == "between both names":
+        path.rename(old)
+    assert surviving(path) == (old if moment == "between both names" else path)
+    assert dataset(surviving(path)).equals(expected)
+    recover(path)
+    assert [file.name for file in path.parent.iterdir() if file.name != path.name and path.name in file.name] == []
+    assert dataset(path).equals(expected)
+
+
+def test_a_stretched_grid_has_its_places(written):
+    """Faces as given, centres in the middle between them."""
+    faces = (0.0, 0.1, 0.3, 0.7, 1.5)
+    layout = layout_of(cells=(4, 3, 2), edges=(faces, (), ()), lengths=(1.5, 1.0, 1.0), origin=(0.0, 0.0, 0.0))
+    stored = dataset(written(layout, times=(0.0,)))
+    np.testing.assert_array_equal(stored.x_f, faces)
+    np.testing.assert_allclose(stored.x_c, [0.05, 0.2, 0.5, 1.1], rtol=1e-15)
+    np.testing.assert_allclose(stored.dx, np.diff(faces), rtol=1e-15)
+    with pytest.raises(ValueError, match="a store needs at least one slot, not 0"):
+        layout_of(slots=0)

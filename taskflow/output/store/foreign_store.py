@@ -122,6 +122,8 @@ def accept(name: str, array: Mapping[str, Any]) -> None:
         grid = array.get("chunk_grid") or {}
         chunks = [int(n) for n in array.get("chunks") or grid.get("configuration", {}).get("chunk_shape") or []]
         width = _width(array.get("dtype") or array.get("data_type"))
+        if min(shape + chunks, default=0) < 0:
+            raise ValueError(f"an array of shape {shape} in chunks {chunks}")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"{name}: it is no metadata of Zarr ({type(error).__name__}: {error}); {REMEDY}") from None
     if len(shape) < 2:

@@ -82,6 +82,7 @@ LINES = [
     (2, "wall 1 1 1 7 1 6", "as i min, i max, j min, j max; here 1 and 2 are k min and k max, 3 to 6 those: give 3 in"),
     (2, "wall 1 3 1 7 1 5", "chart 1, i_min, cells j 1 to 6, k 5 to 5: these faces are on no seam and no side; add"),
     (2, "wall 1 4 1 7 1 6", "chart 1, i_max, cells j 1 to 6, k 1 to 5: these faces are covered more than once; remove"),
+    (1, "ONE_TO_ONE 1 4 1 7 1 6  1 4 7 1 1 6 FALSE", "line 11: joins faces to themselves; give two patches without"),
 ]
 
 
@@ -112,6 +113,18 @@ def test_bad_table_of_blocks(read, header, message):
     with pytest.raises(BadGrid) as caught:
         read(ENTRIES, header)
     assert message in str(caught.value)
+
+
+def test_a_table_of_blocks_that_ends_too_early(read):
+    with pytest.raises(BadGrid, match=r"box\.nmf: block 2 is missing in the table of blocks; write the map again"):
+        read([], ["2", "1 5 7 6"])
+
+
+def test_of_a_file_that_is_something_else_not_every_line_is_told(read, monkeypatch):
+    monkeypatch.setattr("taskflow.geometry.grids.files.neutral_map.PROBLEMS", 3)
+    with pytest.raises(BadGrid) as caught:
+        read([text for _, text, _ in LINES[:18]])
+    assert [problem.split(":")[0].split()[-1] for problem in map(str, caught.value.problems)] == ["11", "12", "13"]
 
 
 def test_no_map(tmp_path):

@@ -239,7 +239,26 @@ def rind(file):
     added(file[f"{ZONE}/GridCoordinates"], "Rind", "Rind_t", np.ones(6, "<i4"))
 
 
+def joined_to_itself(file):
+    """Half a turn about the middle of its side: a rotation, but of a face onto itself."""
+    put(file, SEAM, "chart_1")
+    put(file, f"{SEAM}/PointRangeDonor", [[5, 7, 1], [5, 1, 6]])
+    put(file, f"{SEAM}/Transform", [-1, -2, 3])
+
+
+def far_away(number):
+    def change(file):
+        file[f"{ZONE}/GridCoordinates/CoordinateY/ data"][1, 2, 3] = number
+
+    return change
+
+
 BAD = [
+    (joined_to_itself, "seam_1: joins faces to themselves; give two ranges without common faces"),
+    (given(f"{SEAM}/Transform", [1, 2]), "seam_1: a Transform of other than three numbers; give a signed permutation"),
+    (far_away(np.nan), "GridCoordinates: not finite, or larger than"),
+    (far_away(1e300), "GridCoordinates: not finite, or larger than"),
+    (given(f"{ZONE}/ZoneType", "x" * 1000), "chart_1: a zone that is "),
     (lambda file: file.copy("Base", "Other"), "box.cgns: 2 bases (Base, Other); give a file with one"),
     (without("Base"), "box.cgns: no base; give a file with one"),
     (lambda file: [file.__delitem__(f"Base/chart_{n}") for n in (1, 2)], "box.cgns/Base: no zones; give a CGNS file"),
@@ -319,6 +338,17 @@ def test_no_file_of_cgns(path, content, message):
         read_grid(path)
     assert message in str(error.value)
     assert str(path) in str(error.value)
+
+
+def test_a_grid_without_sides(tmp_path):
+    """Periodic in all directions: seams alone, and no boundary conditions in the file."""
+    grid = shape("box", {**KEYS, "distortion": 0.0, "periodic": ["x", "y", "z"]}).grid()
+    assert not grid.sides
+    write_grid(tmp_path / "box.cgns", grid)
+    with h5py.File(tmp_path / "box.cgns") as file:
+        assert "ZoneBC" not in file[ZONE]
+    again = read_grid(tmp_path / "box.cgns")
+    assert (again.seams, again.sides) == (grid.seams, {})
 
 
 def test_a_map_beside_is_no_business_of_the_file(path):

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from taskflow.common.errors import BadInput
-from taskflow.geometry.grids import read_grid, shape, write_grid
+from taskflow.geometry.grids import Chart, read_grid, shape, write_grid
 from taskflow.geometry.grids.files.plot3d import read_plot3d
+from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
 from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import ROUND, SMALL
@@ -138,6 +139,9 @@ FILES = [
     ("without marks, truncated", BARE[:-100], r"truncated, or trailing data: 1 blocks \(5 x 6 x 7 vertices\) take"),
     ("trailing", BARE + b"1234", r"trailing data: 1 blocks \(5 x 6 x 7 vertices\) take 5056 or 2536 bytes, and it has"),
     ("trailing, behind records", GOOD + b"12345", r"trailing data: 5 bytes are left behind the last record; write the"),
+    ("a record of another length", GOOD[:32] + struct.pack("<i", 16) + bytes(16) + struct.pack("<i", 16),
+     r"block 1: 16 bytes for 5 x 6 x 7 vertices, not 2520 in single precision, 5040 in double; give"),
+    ("a header of something else", struct.pack("<iiiiiii", 4, 7, 4, 8, 1, 2, 8), r"grid\.xyz: "),
     ("a record too many", GOOD + GOOD[-5048:], r"1 blocks by its header, and 2 records of vertices, more than that"),
     ("iblank", BARE + IBLANK, r"iblank \(blanked vertices\) is not available in this version; write the"),
     ("iblank in a record", struct.pack("<iiiiiiii", 4, 1, 4, 12, 5, 6, 7, 12) + struct.pack("<i", 5880)
@@ -175,3 +179,13 @@ def test_no_file(tmp_path):
         read_grid(tmp_path / "none.cgns")
     with pytest.raises(BadInput, match=r"cannot be read \(it is a device\)"):
         read_plot3d(Path("/dev/zero"))
+
+
+def test_a_block_that_no_record_holds_is_refused_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("taskflow.geometry.grids.files.plot3d_writing.RECORD", one_chart().nbytes - 1)
+    small, large = shape("box", {"cells": (4, 4, 4), "lengths": (1, 1, 1)}).grid().charts[0], Chart(one_chart())
+    with pytest.raises(BadInput, match=r"xyz: block 2 has more than the \d+ bytes of a record; cut it into several"):
+        write_plot3d(tmp_path / "grid.xyz", [small, large])
+    assert not (tmp_path / "grid.xyz").exists()
+    write_plot3d(tmp_path / "grid.xyz", [small, large], text=True)  # which has no records
+    np.testing.assert_array_equal(read_plot3d(tmp_path / "grid.xyz")[1].vertices, large.vertices)

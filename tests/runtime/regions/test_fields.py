@@ -80,3 +80,16 @@ def test_a_field_space_is_a_mapping_in_order():
 def test_a_name_occurs_once():
     with pytest.raises(ValueError, match="field 'p' is declared twice"):
         FieldSpace([Field("p"), Field("q"), Field("p", "f4")])
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"constant": True, "private": True}, "field 'p' is constant, which neighbours may read, and private"),
+    ({"rows": True}, "field 'p' has rows=True, which only private fields have"),
+    ({"tile": (8, 8, 8)}, "field 'p' has a tile, which private fields have that are not in rows"),
+    ({"private": True, "rows": True, "tile": (8, 8, 8)}, "field 'p' has a tile, which private fields have"),
+    ({"private": True, "tile": (8, 6, 8)}, "field 'p': tile = (8, 6, 8); give three powers of two"),
+    ({"private": True, "tile": (8, 0, 8)}, "field 'p': tile = (8, 0, 8); give three powers of two"),
+])  # fmt: skip
+def test_storage_that_excludes_another(options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Field("p", **options)

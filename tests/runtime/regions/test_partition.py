@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.common.errors import BadInput
-from taskflow.runtime.regions import Box, Copy, Field, FieldSpace, Partition, Region, cuts, difference
+from taskflow.runtime.regions import Atlas, Box, Copy, Field, FieldSpace, Partition, Region, cuts, difference
 
 from .cells import cells, count, flags, regions, shapes, together
 
@@ -284,3 +284,36 @@ def test_no_more_is_redundant_than_the_neighbour_has():
     assert Partition(region, (1, 1, 2), redundant=2).narrowest == 2
     with pytest.raises(ValueError, match="3 layers are redundant; the narrowest block has 2"):
         Partition(region, (1, 1, 2), redundant=3)
+
+
+TWO = Region(Box.of((4, 5, 6)), FIELDS)
+CHARTS = Atlas((Box.of((4, 4, 4)), Box((8, 0, 0), (12, 4, 4))), ())
+CHARTED = Region(CHARTS.hull, FIELDS, ghost=2, atlas=CHARTS)
+
+
+@pytest.mark.parametrize(("region", "arguments", "message"), [
+    (TWO, {"shape": (1, 1, 1), "multiple": (0, 1, 1)}, "multiple = (0, 1, 1): give three whole numbers from 1"),
+    (TWO, {"shape": (1, 1, 4), "multiple": (1, 1, 2)}, "4 blocks along z do not fit 3 groups of 2 planes of cells"),
+    (TWO, {"shape": (1, 1, 1), "pieces": ((TWO.cells,),)}, "a region on an atlas is cut into pieces, one on a box is"),
+    (CHARTED, {"shape": (1, 1, 1)}, "a region on an atlas is cut into pieces, one on a box is not"),
+    (CHARTED, {"shape": (1, 1, 1), "pieces": ((CHARTS.charts[0],), (CHARTS.charts[1],))}, "pieces for 2 blocks, in"),
+    (CHARTED, {"shape": (1, 1, 2), "pieces": (CHARTS.charts, ())}, "every block has one or more"),
+    (CHARTED, {"shape": (1, 1, 1), "pieces": ((CHARTS.charts[0],),)}, "the pieces are not the cells of the charts"),
+    (CHARTED, {"shape": (1, 1, 1), "pieces": (CHARTS.charts * 2,)}, "the pieces are not the cells of the charts, each"),
+    (TWO, {"shape": (1, 1, 1), "beside": (partition((1, 1, 2), (4, 4, 4)),)}, "have as many blocks, and none beside"),
+    (TWO, {"shape": (1, 1, 2), "beside": (partition((1, 1, 2), (4, 4, 4)),)}, "two regions have a field of one name"),
+    (TWO, {"shape": (1, 1, 2), "at": ((0, 4), (0, 5), (0, 7, 6))}, "do not cut [0,4)x[0,5)x[0,6) into (1, 1, 2)"),
+    (TWO, {"shape": (1, 1, 2), "at": ((0, 4), (0, 5), (0, 6))}, "do not cut [0,4)x[0,5)x[0,6) into (1, 1, 2)"),
+    (TWO, {"shape": (1, 1, 2), "reach": (TWO.cells,)}, "1 boxes reached by 2 blocks: give one for each"),
+    (TWO, {"shape": (1, 1, 3), "redundant": 3}, "3 layers are redundant; the narrowest block has 2"),
+])  # fmt: skip
+def test_a_partition_that_cannot_be(region, arguments, message):
+    with pytest.raises((ValueError, BadInput), match=re.escape(message)):
+        Partition(region, **arguments)
+
+
+@given(partitions(most=4), st.data())
+def test_targets_are_the_blocks_whose_memory_has_cells_of_some(part, data):
+    """As the plan of copies has it, across periodic faces too."""
+    some = data.draw(st.sets(st.integers(0, len(part) - 1)))
+    assert part.targets(some) == some | {copy.target for copy in halo(part, part.region.ghost) if copy.source in some}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from taskflow.runtime.regions import Partition, region
 from taskflow.runtime.tasks import (
     MOST_REDUCTIONS,
+    LookupTable,
     Read,
     ReadWrite,
     Reduce,
@@ -177,3 +178,15 @@ def test_a_fold_gets_what_was_declared(fold, reason):
     box = region((2, 2, 2), ["q"])
     with pytest.raises(TypeError, match=reason):
         serial.run_program(box, serial.allocate(box), [wrong("q", over=box.cells, m="m")], {})
+
+
+def test_a_table_begins_with_any_number():
+    """Python bodies read it by the numbers that kernels use; one before the first is an error, not the last one."""
+    table = LookupTable(-1, (10.0, 20.0, 30.0))
+    assert [table[n] for n in (-1, 0, 1)] == [10.0, 20.0, 30.0]
+    for number in (-2, 2):
+        with pytest.raises(IndexError):
+            table[number]
+    assert table == LookupTable(-1, (10.0, 20.0, 30.0))
+    assert hash(table) == hash(LookupTable(-1, (10.0, 20.0, 30.0)))
+    assert len({table, LookupTable(0, (10.0, 20.0, 30.0))}) == 2

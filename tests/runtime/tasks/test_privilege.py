@@ -2,7 +2,7 @@
 
 import pytest
 
-from taskflow.runtime.tasks import POINT, Privilege, Read, ReadWrite, Reduce, Write, star
+from taskflow.runtime.tasks import POINT, Foreign, Privilege, Read, ReadWrite, Reduce, Write, anywhere, star
 
 R, W, RW = Read, Write, ReadWrite
 MAX, MIN, SUM = Reduce[max], Reduce[min], Reduce[sum]
@@ -55,3 +55,27 @@ def test_privileges_are_values():
 def test_what_is_no_stencil(stencil):
     with pytest.raises(TypeError, match="is no stencil: give the width of a star, 0 or more, or star"):
         Read[stencil]
+
+
+@pytest.mark.parametrize(("declare", "message"), [
+    (lambda: Read[anywhere(1)], r"anywhere\(w\): only a Foreign field can be read anywhere in the block"),
+    (lambda: Read * 1, "1 is no number of values per cell; give 2 or more"),
+    (lambda: Read * 2.5, "2.5 is no number of values per cell; give 2 or more"),
+    (lambda: Foreign * 2, "only Read, Write, ReadWrite and Swept take several values per cell"),
+    (lambda: MAX * 2, "only Read, Write, ReadWrite and Swept take several values per cell"),
+    (lambda: Foreign.any, "only Read, Write, ReadWrite, Coloured and Swept take fields of any precision"),
+    (lambda: MAX.any, "only Read, Write, ReadWrite, Coloured and Swept take fields of any precision"),
+    (lambda: Read[1].private, "a private field is Read, Write or ReadWrite in a point's own cell"),
+    (lambda: Foreign.private, "a private field is Read, Write or ReadWrite in a point's own cell"),
+    (lambda: Read.rows, r"only a private field is in rows or not: Read.private.rows"),
+    (lambda: Read.private[1], "only Read, ReadWrite, Coloured and Foreign take a stencil"),
+])  # fmt: skip
+def test_declarations_that_contradict_themselves(declare, message):
+    with pytest.raises(TypeError, match=message):
+        declare()
+
+
+def test_private_fields_may_have_any_precision_several_values_and_rows():
+    privilege = ReadWrite.private.rows * 16
+    assert (privilege.unshared, privilege.in_rows, privilege.precision, privilege.values) == (True, True, "any", 16)
+    assert (Read[1] | None).optional
