@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import NamedTuple
 
 from coverage import Coverage
@@ -61,7 +62,8 @@ def page(coverage: Coverage, gpu: bool, tests: Sequence[str] = ()) -> str:
     sums = {r: Measured(r, sum(f.statements for f in fs), sum(f.missed for f in fs), "") for r, fs in found.items()}
     parts = [INTRODUCTION.format(version=taskflow.__version__, gpu="with a" if gpu else "without")]
     if tests:
-        parts.append(f"**Part of the fast tests alone** was measured, the others may reach more: {', '.join(tests)}.\n")
+        said = f"**Part of the fast tests alone** was measured, the others may reach more: {', '.join(tests)}."
+        parts.append(fill(said, 120) + "\n")
     rows = [f"| `{name}` | {s.statements} | {s.missed} | {s.share:.1f} % |" for name, s in sums.items()]
     parts.append("| room | statements | missed | covered |\n|---|---|---|---|\n" + "\n".join(rows) + "\n")
     for room, files in found.items():
