@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import importlib
 import json
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -109,7 +112,12 @@ class Failing:
         self.said = self.folder / "said"
         code = forked(self._undisturbed, self.said)
         assert code == 0, self.said.read_text()
-        self.calls = int((self.folder / "calls").read_text())
+        seen = json.loads((self.folder / "seen.json").read_text())
+        self.calls = seen["calls"]
+        for name in seen["modules"]:  # what a run loads on its way: forked ones need not
+            with suppress(ImportError):
+                importlib.import_module(name)
+        assert threading.active_count() == 1  # no other survives a fork
 
     def _set(self, name: str, number: int, how: str = "fail", error: int = 0) -> None:
         folder = os.fsencode(self.folder / name)
@@ -120,7 +128,7 @@ class Failing:
         code = run(self.folder, "whole")
         calls = self.library.failing_calls()
         self._set("", 0)
-        (self.folder / "calls").write_text(str(calls))
+        (self.folder / "seen.json").write_text(json.dumps({"calls": calls, "modules": list(sys.modules)}))
         return code
 
     def _disturbed(self, name: str, number: int, how: str, error: int) -> int:

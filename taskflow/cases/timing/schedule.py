@@ -149,8 +149,8 @@ class Clock:
                 f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; {self.remedy}"
             )
         bounds = self.limit.bounds(advection, eddies)
-        if self.limit.fixed is None and most < bounds["cfl"]:
-            bounds = {**bounds, "cfl": most}
+        if most < bounds.get("cfl", 0.0):
+            bounds["cfl"] = most
         if self.motion is not None:
             bounds = {**bounds, "motion": self._slow_enough(now, shortest(bounds))}
         dt, time, cut = self._stride(now, shortest(bounds))

@@ -226,7 +226,7 @@ class RunLoop:
         elif stop and not tick.finished:
             self.ended, self.stopped = "interrupted", tick
             tick = tick.last()
-        return replace(tick, checkpoint=tick.checkpoint or bool(due))
+        return replace(tick, checkpoint=True) if due else tick
 
     def _commit(self, saved: float, *written: float) -> None:
         """Make visible what all blocks have written: so many checkpoints, and records of each group."""

@@ -58,9 +58,11 @@ class Pace:
             return self.inert
         if self.previous == 0:
             return False
-        growth = POWER * max(tick.ratio, 1.0) * math.log(max(rate / self.previous, 1.0))
-        most = rate * math.exp(min(growth, 500.0)) + more
-        return tick.dt * most <= LARGEST * self.limit.cfl
+        most = rate
+        if rate > self.previous:
+            growth = POWER * max(tick.ratio, 1.0) * math.log(rate / self.previous)
+            most *= math.exp(min(growth, 500.0))
+        return tick.dt * (most + more) <= LARGEST * self.limit.cfl
 
     def accepts(self, tick: Tick, rate: float) -> bool:
         """Return whether the step to `tick` was short enough, with this rate at its end."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import RunFailed
@@ -33,6 +32,7 @@ class Stepping:
         self._spec, self._shard, self._cells = spec, shard, cells
         self._settings, self._movement, self._particles, self._sanity = settings, movement, particles, sanity
         self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
+        self._fixed = spec.clock.limit.fixed is not None
         self._before = 0.0  # the advective rate before the planned step
         self._more = 0.0  # what changes of walls, inflows and forces in it add to that
 
@@ -42,20 +42,18 @@ class Stepping:
 
     def planned(self, before: Tick) -> Tick:
         """Return the tick to which the next step leads, unless that turns out too long."""
-        model, scalars, pace = self._spec.model, self._shard.scalars, self.pace
+        model, scalars, pace, advance = self._spec.model, self._shard.scalars, self.pace, self._spec.clock.advance
+        now = before, model.rate(scalars), model.spreads(scalars)
+        if self._fixed:
+            return advance(*now)
         rate = self._before = self._rate
-        advance = partial(self._spec.clock.advance, before, model.rate(scalars), model.spreads(scalars))
-        self._more = 0.0
-        tick = advance(pace.longest(before, rate))
-        if pace.limit.fixed is not None:
-            return tick
+        tick = advance(*now, pace.longest(before, rate))
         if pace.rests(tick, rate):
-            tick = advance(pace.onset.longest(pace.limit.cfl, rate))
-        if (foresight := self._spec.foresight) is not None:
-            longest, self._more = foresight.longest(
-                self._settings.values, before.time, tick.dt, rate, pace.limit.cfl
-            )
-            tick = advance(longest) if longest < tick.dt else tick
+            tick = advance(*now, pace.onset.longest(pace.limit.cfl, rate))
+        self._more, foresight = 0.0, self._spec.foresight
+        if foresight is not None:
+            longest, self._more = foresight.longest(self._settings.values, before.time, tick.dt, rate, pace.limit.cfl)
+            tick = advance(*now, longest) if longest < tick.dt else tick
             about = before.time - before.dt, before.time, tick.dt, pace.limit.cfl
             if tick.ratio > UNEVEN and foresight.jumped(self._settings.values, *about):
                 return replace(tick, ratio=0.0)  # Adams-Bashforth would extrapolate the jump
@@ -70,31 +68,39 @@ class Stepping:
         """Take the step from `before`, planned to lead to `tick`; return where it led. Raises RunFailed where no
         step is short enough. All blocks have to call it.
         """
-        shard, pace, rate = self._shard, self.pace, self._before
-        kept = None
-        if pace.limit.fixed is None and not pace.certain(tick, rate, self._more):
-            kept = Savepoint(shard, self._cells, self._particles)
-        self._advance(before, tick)
+        if self._fixed:
+            self._advance(before, tick)
+        else:
+            if self.pace.certain(tick, self._before, self._more):
+                self._advance(before, tick)
+            else:
+                tick = self._tried(before, tick)
+            self.pace.previous = self._before
+        self._particles.settle(tick)
+        return tick
+
+    def _tried(self, before: Tick, tick: Tick) -> Tick:
+        """Take the step, again and again until it is short enough."""
+        scalars, pace, clock, model = self._shard.scalars, self.pace, self._spec.clock, self._spec.model
         attempts = 1
-        while kept is not None and not pace.accepts(tick, self._rate):
+        while True:
+            kept = Savepoint(self._shard, self._cells, self._particles)
+            self._advance(before, tick)
+            rate = self._rate
+            if pace.accepts(tick, rate):
+                return tick
             if attempts == ATTEMPTS:
                 raise RunFailed(
                     f"the run diverged: at step {tick.step}, time {before.time:g}, steps of {tick.dt:g} still have the"
-                    f" CFL number {tick.dt * self._rate:.3g}; {self._spec.clock.remedy}"
+                    f" CFL number {tick.dt * rate:.3g}; {clock.remedy}"
                 )
-            most = pace.shorter(tick, rate, self._rate, attempts)
+            most = pace.shorter(tick, self._before, rate, attempts)
             if self._movement is not None:
                 self._movement.begin(before.time)
             kept.restore()
-            model, scalars = self._spec.model, shard.scalars
-            shorter = self._spec.clock.advance(before, model.rate(scalars), model.spreads(scalars), most)
+            shorter = clock.advance(before, model.rate(scalars), model.spreads(scalars), most)
             tick = shorter if tick.ratio else replace(shorter, ratio=0.0)
-            kept = Savepoint(shard, self._cells, self._particles)
-            self._advance(before, tick)
             attempts += 1
-        pace.previous = rate
-        self._particles.settle(tick)
-        return tick
 
     def _advance(self, before: Tick, tick: Tick) -> None:
         spec, shard = self._spec, self._shard

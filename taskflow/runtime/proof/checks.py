@@ -44,7 +44,7 @@ def races(execution: Execution) -> tuple[int, list[str]]:
 
 def _meetings(steps: list[TimedStep], place: Place) -> np.ndarray:
     """Return pairs of numbers of steps: the first writes a cell that the second touches."""
-    if not any(place in step.writes for step in steps):
+    if len(steps) < 2 or not any(place in step.writes for step in steps):
         return np.empty((0, 2), np.int64)
     writes, touched = _tables(steps, place)
     writers = np.flatnonzero(writes.any(axis=1))
@@ -70,13 +70,17 @@ def collisions(execution: Execution) -> Iterator[str]:
     for step in execution.steps:
         filled: dict[Place, list[np.ndarray]] = defaultdict(list)
         for _, _, place, cells in step.moves:
-            filled[place].append(np.unique(cells))  # packed cells stand at several places, or for several
+            filled[place].append(cells)
         for place, parts in filled.items():
-            every = np.concatenate(parts)
-            if len(parts) > 1 and np.unique(every).size < every.size:
-                yield f"{execution.describe(place, every[:1])}: {step.text} fills some cells twice"
-            if place in step.reads and np.isin(step.reads[place], every).any():
-                yield f"{execution.describe(place, every[:1])}: {step.text} reads what it fills"
+            read = step.reads.get(place, NONE)
+            every = np.zeros(1 + max(int(cells.max(initial=0)) for cells in (*parts, read)), bool)
+            twice = every.copy()
+            for cells in parts:  # one copy may fill a place repeatedly: packed cells stand at several
+                twice[cells] |= every[cells]
+                every[cells] = True
+            for what, wrong in (("fills some cells twice", twice), ("reads what it fills", every[read])):
+                if wrong.any():
+                    yield f"{execution.describe(place, parts[0][:1])}: {step.text} {what}"
 
 
 def separation(execution: Execution) -> Iterator[str]:
@@ -119,9 +123,16 @@ def _bounds(execution: Execution, turn: int, place: Place) -> tuple[tuple[int, .
 
 def _tables(steps: list[TimedStep], place: Place) -> tuple[np.ndarray, np.ndarray]:
     """Return which cells of a place each step writes, and which it touches at all: in rows of cells."""
-    parts = [(step.writes.get(place, NONE), step.reads.get(place, NONE)) for step in steps]
-    writes = np.zeros((len(steps), 1 + max(int(cells.max(initial=0)) for pair in parts for cells in pair)), bool)
+    rows, written = _flat([step.writes for step in steps], place)
+    more, read = _flat([step.reads for step in steps], place)
+    writes = np.zeros((len(steps), 1 + max(int(cells.max(initial=0)) for cells in (written, read))), bool)
+    writes[rows, written] = True
     touched = writes.copy()
-    for row, (written, read) in enumerate(parts):
-        writes[row, written] = touched[row, written] = touched[row, read] = True
+    touched[more, read] = True
     return writes, touched
+
+
+def _flat(touched: list[dict[Place, np.ndarray]], place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and cells of a place that each touches, one after the other."""
+    parts = [cells.get(place, NONE) for cells in touched]
+    return np.repeat(np.arange(len(parts)), [len(cells) for cells in parts]), np.concatenate(parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError
 from itertools import product
@@ -12,12 +12,13 @@ from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.proof.alike import form
 from taskflow.runtime.proof.cells import Cells, boxes, number_cells
 from taskflow.runtime.proof.checks import collisions, overwritten, races, separation
+from taskflow.runtime.proof.claims import Claims
 from taskflow.runtime.proof.execution import Execution
 from taskflow.runtime.proof.recording import RecordedPass, Recorder
 from taskflow.runtime.proof.timeline import Broken, Hardware
 from taskflow.runtime.proof.versions import Versions
 from taskflow.runtime.regions import Box, Partition
-from taskflow.runtime.tasks import Derive, Part, Program, Roles, Stretch, Valid, derived, plan
+from taskflow.runtime.tasks import Compute, Derive, Node, Part, Program, Roles, Stretch, Valid, derived, plan
 
 Programs = Mapping[Program, Iterable[str]]
 """Programs, each with the scalars to which the host gives a value before every pass."""
@@ -148,33 +149,44 @@ def prove(
     each, and three passes that repeat themselves.
     """
     ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
-    recorder = Recorder(partition, hardware)
+    recorder, claims = Recorder(partition, hardware), Claims(partition)
     recorded: dict[object, tuple[list[RecordedPass], list[object]]] = {}
     proof, course = Proof(), ProgramCourse(programs, start or {})
     nothing: tuple[Valid, ...] = tuple({} for _ in partition.blocks)
     waiting = [(moment, nothing) for moment in course.begin(Roles.of(tuple(partition.fields)))]
     while waiting:
         moment, valid = waiting.pop()
-        if (key := _key(moment, valid)) in recorded:
+        if (key := (moment, claims.numbers(valid))) in recorded:
             continue
         stretch = moment.layout.stretches[moment.index]
         passes = [recorder.record(stretch, valid, way, moment.scalars) for way in ways]
         next_ = [(other, passes[0].after) for other in course.after(moment)]
-        recorded[key] = passes, [_key(*other) for other in next_]
+        recorded[key] = passes, [(other, claims.numbers(after)) for other, after in next_]
         waiting += next_
     runs = [run for key in recorded for run in _runs(key, recorded)]
     try:
-        cells = number_cells(partition, _boxes(one for run in runs for one in run))
+        cells = number_cells(partition, _boxes((one for run in runs for one in run), claims))
     except Broken:
         cells = None  # each examination says which of its passes is at fault
     proof.templates = len({trace for passes, _ in recorded.values() for one in passes for trace in one.traces})
-    forms = {one: form(one) for passes, _ in recorded.values() for one in passes}
+    forms = _forms(one for passes, _ in recorded.values() for one in passes)
     alike: dict[object, list[list[RecordedPass]]] = {}
     for run in runs:
         alike.setdefault(tuple(forms[one] for one in run), []).append(run)
     for run, *others in alike.values():
-        proof += examine(partition, run, hardware, cells, others)
+        proof += examine(partition, run, hardware, cells, others, claims)
     return proof
+
+
+def _forms(passes: Iterable[RecordedPass]) -> dict[RecordedPass, int]:
+    """Return a number for each pass, the same for those that are alike."""
+    numbers, known, forms = dict[Hashable, int](), dict[Hashable, int](), dict[RecordedPass, int]()
+    for one in passes:
+        key = one.launches, one.traces, one.entry, one.scalars  # recorded once, and used in several states
+        if key not in known:
+            known[key] = numbers.setdefault(form(one), len(numbers))
+        forms[one] = known[key]
+    return forms
 
 
 def _runs(
@@ -187,23 +199,27 @@ def _runs(
             yield [one, other, other] if follower == key and one is other else [one, other]
 
 
-def _key(moment: ReplayMoment, valid: Sequence[Valid]) -> object:
-    return moment, tuple(tuple(sorted(mine.items())) for mine in valid)
-
-
-def _boxes(passes: Iterable[RecordedPass]) -> set[Box]:
-    """Return all boxes that some passes touch, or call valid."""
-    touched = set[Box]()
-    for one in set(passes):
-        touched.update(box for trace in one.traces for node in trace.graph.nodes for box in boxes(node))
-        touched.update(box for launch in one.launches for box in launch.boxes)
-        touched.update(box for valid in (*one.valid, *one.after) for some in valid.values() for box in some)
+def _boxes(passes: Iterable[RecordedPass], claims: Claims) -> set[Box]:
+    """Return all boxes that some passes touch, or that are called valid before or after them."""
+    every, touched = set(passes), set[Box]()
+    for state in {id(state): state for one in every for state in (one.valid, one.after)}.values():
+        claims.numbers(state)
+    touched.update(claims.boxes())
+    touched.update(box for launches in {one.launches for one in every} for launch in launches for box in launch.boxes)
+    nodes = (node for trace in {trace for one in every for trace in one.traces} for node in trace.graph.nodes)
+    for node in {_same(node): node for node in nodes}.values():
+        touched.update(boxes(node))
     return touched
+
+
+def _same(node: Node) -> Hashable:
+    """Return what is equal for nodes of several templates that touch the same boxes."""
+    return (node.launch, node.box, node.partition) if isinstance(node, Compute) else node
 
 
 def examine(
     partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware, cells: Cells | None = None,
-    others: Sequence[Sequence[RecordedPass]] = (),
+    others: Sequence[Sequence[RecordedPass]] = (), claims: Claims | None = None,
 ) -> Proof:  # fmt: skip
     """Examine some passes that all blocks do one after the other.
 
@@ -213,11 +229,13 @@ def examine(
         Numbers of the cells of these passes, and of others.
     others
         Runs of passes that are alike: they differ in the ghost cells that are called valid.
+    claims
+        These ghost cells as numbers.
     """
-    runs = (passes, *others)
+    runs, claims = (passes, *others), claims or Claims(partition)
     proof = Proof(passes=len(passes) * len(runs))
     try:
-        cells = cells or number_cells(partition, _boxes(one for run in runs for one in run))
+        cells = cells or number_cells(partition, _boxes((one for run in runs for one in run), claims))
         execution = Execution(cells, partition, hardware, [trace for one in passes for trace in one.traces])
         for one in passes:
             execution.add(one.traces, one.scalars, one.entry)
@@ -230,7 +248,7 @@ def examine(
     proof.faults += collisions(execution)
     proof.faults += separation(execution)
     proof.faults += overwritten(execution, partition)
-    versions = Versions(execution, partition)
+    versions = Versions(execution, partition, claims)
     proof.faults += versions.run([(one.launches, one.scalars) for one in passes])
     proof.reads = versions.checked * len(runs)
     for run in runs:

@@ -15,10 +15,11 @@ from itertools import chain
 import numpy as np
 
 from taskflow.runtime.proof.cells import reads, writes
+from taskflow.runtime.proof.claims import NOTHING, Claims
 from taskflow.runtime.proof.execution import Execution
 from taskflow.runtime.proof.numbering import WHOLE
 from taskflow.runtime.proof.timeline import ONE, Place, TimedStep
-from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Launch, Valid
 from taskflow.runtime.tasks.dependence import poison
 
@@ -37,6 +38,15 @@ class Reading:
     text: str
 
 
+@dataclass(frozen=True)
+class EndFindings:
+    """Faults, readings of ghost cells that are taken for valid, and these cells by the number of their place."""
+
+    faults: list[str]
+    taken: list[Reading]
+    needed: list[tuple[int, np.ndarray]]
+
+
 class Versions:
     """The numbers in all memories, and those that the program means to be there.
 
@@ -44,22 +54,23 @@ class Versions:
     cell for valid: so one execution serves for whatever ghost cells are called valid before it.
     """
 
-    def __init__(self, execution: Execution, partition: Partition) -> None:
-        self.execution, self.partition, self.cells = execution, partition, execution.cells
+    def __init__(self, execution: Execution, partition: Partition, claims: Claims | None = None) -> None:
+        claims = claims or Claims(partition)
+        self.execution, self.partition, self.cells, self._claims = execution, partition, execution.cells, claims
         self.known: dict[str, int] = defaultdict(int)
         self.whole = {name: np.zeros(self.cells[name].size(WHOLE), int) for name in partition.fields}
         self.launched = self.checked = 0
         self.memory: dict[Place, np.ndarray] = {}
-        self._places = [(block, name) for block in range(len(partition)) for name in partition.fields]
         self._taken: list[Reading] = []  # what was taken for valid
-        self._needed = NONE  # the numbers of these ghost cells
-        self._valid, self._ends = cache(self._called), cache(self._end)
-        first = UNKNOWN - 1
-        for block, name in self._places:
-            size, constant = self.cells[name].size(block), partition.fields[name].constant
-            numbers = np.zeros(size, int) if constant else np.arange(first, first - size, -1)
+        self._needed: list[tuple[int, np.ndarray]] = []  # these ghost cells, by the number of their place
+        self._valid, self._ends, self._owned = cache(self._called), cache(self._end), cache(self._at_end)
+        self._firsts = [0]  # ghost cells before each place
+        for block, name in claims.places:
+            size, constant, first = self.cells[name].size(block), partition.fields[name].constant, self._firsts[-1]
+            numbers = np.zeros(size, int) if constant else UNKNOWN - 1 - first - np.arange(size)
             numbers[self._own(block, name)] = 0
-            self.memory[block, name], first = numbers, first - size
+            self.memory[block, name] = numbers
+            self._firsts.append(first + size)
 
     def run(self, passes: Sequence[tuple[Sequence[Launch], Iterable[str]]]) -> list[str]:
         """Do everything once; returns what is wrong with what was read."""
@@ -80,43 +91,61 @@ class Versions:
             for name, number in self.known.items():
                 if self._memory((block, "scalar", name), ONE)[0] != number:
                     faults.append(f"block {block}: at the end another {name} than the program's")
-        self._needed = np.unique(np.concatenate([NONE, *(reading.numbers for reading in self._taken)]))
+        self._needed = self._ghosts(self._taken)
         return faults
 
     def left(self, first: Sequence[Valid], last: Sequence[Valid]) -> list[str]:
         """Return what is wrong where these ghost cells are called valid before and after: with what was read, and, at
         the end, with them and with a block's own cells.
         """
-        ends = [self._ends(*place, self._boxes(*place, last)) for place in self._places]
-        valid = np.concatenate([self._valid(*place, self._boxes(*place, first)) for place in self._places])
-        taken = [reading for _, some in ends for reading in some]
-        if not valid[UNKNOWN - 1 - self._needed].all():
-            taken += self._taken
-        unfilled = ((reading, ~valid[UNKNOWN - 1 - reading.numbers]) for reading in taken)
-        return [fault for wrong, _ in ends for fault in wrong] + [
-            self._wrong(reading.place, reading.cells[some], reading.text, filled=False)
-            for reading, some in unfilled if some.any()
-        ]  # fmt: skip
+        before, after = self._claims.numbers(first), self._claims.numbers(last)
+        ends = [self._owned(n) for n in range(len(after))]
+        ends += [self._ends(n, claim) for n, claim in enumerate(after) if claim != NOTHING]
+        ends.append(EndFindings([], self._taken, self._needed))
+        faults = [fault for end in ends for fault in end.faults]
+        taken = [end.taken for end in ends if not self._hold(end.needed, before)]
+        if taken:
+            valid = np.concatenate([self._valid(*which) for which in enumerate(before)])
+            unfilled = ((reading, ~valid[UNKNOWN - 1 - reading.numbers]) for some in taken for reading in some)
+            faults += [
+                self._wrong(reading.place, reading.cells[some], reading.text, filled=False)
+                for reading, some in unfilled if some.any()
+            ]  # fmt: skip
+        return faults
 
-    def _boxes(self, block: int, name: str, valid: Sequence[Valid]) -> tuple[tuple[Box, ...], ...]:
-        return tuple(valid[block].get((piece, name), ()) for piece in self.partition.homes[name].pieces_of(block))
+    def _hold(self, needed: Sequence[tuple[int, np.ndarray]], claims: Sequence[int]) -> bool:
+        """Return whether all ghost cells that are needed are claimed, at places with these claims."""
+        return all(self._valid(n, claims[n])[cells].all() for n, cells in needed)
 
-    def _called(self, block: int, name: str, boxes: tuple[tuple[Box, ...], ...]) -> np.ndarray:
-        """For each cell of a block's field whether it is one of these ghost cells."""
+    def _ghosts(self, taken: Iterable[Reading]) -> list[tuple[int, np.ndarray]]:
+        """Return the ghost cells that were taken for valid, by the number of their place."""
+        cells = np.unique(UNKNOWN - 1 - np.concatenate([NONE, *(reading.numbers for reading in taken)]))
+        numbers, starts = np.unique(np.searchsorted(self._firsts, cells, side="right") - 1, return_index=True)
+        parts = zip(numbers.tolist(), np.split(cells, starts[1:]), strict=False)
+        return [(n, some - self._firsts[n]) for n, some in parts]
+
+    def _called(self, number: int, claim: int) -> np.ndarray:
+        """For each cell of a block's field, by the number of the place, whether it is claimed."""
+        block, name = self._claims.places[number]
         called = np.zeros(self.cells[name].size(block), bool)
-        for piece, some in zip(self.partition.homes[name].pieces_of(block), boxes, strict=True):
-            for box in some:
-                called[self.cells[name].index(block, piece, box)] = True
+        called[self._claims.cells(self.cells, number, claim)] = True
         return called
 
-    def _end(self, block: int, name: str, boxes: tuple[tuple[Box, ...], ...]) -> tuple[list[str], list[Reading]]:
-        """Return what is wrong at the end with these ghost cells and the block's own, and what is taken for valid."""
+    def _end(self, number: int, claim: int) -> EndFindings:
+        """Return what is found at the end in claimed ghost cells."""
+        return self._found(self._claims.places[number], self._claims.cells(self.cells, number, claim))
+
+    def _at_end(self, number: int) -> EndFindings:
+        """The same in a block's own cells."""
+        place = self._claims.places[number]
+        return self._found(place, self._own(*place))
+
+    def _found(self, place: Place, cells: np.ndarray) -> EndFindings:
         before, self._taken = self._taken, []
-        cells = np.union1d(np.flatnonzero(self._valid(block, name, boxes)), self._own(block, name))
-        expected = self.whole[name][self.cells[name].home[block][cells]]
-        faults = list(self._compare((block, name), cells, expected, "at the end"))
+        block, name = place
+        faults = list(self._compare(place, cells, self.whole[name][self.cells[name].home[block][cells]], "at the end"))
         taken, self._taken = self._taken, before
-        return faults, taken
+        return EndFindings(faults, taken, self._ghosts(taken) if taken else [])
 
     def _own(self, block: int, name: str) -> np.ndarray:
         """A block's own cells of a field."""
@@ -183,6 +212,8 @@ class Versions:
     def _compare(self, place: Place, cells: np.ndarray, expected: np.ndarray, text: str) -> Iterator[str]:
         numbers = self._memory(place, cells)[cells]
         wrong = numbers != expected
+        if not wrong.any():
+            return
         taken = wrong & (numbers < UNKNOWN) & (expected == 0)
         if taken.any():
             self._taken.append(Reading(place, cells[taken], numbers[taken], text))

@@ -45,7 +45,7 @@ class Convergence:
         self.norms = dict(norms)
         risen = {name for name, value in norms.items() if value > self.largest.get(name, -1.0)}
         self.largest |= {name: norms[name] for name in risen}
-        if risen & self._counting:
+        if risen and risen & self._counting:
             self.history = []
         fallen = self.fallen()
         self.history.append((step, max(fallen.values())))
