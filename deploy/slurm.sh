@@ -18,7 +18,7 @@ set -euo pipefail
 here=$(scontrol show job "$SLURM_JOB_ID" | sed -n 's|^ *Command=\(.*\)/slurm\.sh.*|\1|p')
 # Of this job alone, and readable for its user alone: where the scheduler is, and the certificate without which nobody connects.
 # Where others can exchange what is in the folder of the job, both are in the home folder.
-safe=$(python -P -c 'import sys; from taskflow.ownership import main; sys.exit(main("first", *sys.argv[1:]))' "$SLURM_SUBMIT_DIR" "$HOME") || exit 2
+safe=$(python -P -c 'import sys; from taskflow.common.ownership import main; sys.exit(main("first", *sys.argv[1:]))' "$SLURM_SUBMIT_DIR" "$HOME") || exit 2
 secrets=$safe/.taskflow-$SLURM_JOB_ID
 rm -rf "$secrets" # of the last attempt, whose node failed
 trap 'rm -rf "$secrets"' EXIT

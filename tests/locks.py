@@ -16,7 +16,7 @@ def owner(process: int, **changes: Any) -> Owner:
 
 ALIVE = owner(os.getppid())
 GONE = replace(ALIVE, process=2**22 + 1)
-ANOTHER = replace(ALIVE, began=ALIVE.began - 1000)  # its number was used again
+ANOTHER = replace(ALIVE, began=ALIVE.began + 1000)  # its number was used again
 ELSEWHERE = replace(ALIVE, host="elsewhere", boot="another", process=1)
 
 

@@ -200,7 +200,7 @@ def test_force_killed_before_its_first_state(here, give, refused):
 
 THIEF = """
 import sys
-from taskflow.runs import lock
+from taskflow.runs.directory import lock
 lock.SILENCE = 15.0
 from taskflow.cli import main
 main()

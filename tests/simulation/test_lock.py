@@ -166,7 +166,7 @@ import os, random, sys, time
 from contextlib import suppress
 from pathlib import Path
 from taskflow.common.errors import BadInput
-from taskflow.runs import lock
+from taskflow.runs.directory import lock
 from taskflow.runs.directory.lock_file import make
 from dataclasses import asdict
 from tests.locks import GONE
