@@ -7,8 +7,8 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from taskflow.cases import Case
-from taskflow.cli.format import duration, say, several
-from taskflow.common.units import size
+from taskflow.cli.format import say
+from taskflow.common.units import duration, several, size
 from taskflow.flow.measures.spectra import Spectra
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.runs.estimate.estimate import ROUNDS, Estimate, cautions, estimate

@@ -1,4 +1,4 @@
-"""Numbers and lines for people: the same words everywhere, no colour codes where nobody would see colours."""
+"""Lines for people: the same looks everywhere, no colour codes where nobody would see colours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 import typer
 
 from taskflow.common.text import visible
-from taskflow.common.units import significant
 
 LABEL = 13  # columns, two of them for the indent
 NAME = 30  # columns of the first column of a table
@@ -44,35 +43,3 @@ def table(names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> No
     typer.echo(f"{'':{NAME}}" + "".join(f"{name:>{COLUMN}}" for name in names))
     for label, columns in rows:
         typer.echo(f"  {label:{NAME - 2}}" + "".join(f"{text:>{COLUMN}}" for text in columns))
-
-
-def rate(cells_per_second: float) -> str:
-    """Cells per second."""
-    for unit, scale in (("Gcell/s", 1e9), ("Mcell/s", 1e6)):
-        if cells_per_second >= scale:
-            return f"{significant(cells_per_second / scale)} {unit}"
-    return f"{significant(cells_per_second / 1e3)} kcell/s"
-
-
-def duration(seconds: float) -> str:
-    """A time span: 1.2 ms, 12.3 s, 0:02:03, 3 days 4:05:06."""
-    if seconds < 1:
-        return f"{significant(seconds * 1e3)} ms" if seconds >= 1e-3 else f"{significant(seconds * 1e6)} us"
-    return f"{significant(seconds)} s" if seconds < 60 else clock(seconds)
-
-
-def clock(seconds: float) -> str:
-    """A time span in hours, minutes and seconds."""
-    days, rest = divmod(round(seconds), 86400)
-    text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
-    return f"{days} day{'s' if days > 1 else ''} {text}" if days else text
-
-
-def several(count: int, word: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith(('ss', 'ch')) else 's'}"
-
-
-def times(numbers: Iterable[object]) -> str:
-    """Sizes along x, y and z."""
-    return " x ".join(f"{n}" for n in numbers)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cli.exit_codes import refuse
-from taskflow.cli.format import duration, rate, say, several, tell, times
+from taskflow.cli.format import say, tell
 from taskflow.common.caching import cached_property
-from taskflow.common.units import size
+from taskflow.common.units import duration, rate, several, size, times
 from taskflow.output import CASE, LOCK, LOG, REPORT, STORE
 from taskflow.output.store.metadata import PSEUDO_TIME
 

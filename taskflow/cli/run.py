@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from taskflow.cases import Case
-from taskflow.cli.format import duration, say, several, style, table, tell
+from taskflow.cli.format import say, style, table, tell
 from taskflow.cli.info import heading, speed, target
 from taskflow.cli.watch import ProgressMeter, View, view
-from taskflow.common.units import significant
+from taskflow.common.units import duration, several, significant
 from taskflow.output import LOG, STORE, has_charts
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runtime.cluster.slurm import Slurm

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.cli.exit_codes import deafen
-from taskflow.cli.format import clock, rate, tell
+from taskflow.cli.format import tell
 from taskflow.cli.info import Record, over, state, target, tell_run
 from taskflow.common.caching import cached_property
 from taskflow.common.text import visible
+from taskflow.common.units import clock, rate
 from taskflow.flow.stability import StepLimit
 from taskflow.output import LOG, Tail
 from taskflow.output.log import largest_residual, measured
