@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 
 import typer
 
+from taskflow.common.rows import Row
 from taskflow.common.text import visible
 
 LABEL = 13  # columns, two of them for the indent
@@ -29,13 +31,22 @@ def tell(text: object, mark: str = "", *, err: bool = False) -> None:
     typer.echo(f"{mark}{visible(text)}", err=err)
 
 
-def say(heading: str, rows: Iterable[tuple[str, str]] = ()) -> None:
-    """A heading and labelled lines on standard output; on a terminal, long ones are wrapped under their beginning."""
+def say(heading: str, rows: Iterable[Row | tuple[str, str]] = ()) -> None:
+    """Print a heading and rows; on a terminal long rows are wrapped under their beginning."""
     typer.echo(style(heading, bold=True))
     wide = shutil.get_terminal_size().columns - LABEL if sys.stdout.isatty() else 0
-    for label, text in ((label, visible(text)) for label, text in rows):
+    for row in rows:
+        label, text = row[0], visible(Row(*row))
         lines = textwrap.wrap(text, max(wide, 20), break_long_words=False, break_on_hyphens=False) if wide else [text]
         typer.echo(style(f"  {label}".ljust(LABEL), dim=True) + f"\n{'':{LABEL}}".join(lines))
+
+
+def report(heading: str, rows: Iterable[Row], *, as_json: bool = False) -> None:
+    """Print a heading and rows, or an object with both as JSON."""
+    if as_json:
+        typer.echo(json.dumps({"heading": heading, "rows": [row._asdict() for row in rows]}, indent=2))
+    else:
+        say(heading, rows)
 
 
 def table(names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:

@@ -185,7 +185,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         if restart is not None:
             self.about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
         if restart is None and sim.origin is not None:
-            self.about["began"] = sim.origin.described
+            self.about["began"] = sim.origin.row.text
         if recovery.restarts:
             self.about["restarts"] = recovery.restarts
         if cautioned:

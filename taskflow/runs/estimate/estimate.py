@@ -11,6 +11,8 @@ from taskflow.cases import Case
 from taskflow.cases.tables.pictures import check_libraries
 from taskflow.cases.timing.schedule import FITS
 from taskflow.common.caching import cached_property
+from taskflow.common.rows import Row, auto, warning_rows
+from taskflow.common.units import several, size
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.runs.block.sanity import NAMES, beyond, too_long
 from taskflow.runs.estimate.memory import Needs
@@ -100,6 +102,41 @@ class Estimate(Needs):
     def rounds(self) -> dict[str, float]:
         """The probable number of iterations of each loop in a step that ends at a tolerance; nobody knows it before."""
         return dict.fromkeys(self.sim.step_cost.counted, ROUNDS)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: the case, and its cost on this machine."""
+        sim, case = self.sim, self.sim.case
+        given, cost, iteration = case.machine, sim.step_cost, sim.system.iterated
+        yield from sim.domain.rows()
+        where = "one process" if self.processes == 1 else f"{self.processes} processes"
+        yield Row("blocks", f"{sim.domain.counted(sim.blocks)} in {where}", auto=given.blocks == "auto")
+        yield from sim.domain.shares(sim.partition)
+        yield Row("device", self._device, auto=given.device == "auto")
+        yield from warning_rows([self.crowding] if self.crowding else [])
+        yield from sim.system.rows(cost)
+        if sim.origin is not None:
+            yield sim.origin.row
+        yield from super().rows()
+        if len(self.placed) > 1:
+            yield from cost.message_rows(self.rounds, iteration)
+            overlap = f"overlap {self.overlap}{auto(given.overlap == 'auto')}"
+            channel = f"channel {self.channel}{auto(given.channel == 'auto')}"
+            shared = f", {size(self.shared)} shared by each two neighbours" if self.shared else ""
+            yield Row("", f"{overlap}, {channel}{shared}")
+        yield from cost.rows(self.rounds, iteration, self.bandwidth)
+        steady = case.time.steady is not None
+        yield from self.steps.rows(self.seconds_per_step, bounded=cost.bounded, steady=steady)
+        yield from warning_rows((*sim.system.cautions, *cautions(sim)))
+        if sim.settled:
+            yield from sim.settled.rows()
+        yield from sim.record_rows(self.rounds)
+
+    @property
+    def _device(self) -> str:
+        place = self.placed[0]
+        if self.device == "gpu":
+            return f"{several(len({place.gpus[0].identity for place in self.placed}), 'GPU')}: {place.gpus[0].name}"
+        return f"cpu, {several(self.threads, 'core')} per block: {place.processor}"
 
     def prove(self) -> Proof:
         """Prove the templates of all blocks for every order of steps and monitors after the start."""
