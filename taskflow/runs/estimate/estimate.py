@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from taskflow.cases import Case
 from taskflow.cases.tables.pictures import check_libraries
-from taskflow.cases.timing.schedule import FITS
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row, auto, warning_rows
 from taskflow.common.units import several, size
 from taskflow.flow.measures.statistics import SHARE
-from taskflow.runs.block.sanity import NAMES, beyond, too_long
 from taskflow.runs.estimate.memory import Needs
 from taskflow.runs.estimate.step_count import StepCount, count_steps
+from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.setup import SimulationSetup, blocks_of
 from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
@@ -126,7 +124,7 @@ class Estimate(Needs):
         yield from cost.rows(self.rounds, iteration, self.bandwidth)
         steady = case.time.steady is not None
         yield from self.steps.rows(self.seconds_per_step, bounded=cost.bounded, steady=steady)
-        yield from warning_rows((*sim.system.cautions, *cautions(sim)))
+        yield from warning_rows((*sim.system.cautions, *step_warnings(sim)))
         if sim.settled:
             yield from sim.settled.rows()
         yield from sim.record_rows(self.rounds)
@@ -190,36 +188,3 @@ def step_graph(case: Case) -> TaskGraph:
     sim = SimulationSetup(case, blocks_of(case, 1))
     mapper = Mapper(case.machine.overlap).decide(sim.partition)
     return sim.step_cost.analysed(split=mapper.split).graph
-
-
-def cautions(sim: SimulationSetup) -> Iterator[str]:
-    """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
-    stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
-    where = "at the speed of walls, inflows and initial velocity"
-    if fixed is not None and sim.particles is not None and sim.particles.carrying.bodies and fixed * rate > 1:
-        yield f"{where} {too_long(fixed, rate)}"
-    if stability is None:
-        return
-    limit = stability.limit
-    if limit.fixed is not None:
-        cfl, diffusion = stability.numbers(limit.fixed, rate)
-        if (share := stability.share(limit.fixed, cfl)) < 1:
-            why = beyond(stability, limit.fixed, share, cfl, diffusion)
-            yield f"time.step = {limit.fixed:g} is longer than is stable {where}: {why}"
-        return
-    limits: dict[str, str] = {}
-    slow = limit.diffusion / limit.spread if limit.spread > 0 else math.inf  # the longest step of diffusion alone
-    diffuses = math.isfinite(slow * stability.spacings)  # without viscosity it has no number
-    if diffuses and (share := stability.share(slow, 0.0)) < 1:
-        limits["diffusion"] = f"{share * limit.diffusion:.3g}, where nothing is carried"
-    # Where nothing tells the speed it may get so large that diffusion does nothing in a step.
-    dt = limit.longest(rate) if rate > 0 else 0.0
-    cfl, diffusion = stability.numbers(dt, rate) if dt else (limit.cfl, 0.0)
-    if (share := stability.share(dt, cfl)) < 1 and cfl >= limit.cfl * (1 - FITS):
-        then = f"{where}, with a diffusion number of {share * diffusion:.3g} then" if dt else "where nothing diffuses"
-        limits["cfl"] = f"{share * cfl:.3g} {then}"
-    elif share < 1:  # diffusion makes the step as short as it is
-        limits["diffusion"] = f"{share * diffusion:.3g} {where}, with a CFL number of {share * cfl:.3g} then"
-    for key, most in limits.items():
-        now = getattr(limit, key)
-        yield f"time.{key} = {now:g}: {NAMES[stability.scheme]} is stable up to {most}; give less"
