@@ -19,6 +19,7 @@ from taskflow.runs.directory.lock import Lock
 from taskflow.runs.directory.provenance import brief
 
 GIVE = "give a directory that `taskflow run` wrote"
+OTHER = "give one that `taskflow run` wrote"
 LATEST = 10  # lines of the log over which the speed is measured
 
 
@@ -40,7 +41,7 @@ class Record:
             self.report: Mapping[str, Any] = read_report(report) if report.exists() else {}
             self.log = self._tail.look() if log.exists() else []
         except FileNotFoundError:
-            raise BadInput(f"{directory}: not a run directory (it has no case.toml); {GIVE}") from None
+            raise BadInput(f"{directory}: not a run directory (it has no case.toml); {OTHER}") from None
         except OSError as error:
             raise BadInput(f"{directory}: cannot be read ({error.strerror or error}); {GIVE}") from None
         except ValueError as error:  # invalid TOML, JSON or text
