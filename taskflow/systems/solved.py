@@ -15,10 +15,11 @@ from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.common.units import several, size
 from taskflow.flow.bodies.placement import PlacedStep
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
-from taskflow.flow.model import VELOCITY, FlowModel, Model
+from taskflow.flow.model import VELOCITY, Model
 from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import Cells, Program, Roles, live_in, overwritten, record

@@ -22,10 +22,11 @@ from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row, labelled, warning_rows
 from taskflow.flow import Monitor
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
-from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.model import VELOCITY
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.systems.base.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.systems.base.given import GivenRanges, coarse, given
