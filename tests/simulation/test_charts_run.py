@@ -201,7 +201,7 @@ def test_stencils_and_shares_are_told():
     setup = SimulationSetup(case(LID), (1, 1, 2))
     depths = setup.step_cost.depths
     assert [depths[name] for name in ("p", "u", "v", "w", "T")] == [2, 1, 1, 1, 1]
-    assert list(setup.domain.shares(setup.partition)) == [
+    assert [row.text for row in setup.domain.shares(setup.partition)] == [
         "block 0: 240 cells, chart 1", "block 1: 240 cells, chart 2",
     ]  # fmt: skip
     assert setup.domain.place("c", setup.domain.first[1], 0) == (
