@@ -14,9 +14,8 @@ from typing import Any
 
 from taskflow.bench.tables import Result, arranged, where
 from taskflow.cli.exit_codes import refuse
-from taskflow.cli.format import times
 from taskflow.common.errors import BadInput
-from taskflow.common.units import size
+from taskflow.common.units import size, times
 from taskflow.output import read_report
 from taskflow.runs.directory.provenance import brief
 

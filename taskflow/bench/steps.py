@@ -11,8 +11,8 @@ from typing import Any
 from taskflow.bench.cost import cost
 from taskflow.bench.team import Team
 from taskflow.bench.timing import BESIDE, moving
-from taskflow.cli.format import times
 from taskflow.common.errors import RunFailed
+from taskflow.common.units import times
 from taskflow.flow import NavierStokes
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.two_phase.two_phase import TwoPhase

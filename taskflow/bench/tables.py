@@ -10,8 +10,8 @@ from typing import Any
 import typer
 
 from taskflow.cli.exit_codes import refuse, writing
-from taskflow.cli.format import several, table, times
-from taskflow.common.units import significant, size
+from taskflow.cli.format import table
+from taskflow.common.units import several, significant, size, times
 from taskflow.output import write_report
 
 PICTURES = (".png", ".svg", ".pdf")

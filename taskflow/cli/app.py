@@ -11,7 +11,7 @@ import typer
 from taskflow.cli.exit_codes import Commands, refuse, refuse_options
 from taskflow.cli.files import Window, names
 from taskflow.cli.grid import grid
-from taskflow.cli.options import CaseFile, Jobs, Quiet, RunDirectory, Scheduler, Settings, into, named_once, where
+from taskflow.cli.options import CaseFile, Jobs, Json, Quiet, RunDirectory, Scheduler, Settings, into, named_once, where
 from taskflow.cli.sweep import sweep
 
 app = typer.Typer(
@@ -101,6 +101,7 @@ def check(
     prove: Annotated[
         bool, typer.Option("--prove", help="Also prove that what is recorded for this case does what it means.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Validate a case and tell what it will cost.
 
@@ -108,7 +109,7 @@ def check(
     """
     from taskflow.cli.check import check_case
 
-    check_case(case, settings, proves=prove)
+    check_case(case, settings, proves=prove, as_json=as_json)
 
 
 @app.command()
@@ -144,14 +145,15 @@ def info(
     directory: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Tell about this machine, or about a run.
 
     Of a machine: versions, cores, compiler, GPUs. Of a run, also while it goes on: what, where, how far, how fast.
     """
-    from taskflow.cli.info import Record, tell_machine, tell_run
+    from taskflow.cli.info import tell_machine, tell_run
 
-    return tell_machine() if directory is None else tell_run(Record(directory))
+    return tell_machine(as_json=as_json) if directory is None else tell_run(directory, as_json=as_json)
 
 
 @app.command()

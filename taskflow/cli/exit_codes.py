@@ -14,8 +14,9 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from taskflow.cli.format import several, style, tell
+from taskflow.cli.format import style, tell
 from taskflow.common.errors import BadInput, Interrupted, TaskflowError
+from taskflow.common.units import several
 
 FAILED = TaskflowError.exit_code
 MOST = 100  # lines of what went wrong

@@ -13,7 +13,8 @@ import typer
 
 import taskflow
 from taskflow.cli.exit_codes import refuse, refuse_options, writing
-from taskflow.cli.format import several, tell
+from taskflow.cli.format import tell
+from taskflow.common.units import several
 
 if TYPE_CHECKING:
     from taskflow.plots.look import Look

@@ -1,7 +1,8 @@
-"""Numbers and lines for people: the same words everywhere, no colour codes where nobody would see colours."""
+"""Lines for people: the same looks everywhere, no colour codes where nobody would see colours."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -11,8 +12,8 @@ from typing import Any
 
 import typer
 
+from taskflow.common.rows import Row
 from taskflow.common.text import visible
-from taskflow.common.units import significant
 
 LABEL = 13  # columns, two of them for the indent
 NAME = 30  # columns of the first column of a table
@@ -30,13 +31,22 @@ def tell(text: object, mark: str = "", *, err: bool = False) -> None:
     typer.echo(f"{mark}{visible(text)}", err=err)
 
 
-def say(heading: str, rows: Iterable[tuple[str, str]] = ()) -> None:
-    """A heading and labelled lines on standard output; on a terminal, long ones are wrapped under their beginning."""
+def say(heading: str, rows: Iterable[Row | tuple[str, str]] = ()) -> None:
+    """Print a heading and rows; on a terminal long rows are wrapped under their beginning."""
     typer.echo(style(heading, bold=True))
     wide = shutil.get_terminal_size().columns - LABEL if sys.stdout.isatty() else 0
-    for label, text in ((label, visible(text)) for label, text in rows):
+    for row in rows:
+        label, text = row[0], visible(Row(*row))
         lines = textwrap.wrap(text, max(wide, 20), break_long_words=False, break_on_hyphens=False) if wide else [text]
         typer.echo(style(f"  {label}".ljust(LABEL), dim=True) + f"\n{'':{LABEL}}".join(lines))
+
+
+def report(heading: str, rows: Iterable[Row], *, as_json: bool = False) -> None:
+    """Print a heading and rows, or an object with both as JSON."""
+    if as_json:
+        typer.echo(json.dumps({"heading": heading, "rows": [row._asdict() for row in rows]}, indent=2))
+    else:
+        say(heading, rows)
 
 
 def table(names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
@@ -44,35 +54,3 @@ def table(names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> No
     typer.echo(f"{'':{NAME}}" + "".join(f"{name:>{COLUMN}}" for name in names))
     for label, columns in rows:
         typer.echo(f"  {label:{NAME - 2}}" + "".join(f"{text:>{COLUMN}}" for text in columns))
-
-
-def rate(cells_per_second: float) -> str:
-    """Cells per second."""
-    for unit, scale in (("Gcell/s", 1e9), ("Mcell/s", 1e6)):
-        if cells_per_second >= scale:
-            return f"{significant(cells_per_second / scale)} {unit}"
-    return f"{significant(cells_per_second / 1e3)} kcell/s"
-
-
-def duration(seconds: float) -> str:
-    """A time span: 1.2 ms, 12.3 s, 0:02:03, 3 days 4:05:06."""
-    if seconds < 1:
-        return f"{significant(seconds * 1e3)} ms" if seconds >= 1e-3 else f"{significant(seconds * 1e6)} us"
-    return f"{significant(seconds)} s" if seconds < 60 else clock(seconds)
-
-
-def clock(seconds: float) -> str:
-    """A time span in hours, minutes and seconds."""
-    days, rest = divmod(round(seconds), 86400)
-    text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
-    return f"{days} day{'s' if days > 1 else ''} {text}" if days else text
-
-
-def several(count: int, word: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith(('ss', 'ch')) else 's'}"
-
-
-def times(numbers: Iterable[object]) -> str:
-    """Sizes along x, y and z."""
-    return " x ".join(f"{n}" for n in numbers)

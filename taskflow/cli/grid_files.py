@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from taskflow.cli.exit_codes import refuse, writing
-from taskflow.cli.format import say, several, tell, times
+from taskflow.cli.format import say, tell
 from taskflow.common.errors import BadArgument
+from taskflow.common.units import several, times
 from taskflow.geometry.grids import (
     CGNS,
     BadGrid,

@@ -31,6 +31,7 @@ Settings = Annotated[
 Scheduler = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Run on the cluster of this Dask scheduler, not on an embedded one.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print the same as JSON, for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 

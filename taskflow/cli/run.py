@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from taskflow.cases import Case
-from taskflow.cli.format import duration, say, several, style, table, tell
-from taskflow.cli.info import heading, speed, target
+from taskflow.cli.format import say, style, table, tell
 from taskflow.cli.watch import ProgressMeter, View, view
-from taskflow.common.units import significant
+from taskflow.common.rows import Row
+from taskflow.common.units import duration, several, significant
 from taskflow.output import LOG, STORE, has_charts
+from taskflow.runs.directory.record import heading, speed_rows, target
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runtime.cluster.slurm import Slurm
 from taskflow.systems.projection import system_of
@@ -69,7 +70,7 @@ def run_case(
                 "Nothing was profiled: the run ended before that could begin, or while it still timed the ways to"
                 " overlap; let it do more steps, give less --profile-after, or set machine.overlap"
             )
-        say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
+        say(heading(finished.report).capitalize(), [*speed_rows(finished.report), Row("results", f"{output}")])
         opened, how = "open_zarr", ""
         if has_charts(output / STORE):  # of several groups, each with times of its own, no one tree is made
             several = case.statistics is not None or bool(case.probes or case.planes)
@@ -108,18 +109,18 @@ def tell_profile(profile: Mapping[str, Any], path: Path) -> None:
     say("In short", _facts(profile, path))
 
 
-def _facts(profile: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
-    """Label and text of each line."""
+def _facts(profile: Mapping[str, Any], path: Path) -> Iterator[Row]:
     overlap, host, critical = profile["overlap"], profile["host"], profile["critical_path"]
     if overlap["fraction"] is not None:
         whole, hidden = overlap["exchange_seconds"], overlap["hidden_seconds"]
         text = f"{overlap['fraction']:.0%} of {duration(whole)} of exchange hidden under computing"
-        yield "overlap", f"{text}, {duration(whole - hidden)} exposed"
-    yield "host", f"{significant(host['call_microseconds'])} us per call, {host['calls_per_pass']:.0f} calls per pass"
+        yield Row("overlap", f"{text}, {duration(whole - hidden)} exposed")
+    calls = f"{significant(host['call_microseconds'])} us per call, {host['calls_per_pass']:.0f} calls per pass"
+    yield Row("host", calls)
     links = ", ".join(f"{_share(share)} {name}" for name, share in list(critical["operations"].items())[:LINKS])
-    yield "critical", f"{duration(critical['seconds'])}, {critical['share']:.0%} of the time: {links}"
-    yield "timeline", f"{path}: open it at https://ui.perfetto.dev"
-    yield "picture", f"{path.with_suffix('.png')}"
+    yield Row("critical", f"{duration(critical['seconds'])}, {critical['share']:.0%} of the time: {links}")
+    yield Row("timeline", f"{path}: open it at https://ui.perfetto.dev")
+    yield Row("picture", f"{path.with_suffix('.png')}")
 
 
 def _share(share: float) -> str:

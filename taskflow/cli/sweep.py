@@ -36,9 +36,9 @@ def sweep(
     What has ended already is not computed again, and what was broken off goes on.
     """
     from taskflow.cli.format import tell
-    from taskflow.cli.info import heading
     from taskflow.cli.run import warn
     from taskflow.runs import sweep as sweeps
+    from taskflow.runs.directory.record import heading
     from taskflow.runs.state.remedies import as_keys
     from taskflow.runtime.cluster.slurm import Slurm
 

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.cli.exit_codes import deafen
-from taskflow.cli.format import clock, rate, tell
-from taskflow.cli.info import Record, over, state, target, tell_run
+from taskflow.cli.format import say, tell
 from taskflow.common.caching import cached_property
 from taskflow.common.text import visible
+from taskflow.common.units import clock, rate
 from taskflow.flow.stability import StepLimit
 from taskflow.output import LOG, Tail
 from taskflow.output.log import largest_residual, measured
 from taskflow.output.store.metadata import PSEUDO_TIME
+from taskflow.runs.directory.record import Record, target
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -271,8 +272,7 @@ class Followed(Record):
     @property
     def heading(self) -> str:
         """The title of the case, its cells, and where the run stops."""
-        most = "at most " * self.meter.pseudo_time
-        return f"{self.case.get('title', '')}: {self.cells[1]}, to {most}{self.goal}"
+        return f"{self.case.get('title', '')}: {self.cells[1]}, to {'at most ' * self.meter.pseudo_time}{self.goal}"
 
     @property
     def goal(self) -> str:
@@ -288,13 +288,13 @@ def follow(directory: Path) -> None:
     with view(run.heading, run.meter, directory / LOG) as show:
         while True:
             restarts = run.report.get("restarts", ())
-            status = {"stage": state(run), "restarts": len(restarts)}
+            status = {"stage": run.state, "restarts": len(restarts)}
             if last := run.last:
                 resumed = max([begin, *(restart["step"] for restart in restarts[-1:])])
                 status |= {**last, "seconds": last["wall"], "resumed": resumed}
             show(status)
-            if over(run):
+            if run.over:
                 break
             time.sleep(EVERY)
             run.look()
-    tell_run(run)
+    say(run.title, run.rows())

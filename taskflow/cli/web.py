@@ -17,7 +17,6 @@ import typer
 
 from taskflow.cli.exit_codes import refuse
 from taskflow.cli.format import tell
-from taskflow.cli.info import over, state
 from taskflow.cli.watch import Followed
 from taskflow.common.errors import BadInput
 from taskflow.output.log import largest_residual, measured
@@ -103,15 +102,15 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
     return {
         "heading": followed.heading,
         "directory": str(followed.directory.resolve()),
-        "state": state(followed),
-        "over": over(followed),
+        "state": followed.state,
+        "over": followed.over,
         "reason": report.get("reason", ""),
         "restarts": [f"from step {restart['step']}: {restart['reason']}" for restart in report.get("restarts", ())],
         "pseudo_time": followed.meter.pseudo_time,
         "share": followed.meter.share,
         "goal": followed.goal,
         "rate": followed.meter.speed,
-        "left": "" if over(followed) else followed.meter.left,
+        "left": "" if followed.over else followed.meter.left,
         "last": measured(followed.last),
         "curves": {name: [line.get(name) for line in lines] for name in CURVES},
         **_shown(followed.directory),

@@ -1,5 +1,6 @@
 """Numbers for people, in messages and on the screen."""
 
+from collections.abc import Iterable
 
 LENGTHS = {
     "metre": 1.0, "kilometre": 1e3, "centimetre": 1e-2, "millimetre": 1e-3, "micrometre": 1e-6, "foot": 0.3048,
@@ -31,3 +32,35 @@ def size(nbytes: float) -> str:
         if nbytes >= scale:
             return f"{significant(nbytes / scale)} {unit}"
     return f"{nbytes:.0f} bytes"
+
+
+def rate(cells_per_second: float) -> str:
+    """Cells per second."""
+    for unit, scale in (("Gcell/s", 1e9), ("Mcell/s", 1e6)):
+        if cells_per_second >= scale:
+            return f"{significant(cells_per_second / scale)} {unit}"
+    return f"{significant(cells_per_second / 1e3)} kcell/s"
+
+
+def duration(seconds: float) -> str:
+    """A time span: 1.2 ms, 12.3 s, 0:02:03, 3 days 4:05:06."""
+    if seconds < 1:
+        return f"{significant(seconds * 1e3)} ms" if seconds >= 1e-3 else f"{significant(seconds * 1e6)} us"
+    return f"{significant(seconds)} s" if seconds < 60 else clock(seconds)
+
+
+def clock(seconds: float) -> str:
+    """A time span in hours, minutes and seconds."""
+    days, rest = divmod(round(seconds), 86400)
+    text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
+    return f"{days} day{'s' if days > 1 else ''} {text}" if days else text
+
+
+def several(count: int, word: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith(('ss', 'ch')) else 's'}"
+
+
+def times(numbers: Iterable[object]) -> str:
+    """Sizes along x, y and z."""
+    return " x ".join(f"{n}" for n in numbers)

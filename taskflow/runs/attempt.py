@@ -22,9 +22,9 @@ from taskflow.runs.block.profiling import Window, write_profile
 from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.directory.pictures import DrawingProcess
 from taskflow.runs.directory.report import broken, opening, summary
-from taskflow.runs.estimate.estimate import cautions
 from taskflow.runs.estimate.memory import Needs
 from taskflow.runs.estimate.step_count import count_steps
+from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state import remedies
 from taskflow.runs.state.origin import check_restart
 from taskflow.runs.state.remedies import OUTPUT
@@ -174,7 +174,7 @@ class Attempt(AbstractContextManager["Attempt"]):
             cut_recorded(directory.path / STORE, restart.tick.time)
         recovery.begun = True
         directory.check_visible(cluster, [place.worker for place in places])
-        cautioned = tuple(cautions(sim))
+        cautioned = tuple(step_warnings(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=5)
         self.drawing = stack.enter_context(DrawingProcess(case, directory.path, directory.guard))
@@ -185,7 +185,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         if restart is not None:
             self.about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
         if restart is None and sim.origin is not None:
-            self.about["began"] = sim.origin.described
+            self.about["began"] = sim.origin.row.text
         if recovery.restarts:
             self.about["restarts"] = recovery.restarts
         if cautioned:

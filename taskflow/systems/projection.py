@@ -10,6 +10,7 @@ from taskflow.cases import Case
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row
 from taskflow.flow import NavierStokes
 from taskflow.flow.models.projection.implicit import ImplicitDiffusion
 from taskflow.flow.poisson import relative_residual
@@ -68,8 +69,8 @@ class Projection(FlowSystem):
     def sweeps(self) -> int | None:
         return sweeps(self.sim.case)
 
-    def described(self) -> Iterator[tuple[str, str]]:
-        yield "pressure", f"{described(self.sim.case)}; {self.sim.case.machine.precision} precision"
+    def solver_rows(self) -> Iterator[Row]:
+        yield Row("pressure", f"{described(self.sim.case)}; {self.sim.case.machine.precision} precision")
 
     @property
     def report(self) -> dict[str, Any]:

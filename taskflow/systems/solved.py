@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
@@ -11,14 +12,17 @@ from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.timing.steady import Settled
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row
+from taskflow.common.units import several, size
 from taskflow.flow.bodies.placement import PlacedStep
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
-from taskflow.flow.model import VELOCITY, FlowModel, Model
+from taskflow.flow.model import VELOCITY, Model
 from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
-from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
+from taskflow.runtime.tasks import Cells, Program, Roles, live_in, overwritten, record
 from taskflow.systems.base.domain import CaseOnBlocks, Domain
 from taskflow.systems.base.interfaces import Entering, Measures
 from taskflow.systems.base.step_cost import StepCost
@@ -179,6 +183,25 @@ class SolvedCase(CaseOnBlocks):
             for role, boxes in cells.items()
         }
         return {role: boxes for role, boxes in kept.items() if boxes and role in written}
+
+    def record_rows(self, rounds: Mapping[str, float]) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: snapshots and averages, next to steps with these numbers of repetitions."""
+        case, count = self.case, self.clock.snapshots()
+        fields = f"{', '.join(case.output_fields)} in {case.output.precision} precision"
+        nbytes = len(case.output_fields) * case.grid.count * (8 if case.output.precision == "double" else 4)
+        if count is None:
+            yield Row("output", f"snapshots of {size(nbytes)}: {fields}")
+        else:
+            yield Row("output", f"{several(count, 'snapshot')}, at most {size(count * nbytes)}: {fields}")
+        averaged: list[tuple[str, TimeAverages[Statistics | Spectra]]] = []
+        averaged += [("statistics", self.averages)] if self.averages else []
+        for waves, table in zip(self.spectra, case.spectra, strict=True):
+            along = "over shells" if table.along == "all" else f"along {table.along}"
+            averaged.append((f"spectra {along}", waves.averages))
+        for name, averages in averaged:
+            launches, _ = record(averages.statistics.sample, Roles.of(tuple(self.partition.fields)))
+            moved, step = self.step_cost.bytes_of(launches), self.step_cost.nbytes(rounds)
+            yield averages.row(name, case.grid.count, moved, step)
 
 
 def transport(case: Case, system: System, partition: Partition) -> ParticleTransport:

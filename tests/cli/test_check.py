@@ -1,5 +1,6 @@
 """`taskflow check`: what a case costs, by the same rules as a run."""
 
+import json
 import math
 import os
 import re
@@ -43,6 +44,23 @@ def test_what_it_tells(give, here):
     ):
         assert words in result.stdout
     assert "(auto)" not in result.stdout.splitlines()[2], "the blocks are given"
+
+
+def test_rows_are_json_for_programs(give, here):
+    settings = ["--set", "machine.blocks=[1,1,2]", "--set", "grid.stretching={z={tanh=2.5}}"]
+    printed, told = (give("check", "cavity.toml", *settings, *more) for more in ((), ("--json",)))
+    assert (told.exit_code, told.stderr) == (0, "")
+    result = json.loads(told.stdout)
+    assert result.keys() == {"heading", "rows"}
+    assert printed.stdout.startswith(f"{result['heading']}\n")
+    for row in result["rows"]:
+        assert row.keys() == {"label", "text", "kind", "auto"}
+        if "free" not in row["text"] and "measured" not in row["text"] and row["label"] != "time":
+            assert f"  {row['label']}".ljust(13) + row["text"] + " (auto)" * row["auto"] in printed.stdout
+    kinds = {(row["label"], row["auto"]) for row in result["rows"] if row["label"] in ("blocks", "device")}
+    assert kinds == {("blocks", False), ("device", True)}
+    [warning] = (row["text"] for row in result["rows"] if row["kind"] == "warning")
+    assert "costs accuracy" in warning
 
 
 def test_what_a_steady_state_is_and_which_steps_are_too_long(give, here):

@@ -47,6 +47,19 @@ def test_a_finished_run(give, run_directory):
         assert word in result.stdout
 
 
+def test_rows_are_json_for_programs(give, refused, run_directory, tmp_path):
+    result = json.loads(give("info", run_directory, "--json").stdout)
+    assert result["heading"] == f"{run_directory}: A small cavity"
+    rows = {row["label"]: row["text"] for row in result["rows"]}
+    assert rows["reached"].endswith("100% of the way to 40 steps")
+    machine = json.loads(give("info", "--json").stdout)
+    assert machine["heading"].startswith(f"taskflow {taskflow.__version__}")
+    assert {"python", "cores", "GPUs"} <= {row["label"] for row in machine["rows"]}
+    bad = give("info", tmp_path, "--json")
+    refused(bad.exit_code, bad.stderr, str(tmp_path), "not a run directory")
+    assert bad.stdout == ""
+
+
 @pytest.fixture
 def altered(run_directory, tmp_path):
     """Make a copy of the finished run whose report says something else."""

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.cli.info import Record, describe
 from taskflow.common.errors import RunFailed
 from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree
 from taskflow.output.store.metadata import moment
+from taskflow.runs.directory.record import Record
 from taskflow.runs.state.restart import newest_restart
 from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Mapper, run_threads
@@ -152,13 +152,13 @@ def test_a_steady_run_has_steps_and_no_time(tmp_path):
     records = run.dataset()
     assert records.coords["time"].attrs["long_name"] == "steps of pseudo-time"
     assert moment(records.attrs, float(records.coords["time"][-1])) == "step 12"
-    told = dict(describe(Record(run.directory)))
+    told = {row.label: row.text for row in Record(run.directory).rows()}
     assert told["state"] == "finished after 12 steps"
     assert told["reached"] == "step 12 of at most 12 to the steady state"
     assert told["snapshots"] == "4, from step 0 to 12"
     real = tf.run(case(CYLINDER, time__steady=None, time__step=0.1, time__steps=1), tmp_path / "real")
     assert moment(real.dataset().attrs, 0.1) == "t = 0.1"
-    assert dict(describe(Record(real.directory)))["state"] == "finished at time 0.1, after 1 step"
+    assert Record(real.directory).state == "finished at time 0.1, after 1 step"
 
 
 def test_the_log_has_forces_and_the_store_sides(tmp_path):
@@ -201,7 +201,7 @@ def test_stencils_and_shares_are_told():
     setup = SimulationSetup(case(LID), (1, 1, 2))
     depths = setup.step_cost.depths
     assert [depths[name] for name in ("p", "u", "v", "w", "T")] == [2, 1, 1, 1, 1]
-    assert list(setup.domain.shares(setup.partition)) == [
+    assert [row.text for row in setup.domain.shares(setup.partition)] == [
         "block 0: 240 cells, chart 1", "block 1: 240 cells, chart 2",
     ]  # fmt: skip
     assert setup.domain.place("c", setup.domain.first[1], 0) == (

@@ -11,6 +11,7 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.state.setup import SimulationSetup
 from taskflow.systems.base.expressions import initial_forces
@@ -130,11 +131,11 @@ def test_a_relaxation_that_steps_cannot_follow_is_told(rate, scheme, told):
 
 def test_check_says_it():
     force = {"on": "T", "expression": "-80*(T - z)", "where": "z > 0.5", "box": [[0, 0, 0], [1, 1, 1]]}
-    system = SimulationSetup(case(force, **WARM), (1, 1, 1)).system
-    told = [*system.details(), *(("warning", caution) for caution in system.cautions)]
-    assert ("forcing", "T: -80*(T - z) in the box [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]] where z > 0.5") in told
+    sim = SimulationSetup(case(force, **WARM), (1, 1, 1))
+    words = "T: -80*(T - z) in the box [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]] where z > 0.5"
+    assert Row("forcing", words) in [*sim.system.rows(sim.step_cost)]
     for words in ("relaxes T at a rate of 80", "'T - z' is of unlike things, temperature and length"):
-        assert any(label == "warning" and words in line for label, line in told)
+        assert any(words in warning for warning in sim.system.cautions)
 
 
 def test_a_model_with_forces_goes_to_other_processes():

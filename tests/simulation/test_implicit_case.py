@@ -52,14 +52,14 @@ def test_a_step_and_what_a_checkpoint_holds():
     """Matrix and factors follow from the state: it alone is carried."""
     sim = SimulationSetup(case(**IMPLICIT), (1, 1, 1))
     assert set(sim.carried) == {"p", "u", "v", "w"}
-    text = " ".join(" ".join(line) for line in sim.system.described())
+    text = " ".join(row.text for row in sim.system.solver_rows())
     assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 280 products, til" in text
     assert sim.domain.ordering == "tiles"
     assert sim.domain.tile == sim.model.tile == (8, 8, 8)
     jacobi = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
     assert jacobi.domain.ordering == "jacobi"
     blocks = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
-    assert "blocks, on which bits depend" in " ".join(" ".join(line) for line in blocks.system.described())
+    assert "blocks, on which bits depend" in " ".join(row.text for row in blocks.system.solver_rows())
     assert blocks.domain.ordering == "blocks"
     whole = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "hyperplanes"}), (1, 1, 3))
     with pytest.raises(BadInput, match=r'method.linear.ordering = "hyperplanes": .* give "tiles", or machine.blocks'):
@@ -71,7 +71,7 @@ def test_a_step_and_what_a_checkpoint_holds():
 def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():
     sim = SimulationSetup(case(**IMPLICIT, time={"steps": 4, "step": 0.1}, output__every={"steps": 2}), (1, 1, 1))
     assert set(sim.carried) == {"p", "u", "v", "w", "old_u", "old_v", "old_w", "old_p"}
-    text = " ".join(" ".join(line) for line in sim.system.described())
+    text = " ".join(row.text for row in sim.system.solver_rows())
     assert "implicit with CFL 1e+06 to 1e+06, GMRES(40), to 0.01" in text
     assert sim.model.real.iterations == 50
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row
 from taskflow.output import SavedState, export_netcdf, read_log, saved_state, tree
 from taskflow.runs.state.origin import Origin
 from taskflow.runs.state.setup import SimulationSetup
@@ -308,7 +309,8 @@ def test_two_phases_begin_with_any_state(tmp_path, blocks):
     for name in ("u", "v", "w", "p", "f", "phi", "kappa"):
         np.testing.assert_array_equal(found(tmp_path / "then")[name][0], before[name], err_msg=name)
     case = two_phases.case(initial=source, grid={"cells": [24, 16, 28]}, time={"steps": 1})
-    assert ("", "the interface begins where initial.source has it") in SimulationSetup(case, blocks).system.described()
+    told = Row("", "the interface begins where initial.source has it")
+    assert told in [*SimulationSetup(case, blocks).system.solver_rows()]
     go(case, tmp_path / "finer", blocks)
     finer = found(tmp_path / "finer").isel(time=0)
     assert read_log(tmp_path / "finer" / "log.jsonl")[0]["divergence"] < 1e-6
@@ -380,7 +382,7 @@ def test_on_charts_a_checkpoint_keeps_what_equations_take_from_the_initial_state
     then = first.replace(**{"initial": {"source": str(tmp_path / "first")}, **speed})
     origin = SimulationSetup(then, (1, 1, 1)).origin
     assert re.search(f"{key}.* stays so: have it so", origin.difference)
-    assert origin.described.endswith("as it is")
+    assert origin.row.text.endswith("as it is")
     go(then.replace(**(remedy or {"initial.temperature": "4*x"})), tmp_path / "then")
     go(first.replace(**{"time.steps": 4, **speed}), tmp_path / "whole")
     (fields, _), (expected, _) = contents(tmp_path / "then"), contents(tmp_path / "whole")

@@ -19,8 +19,9 @@ from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import BadInput
 from taskflow.flow.measures.particles import Extent
 from taskflow.runs.block.sanity import Doubts
-from taskflow.runs.estimate.estimate import cautions, estimate
+from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state.restart import changes
 from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.host import look
@@ -274,7 +275,7 @@ def test_bodies_are_in_the_way(tmp_path, blocks):
 def test_steps_in_which_particles_pass_several_faces_are_told():
     """Of a length that is given, around bodies: before the run, at speeds that are known, and once while it goes on."""
     around = {"obstacles": BODIES, "time": {"steps": 9, "step": 0.5}}
-    told = [list(cautions(SimulationSetup(case(*dye, **around), (1, 1, 1)))) for dye in ((), (DYE,))]
+    told = [list(step_warnings(SimulationSetup(case(*dye, **around), (1, 1, 1)))) for dye in ((), (DYE,))]
     (warning,) = set(told[1]) - set(told[0])
     assert re.fullmatch(r"at the speed of .* time.step = 0.5 has the CFL number .*; give one of .* or less.*", warning)
     scalars, tick = {"rate": 1.0}, Tick(step=3, time=0.6, dt=0.5)

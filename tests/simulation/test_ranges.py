@@ -103,7 +103,7 @@ def test_charts_and_other_flows():
 
 
 def told(setup):
-    return [text for label, text in setup.system.details() if label == "warning"]
+    return [row.text for row in setup.system.rows(setup.step_cost) if row.kind == "warning"]
 
 
 def test_check_names_the_cell_peclet_number():

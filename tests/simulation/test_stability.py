@@ -9,7 +9,7 @@ import pytest
 from taskflow.cases import Case
 from taskflow.cases.timing.schedule import Tick
 from taskflow.runs.block.sanity import StepWatch
-from taskflow.runs.estimate.estimate import cautions
+from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state.setup import SimulationSetup
 
 
@@ -27,7 +27,7 @@ def case(time=(), **changes) -> Case:
 
 
 def told(*args, **kwargs) -> list[str]:
-    return list(cautions(SimulationSetup(case(*args, **kwargs), (1, 1, 1))))
+    return list(step_warnings(SimulationSetup(case(*args, **kwargs), (1, 1, 1))))
 
 
 @pytest.mark.parametrize("time", [

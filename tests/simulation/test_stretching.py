@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.cli.check import describe
 from taskflow.common.errors import BadInput
 from taskflow.flow.poisson import relative_residual
 from taskflow.output import StoreLayout
@@ -95,11 +94,12 @@ def test_bad_input_is_refused(tables, message):
 
 
 def test_check_tells_of_the_spacing():
-    lines = [text for label, text in describe(estimate(case(grid=spaced(tanh=2.0), machine={"device": "cpu"})))]
+    rows = [*estimate(case(grid=spaced(tanh=2.0), machine={"device": "cpu"})).rows()]
+    lines = [row.text for row in rows]
     h = widths(tanh=2.0)
     ratio = (h[1:6] / h[:5]).max()
     assert f"z is stretched: {h.min():.6g} to {h.max():.6g}, ratio of neighbours at most {ratio:.4g}" in lines
-    assert any("warning: more than 1.2 in z" in line for line in lines)
+    assert any("warning: more than 1.2 in z" in row.text for row in rows if row.kind == "warning")
 
 
 def test_auto_transforms_where_z_is_stretched():

@@ -11,7 +11,7 @@ import pytest
 
 import taskflow as tf
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cli.check import describe
+from taskflow.common.rows import Row
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.operators.phases import Phases
 from taskflow.output import LOG, read_log
@@ -69,7 +69,8 @@ def test_the_first_step_is_as_long_as_was_said(tmp_path):
     for name, tables in {"friction": {"two_phase": {"viscosity": [2.0, 0.2], "viscosity_mean": "arithmetic"}},
                          "waves": {"two_phase": {"surface_tension": 30.0}}}.items():  # fmt: skip
         drop = case(**tables)
-        words = dict(SimulationSetup(drop, (1, 1, 1)).system.described())["first step"]
+        rows = SimulationSetup(drop, (1, 1, 1)).system.solver_rows()
+        words = next(row.text for row in rows if row.label == "first step")
         length, bound = float(words.split()[1].strip(",")), words.split()[3].removeprefix("time.").strip(";")
         line = read_log(tf.run(drop, tmp_path / name).directory / LOG)[1]
         assert line["limit"] == bound == {"friction": "diffusion", "waves": "capillary"}[name]
@@ -77,8 +78,8 @@ def test_the_first_step_is_as_long_as_was_said(tmp_path):
 
 
 def test_check_says_what_the_phases_are():
-    lines = list(describe(estimate(case(two_phase={"surface_tension": 100.0}))))
-    said = "\n".join(f"{label}: {words}" for label, words in lines)
+    lines = list(estimate(case(two_phase={"surface_tension": 100.0})).rows())
+    said = "\n".join(f"{row.label}: {row.text}" for row in lines)
     assert "phases: level set; ratio of densities 50; double precision" in said
     assert "phase 1 fills 0.08814 of the domain, phase 2 0.9119" in said
     assert "smallest radius about 2.97 cells: 95 % of the interface are bent less" in said
@@ -104,7 +105,7 @@ def test_one_sign_is_a_warning(phases, words, tmp_path):
     drop = case(two_phase=phases, time={"steps": 1})
     assert SimulationSetup(drop, (1, 1, 1)).system.cautions == words
     if words:
-        assert ("warning", *words) in list(describe(estimate(drop)))
+        assert Row("warning", *words, "warning") in list(estimate(drop).rows())
 
 
 @pytest.mark.parametrize(("cells", "words"), [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from docs.performance.report import ReportTable, results_of, rows_of, share, shown
 from taskflow.bench.tables import Result, decided
-from taskflow.cli.format import times
+from taskflow.common.units import times
 
 
 def campaign(results: Sequence[Result]) -> ReportTable:

@@ -9,7 +9,7 @@ from docs.performance.report import ReportTable, digits, flow, rows_of, share, s
 from examples.papers.luo_2014.tables import charted, met, shared, swept
 from examples.papers.xue_roy_2020.xue_roy import paper
 from taskflow.bench.tables import Result, where
-from taskflow.cli.format import times
+from taskflow.common.units import times
 
 
 def goal(row: Result) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, where
-from taskflow.cli.format import say, several, times
-from taskflow.common.units import size
+from taskflow.cli.format import say
+from taskflow.common.units import several, size, times
 
 
 def show_residual(result: Result) -> None:

@@ -19,7 +19,7 @@ from examples.papers.zaspel_griebel_2011.goals import (
 )  # fmt: skip
 from examples.papers.zaspel_griebel_2011.tables import of_copy, tolerance
 from taskflow.bench.tables import Result, where
-from taskflow.cli.format import times
+from taskflow.common.units import times
 
 XEON, C2050 = 54828.0, 372827.0  # cells times steps per second: 20 steps in 51 minutes, and 6.8 times as fast
 PEAKS = {"NVIDIA H200": (34.0, 4.8), "NVIDIA H100 80GB HBM3": (34.0, 3.35)}  # TFLOPS (double), TB/s: data sheets

@@ -22,7 +22,8 @@ from taskflow.bench.tables import (
     scaled,
     share,
 )
-from taskflow.cli.format import say, times
+from taskflow.cli.format import say
+from taskflow.common.units import times
 
 
 def show_step(result: Result) -> None:

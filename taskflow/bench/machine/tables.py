@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from taskflow.bench.tables import Result, arranged, by, conditions, grown, number, share, where
-from taskflow.cli.format import COLUMN, NAME, say, several, table, times
-from taskflow.common.units import significant, size
+from taskflow.cli.format import COLUMN, NAME, say, table
+from taskflow.common.units import several, significant, size, times
 
 
 def show_runtime(result: Result) -> None:

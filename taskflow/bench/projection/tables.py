@@ -21,8 +21,8 @@ from taskflow.bench.tables import (
     share,
     where,
 )
-from taskflow.cli.format import say, several, table, times
-from taskflow.common.units import size
+from taskflow.cli.format import say, table
+from taskflow.common.units import several, size, times
 
 
 def show_kernels(result: Result) -> None:

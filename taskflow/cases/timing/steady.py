@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.common.rows import Row
 from taskflow.flow.measures.steadiness import Motion, Steadiness
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
@@ -57,8 +58,6 @@ class StateWatch(ABC):
 class Settled(ABC):
     """A criterion of a steady state, or of the steps on the way, and its `label`, a word. Picklable."""
 
-    label: ClassVar[str]
-
     @property
     def programs(self) -> tuple[Program, ...]:
         """The programs by which it is looked at, in their order, beside the monitor."""
@@ -74,8 +73,8 @@ class Settled(ABC):
         """The judgement on a block, whose state `measure` measures as the log does."""
 
     @abstractmethod
-    def described(self) -> tuple[str, str]:
-        """The criterion in words: when the run ends, and how that is judged."""
+    def rows(self) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: when the run ends, and how that is judged."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,6 @@ class SteadyCriterion(Settled):
     rate: float
     every: Every
     over: float | None = None
-    label: ClassVar[str] = "steady"
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -102,8 +100,7 @@ class SteadyCriterion(Settled):
     def watch(self, shard: Shard, measure: Measure) -> SteadyWatch:
         return SteadyWatch(self, shard)
 
-    def described(self) -> tuple[str, str]:
-        """When the run stops early, and how its rate is defined."""
+    def rows(self) -> Iterator[Row]:
         watched, most = self.steadiness.watched, self.steadiness.patience(0.0)
         names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
         if self.over is not None:
@@ -114,7 +111,8 @@ class SteadyCriterion(Settled):
         n = self.every.steps
         often = f"{n} step{'s' * (n > 1)}" if n else f"{self.every.time:g} of time"
         how = f"largest change since that time began / (its length x range), looked at every {often}"
-        return f"when the rate of {names} stays below {self.rate:g} for {over}", f"rate: {how}"
+        yield Row("steady", f"when the rate of {names} stays below {self.rate:g} for {over}")
+        yield Row("", f"rate: {how}")
 
 
 class SteadyWatch(StateWatch):

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import (
     ACROSS_X,
@@ -36,7 +37,6 @@ from taskflow.flow.grid.stencils import (
     GRADIENT_W,
 )
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.model import FlowModel
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Components, Launch, Read, ReadByte, ReadWrite, Roles, Scalar, task
 

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Wall
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.derived import Derived
-from taskflow.flow.model import FlowModel
 from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, facing, frame, task
 
 TEXT = KERNELS / "monitor.cu"

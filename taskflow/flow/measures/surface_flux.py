@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import AROUND, SIDES_U, SIDES_V, SIDES_W
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.model import FlowModel
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.scalars.transport import GHOST
 from taskflow.runtime.regions import Box, triple

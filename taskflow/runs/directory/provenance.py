@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from taskflow.common.release import __version__
+from taskflow.common.rows import Row
 
 HOME = Path(__file__).parents[2]
 PACKAGES = (
@@ -47,6 +49,18 @@ def build() -> str:
     """The version, and of a checkout its commit, since the version of one that is installed as such grows old."""
     number = commit(HOME)
     return f"{__version__}{f' (checkout at {brief(number)})' if number else ''}"
+
+
+def machine_rows() -> Iterator[Row]:
+    """Yield rows of `taskflow info`: this installation and this machine."""
+    from taskflow.runtime.host.inventory import inventory
+
+    about = provenance()
+    yield Row("installed", str(HOME))
+    yield Row("python", f"{about['python']} on {about['platform']}")
+    yield Row("packages", ", ".join(f"{name} {version}" for name, version in about["packages"].items()))
+    yield from inventory().rows()
+    yield Row("dask-cuda", about["packages"].get("dask-cuda", "not installed: needed for GPUs"))
 
 
 def brief(commit: str) -> str:

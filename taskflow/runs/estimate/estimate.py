@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from taskflow.cases import Case
 from taskflow.cases.tables.pictures import check_libraries
-from taskflow.cases.timing.schedule import FITS
 from taskflow.common.caching import cached_property
+from taskflow.common.rows import Row, auto, warning_rows
+from taskflow.common.units import several, size
 from taskflow.flow.measures.statistics import SHARE
-from taskflow.runs.block.sanity import NAMES, beyond, too_long
 from taskflow.runs.estimate.memory import Needs
 from taskflow.runs.estimate.step_count import StepCount, count_steps
+from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.setup import SimulationSetup, blocks_of
 from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
@@ -101,6 +101,41 @@ class Estimate(Needs):
         """The probable number of iterations of each loop in a step that ends at a tolerance; nobody knows it before."""
         return dict.fromkeys(self.sim.step_cost.counted, ROUNDS)
 
+    def rows(self) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: the case, and its cost on this machine."""
+        sim, case = self.sim, self.sim.case
+        given, cost, iteration = case.machine, sim.step_cost, sim.system.iterated
+        yield from sim.domain.rows()
+        where = "one process" if self.processes == 1 else f"{self.processes} processes"
+        yield Row("blocks", f"{sim.domain.counted(sim.blocks)} in {where}", auto=given.blocks == "auto")
+        yield from sim.domain.shares(sim.partition)
+        yield Row("device", self._device, auto=given.device == "auto")
+        yield from warning_rows([self.crowding] if self.crowding else [])
+        yield from sim.system.rows(cost)
+        if sim.origin is not None:
+            yield sim.origin.row
+        yield from super().rows()
+        if len(self.placed) > 1:
+            yield from cost.message_rows(self.rounds, iteration)
+            overlap = f"overlap {self.overlap}{auto(given.overlap == 'auto')}"
+            channel = f"channel {self.channel}{auto(given.channel == 'auto')}"
+            shared = f", {size(self.shared)} shared by each two neighbours" if self.shared else ""
+            yield Row("", f"{overlap}, {channel}{shared}")
+        yield from cost.rows(self.rounds, iteration, self.bandwidth)
+        steady = case.time.steady is not None
+        yield from self.steps.rows(self.seconds_per_step, bounded=cost.bounded, steady=steady)
+        yield from warning_rows((*sim.system.cautions, *step_warnings(sim)))
+        if sim.settled:
+            yield from sim.settled.rows()
+        yield from sim.record_rows(self.rounds)
+
+    @property
+    def _device(self) -> str:
+        place = self.placed[0]
+        if self.device == "gpu":
+            return f"{several(len({place.gpus[0].identity for place in self.placed}), 'GPU')}: {place.gpus[0].name}"
+        return f"cpu, {several(self.threads, 'core')} per block: {place.processor}"
+
     def prove(self) -> Proof:
         """Prove the templates of all blocks for every order of steps and monitors after the start."""
         from taskflow.runtime.proof import Hardware, Programs, prove  # which a run does without
@@ -153,36 +188,3 @@ def step_graph(case: Case) -> TaskGraph:
     sim = SimulationSetup(case, blocks_of(case, 1))
     mapper = Mapper(case.machine.overlap).decide(sim.partition)
     return sim.step_cost.analysed(split=mapper.split).graph
-
-
-def cautions(sim: SimulationSetup) -> Iterator[str]:
-    """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
-    stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
-    where = "at the speed of walls, inflows and initial velocity"
-    if fixed is not None and sim.particles is not None and sim.particles.carrying.bodies and fixed * rate > 1:
-        yield f"{where} {too_long(fixed, rate)}"
-    if stability is None:
-        return
-    limit = stability.limit
-    if limit.fixed is not None:
-        cfl, diffusion = stability.numbers(limit.fixed, rate)
-        if (share := stability.share(limit.fixed, cfl)) < 1:
-            why = beyond(stability, limit.fixed, share, cfl, diffusion)
-            yield f"time.step = {limit.fixed:g} is longer than is stable {where}: {why}"
-        return
-    limits: dict[str, str] = {}
-    slow = limit.diffusion / limit.spread if limit.spread > 0 else math.inf  # the longest step of diffusion alone
-    diffuses = math.isfinite(slow * stability.spacings)  # without viscosity it has no number
-    if diffuses and (share := stability.share(slow, 0.0)) < 1:
-        limits["diffusion"] = f"{share * limit.diffusion:.3g}, where nothing is carried"
-    # Where nothing tells the speed it may get so large that diffusion does nothing in a step.
-    dt = limit.longest(rate) if rate > 0 else 0.0
-    cfl, diffusion = stability.numbers(dt, rate) if dt else (limit.cfl, 0.0)
-    if (share := stability.share(dt, cfl)) < 1 and cfl >= limit.cfl * (1 - FITS):
-        then = f"{where}, with a diffusion number of {share * diffusion:.3g} then" if dt else "where nothing diffuses"
-        limits["cfl"] = f"{share * cfl:.3g} {then}"
-    elif share < 1:  # diffusion makes the step as short as it is
-        limits["diffusion"] = f"{share * diffusion:.3g} {where}, with a CFL number of {share * cfl:.3g} then"
-    for key, most in limits.items():
-        now = getattr(limit, key)
-        yield f"time.{key} = {now:g}: {NAMES[stability.scheme]} is stable up to {most}; give less"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row
+from taskflow.common.units import size
 from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
@@ -50,6 +52,27 @@ class Needs:
         count = MemoryCount(partition, self.device, passes, self._direct if sees else None)
         sampled = {block: Memory(**asdict(count.of(block)), output=self._output(block)) for block in sample.blocks}
         return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: memory of the block that needs most and of all, and its parts."""
+        place, gpu, most = self.placed[0], self.device == "gpu", max(self.blocks, key=lambda memory: memory.total)
+        free = f"of {size(place.gpus[0].free if gpu else place.memory)} free"
+        total = sum(memory.total for memory in self.blocks)
+        density = f"{total / self.sim.case.grid.count:.0f} bytes per cell"
+        if len(self.blocks) == 1:
+            yield Row("memory", f"{size(most.total)} {free}, {density}")
+        else:
+            about = "" if self.sim.step_cost.sample.complete else "about "
+            where = f"{about}{size(most.total)} in the largest block, {about}{size(total)} in all"
+            yield Row("memory", f"{where}, {density}, {free}{' per GPU' if gpu else ''}")
+        parts = {
+            "fields": most.fields,
+            "message buffers": most.buffers,
+            "flags and what other GPUs leave there": most.board,
+            "scalars": most.scalars,
+            "output": most.output,
+        }
+        yield Row("", ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes))
 
     def check(self) -> None:
         """Raises BadInput where the blocks need more memory than is free where they will live. The

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row
+from taskflow.common.units import duration, several
 from taskflow.flow.stability import shortest
 from taskflow.runs.state.setup import SimulationSetup
 
@@ -34,6 +37,18 @@ class StepCount:
     def range(self) -> tuple[int, ...]:
         """The number, or the least and the largest one."""
         return (self.count, self.most) if self.most > ALIKE * self.count else (max(self.count, self.most),)
+
+    def rows(self, seconds: float, *, bounded: bool, steady: bool) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: the time of a run whose steps take `seconds`, at most if `bounded`, and which
+        may end early if it becomes `steady`.
+        """
+        about = "at most some" if bounded else "about"
+        whole = " to ".join(duration(seconds * count) for count in self.range)
+        yield Row("time", f"{about} {duration(seconds)} per step, {whole} for the run (an estimate)")
+        *least, last = self.range
+        number = f"{'' if self.exact else 'about '}{f'{least[0]} to ' if least else ''}{several(last, 'step')}"
+        first = f", the first {self.first:.3g} long" if self.first and not self.exact else ""
+        yield Row("", f"{number}{first}: {self.basis}{', fewer if it gets steady' if steady else ''}")
 
 
 def count_steps(sim: SimulationSetup) -> StepCount:

@@ -16,6 +16,7 @@ import numpy as np
 
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput, named
+from taskflow.common.rows import Row
 from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runs.state.closed_faces import other_faces
@@ -185,11 +186,13 @@ class Origin:
         return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=kept, sums=self.sums)
 
     @property
-    def described(self) -> str:
+    def row(self) -> Row:
+        """The row of `taskflow check`."""
         if self.checkpoint is not None:
-            return f"{self.state.where}, time {self.state.time:g}, gone on with to the bit"
+            return Row("start", f"{self.state.where}, time {self.state.time:g}, gone on with to the bit")
         then = "" if self._on_charts else ", then made free of divergence"
-        return f"{self.state.where}; " + ("as it is" if self.kept else f"put on the grid{then}") + self._units
+        how = "as it is" if self.kept else f"put on the grid{then}"
+        return Row("start", f"{self.state.where}; {how}{self._units}")
 
     @property
     def _units(self) -> str:

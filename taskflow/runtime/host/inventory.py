@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +15,8 @@ from typing import TypeVar
 import psutil
 
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row
+from taskflow.common.units import size
 from taskflow.runtime.host.accelerators import Accelerator, accelerators
 from taskflow.runtime.machine.channel import PREFERENCE, channel_problem
 from taskflow.runtime.machine.channel.ucx import ways_between_hosts
@@ -63,6 +65,35 @@ class Inventory:
     ucx_problem: str | None
     ucx_ways: tuple[str, ...]
     infiniband: tuple[Port, ...]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield rows of `taskflow info`."""
+        yield Row("host", f"{self.host}: {self.processor}")
+        yield Row("cores", f"{self.cores} usable of {self.cores_of_host}")
+        yield Row("memory", f"{size(self.free)} free of {size(self.memory)}")
+        yield Row("compiler", self._compiler)
+        yield Row("kernels", self.cache_problem or f"kept in {self.cache}")
+        listed = ", ".join(f"{gpu.ordinal}: {gpu.name} with {size(gpu.memory)}" for gpu in self.gpus)
+        problem = self.gpu_problem and f"{'not usable' if self.gpus else 'none'}: {self.gpu_problem}"
+        yield Row("GPUs", "; ".join(filter(None, (listed, problem))))
+        yield Row("peer", self.peer_problem or "usable: shared memory, the channel between processes of this host")
+        ucx = self.ucx_problem or f"usable: the channel between hosts, by {', '.join(self.ucx_ways)}"
+        yield Row("ucxx", ucx)
+        yield Row("InfiniBand", self._infiniband)
+
+    @property
+    def _compiler(self) -> str:
+        if self.compiler is None:
+            return self.compiler_problem or ""
+        threads = "OpenMP" if self.compiler.parallel else "no OpenMP: kernels run on one core"
+        return f"{self.compiler.command[0]}, {self.compiler.version.splitlines()[0]}, {threads}"
+
+    @property
+    def _infiniband(self) -> str:
+        if not self.infiniband:
+            return "none"
+        problem = (self.ucx_problem and "not used without ucxx") or unused_ports(self.infiniband, self.ucx_ways)
+        return f"{', '.join(map(str, self.infiniband))}: {problem or 'used by UCX'}"
 
 
 def inventory() -> Inventory:

@@ -8,6 +8,8 @@ from graphlib import CycleError
 from itertools import product
 
 from taskflow.common.errors import RunFailed
+from taskflow.common.rows import Row
+from taskflow.common.units import several
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.proof.alike import form
 from taskflow.runtime.proof.cells import Cells, boxes, number_cells
@@ -138,6 +140,12 @@ class Proof:
         if self.faults:
             more = f"\n  and {len(self.faults) - 10} more" if len(self.faults) > 10 else ""
             raise RunFailed("the proof fails:\n  " + "\n  ".join(self.faults[:10]) + more)
+
+    def row(self) -> Row:
+        """Return the row of `taskflow check`. Raises RunFailed if something is wrong."""
+        self.hold()
+        ordered, found = f"{self.pairs:,} interfering pairs are ordered", f"{self.reads:,} reads find"
+        return Row("proof", f"{several(self.templates, 'template')}: {ordered}, {found} what the program means")
 
 
 def prove(

@@ -17,6 +17,8 @@ from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.hexahedra import centres
+from taskflow.common.rows import Row
+from taskflow.common.units import several, times
 from taskflow.flow.model import Ends
 from taskflow.flow.models.artificial_compressibility.equations import power_of_two
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
@@ -99,20 +101,20 @@ class ChartDomain(Domain):
         """A length between those of the least and of the largest cell, a power of two."""
         return unit_of(self.grid)
 
-    def described(self) -> Iterator[str]:
+    def rows(self) -> Iterator[Row]:
         grid = self.grid
-        seams = f"{len(grid.seams)} seam{'s' * (len(grid.seams) != 1)}"
-        yield f"{self.table.size}{' in two dimensions' if self.flat else ''}, {seams}"
+        seams = several(len(grid.seams), "seam")
+        yield Row("grid", f"{self.table.size}{' in two dimensions' if self.flat else ''}, {seams}")
         for number, chart in enumerate(grid.charts[:LISTED], start=1):
-            yield f"chart {number}: {' x '.join(map(str, chart.cells))} cells"
+            yield Row("", f"chart {number}: {times(chart.cells)} cells")
         if len(grid.charts) > LISTED:
-            yield f"and {len(grid.charts) - LISTED} charts more"
-        yield f"sides: {', '.join(grid.sides)}"
+            yield Row("", f"and {len(grid.charts) - LISTED} charts more")
+        yield Row("", f"sides: {', '.join(grid.sides)}")
 
     def counted(self, blocks: Triple) -> str:
         return str(blocks[2])
 
-    def shares(self, partition: Partition) -> Iterator[str]:
+    def shares(self, partition: Partition) -> Iterator[Row]:
         charts = partition.region.charts
         if len(partition) == 1:
             return
@@ -125,9 +127,9 @@ class ChartDomain(Domain):
                 for number, (n, chart) in enumerate(zip(of, charts, strict=True), start=1) if n
             ]  # fmt: skip
             listed = parts if len(parts) <= LISTED else [*parts[:LISTED], f"and {len(parts) - LISTED} charts more"]
-            yield f"block {block}: {sum(of):,} cells, {', '.join(listed)}"
+            yield Row("", f"block {block}: {sum(of):,} cells, {', '.join(listed)}")
         if len(partition) > LISTED:
-            yield f"and {len(partition) - LISTED} blocks more"
+            yield Row("", f"and {len(partition) - LISTED} blocks more")
 
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
         mapped = atlas(self.grid, ghost)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.timing.schedule import Every, Tick
 from taskflow.cases.timing.steady import Measure, Settled, StateWatch
 from taskflow.common.errors import RunFailed
+from taskflow.common.rows import Row
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE, Convergence
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.measures import largest
@@ -100,7 +101,6 @@ class ResidualCriterion(Settled):
     accept: bool
     thickness: tuple[float, float]
     patience: int = PATIENCE
-    label: ClassVar[str] = "steady"
 
     @property
     def creeping(self) -> str:
@@ -131,12 +131,10 @@ class ResidualCriterion(Settled):
     def watch(self, shard: Shard, measure: Measure) -> ResidualWatch:
         return ResidualWatch(self, measure)
 
-    def described(self) -> tuple[str, str]:
+    def rows(self) -> Iterator[Row]:
         otherwise = "ends the run" if self.accept else "is an error"
-        return (
-            f"when each residual has fallen to {self.tolerance:g} of its largest value so far",
-            f"a fall of less than 10 % in {self.patience} steps {otherwise}",
-        )
+        yield Row("steady", f"when each residual has fallen to {self.tolerance:g} of its largest value so far")
+        yield Row("", f"a fall of less than 10 % in {self.patience} steps {otherwise}")
 
 
 class ResidualWatch(StateWatch):
@@ -202,19 +200,19 @@ class InnerCriterion(Settled):
 
     model: ArtificialCompressibility
     domain: ChartDomain
-    label: ClassVar[str] = "inner"
 
     def watch(self, shard: Shard, measure: Measure) -> InnerWatch:
         return InnerWatch(self, shard)
 
-    def described(self) -> tuple[str, str]:
+    def rows(self) -> Iterator[Row]:
         real, speed = self.model.real, self.model.speed
         assert real is not None
-        return (
+        yield Row(
+            "inner",
             f"a step ends when its residuals have fallen to {real.tolerance:g} of those at its beginning, and"
             f" max |div u| to {DIVERGENCE * speed / real.length:.3g}",
-            f"looked at every {self.model.look} steps of pseudo-time, of which {real.iterations} at most",
         )
+        yield Row("", f"looked at every {self.model.look} steps of pseudo-time, of which {real.iterations} at most")
 
 
 class InnerWatch(StateWatch):

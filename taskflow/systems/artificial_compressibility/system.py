@@ -22,6 +22,7 @@ from taskflow.cases.tables.method import METHOD
 from taskflow.cases.tables.motion import placed
 from taskflow.cases.timing.schedule import Clock
 from taskflow.common.caching import cached_property
+from taskflow.common.rows import Row
 from taskflow.flow import Fluid
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
@@ -266,28 +267,28 @@ class CompressibilitySystem(System):
     def cautions(self) -> tuple[str, ...]:
         return *super().cautions, *cautions(self.sim.case, self.model, self.domain.thickness)
 
-    def described(self) -> Iterator[tuple[str, str]]:
+    def solver_rows(self) -> Iterator[Row]:
         method, precision = self.model.method, self.sim.case.machine.precision
-        yield "method", f"artificial compressibility, {self.model.marched}; {precision} precision"
+        yield Row("method", f"artificial compressibility, {self.model.marched}; {precision} precision")
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
         damped = f"damping {method.damping} of {method.fourth:g}"
-        yield "", f"{method.flux} fluxes, {damped if method.flux == 'central' else f'{method.reconstruction}{limited}'}"
-        b = method.least_compressibility(self.speed)
-        yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
+        scheme = damped if method.flux == "central" else f"{method.reconstruction}{limited}"
+        yield Row("", f"{method.flux} fluxes, {scheme}")
+        b = f"{'at least ' if method.local else ''}{method.least_compressibility(self.speed):.4g}"
+        yield Row("", f"compressibility {b}, reference speed {self.speed:.4g}")
 
-    def details(self) -> Iterator[tuple[str, str]]:
+    def rows(self, cost: StepCost) -> Iterator[Row]:
+        yield from super().rows(cost)
         if several := self.model.several(self.sim.dtype):
             told = [f"{field.nbytes} of {field.name}" for field in several if field.values > 1]
             if rounded := sum(field.nbytes for field in several if field.values == 1):
                 told.append(f"{rounded} of vectors and flow in single precision")
-            yield "cells", f"bytes of each: {', '.join(told)}"
+            yield Row("cells", f"bytes of each: {', '.join(told)}")
         if self.sim.case.turbulence:
-            yield "eddies", eddies_described(self.sim.case)
-
-    def stencils(self, cost: StepCost) -> Iterator[tuple[str, str]]:
+            yield Row("eddies", eddies_described(self.sim.case))
         of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}
-        told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
-        yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
+        depths = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
+        yield Row("stencil", f"layers of cells that are read around a cell: {', '.join(depths)}")
 
     @property
     def report(self) -> dict[str, Any]:

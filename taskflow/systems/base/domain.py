@@ -5,7 +5,7 @@ case on its blocks before any equations.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from taskflow.cases.tables.grid import width_ratios
 from taskflow.cases.tables.probes import Across
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
+from taskflow.common.rows import Row
+from taskflow.common.units import times
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.model import Ends
 from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSeries, starts_of
@@ -66,15 +68,15 @@ class Domain(ABC):
         return {}
 
     @abstractmethod
-    def described(self) -> Iterator[str]:
-        """Lines that `taskflow check` says of them."""
+    def rows(self) -> Iterator[Row]:
+        """Yield rows of `taskflow check`."""
 
     @abstractmethod
     def counted(self, blocks: Triple) -> str:
         """A number of blocks, in words."""
 
-    def shares(self, partition: Partition) -> Iterator[str]:
-        """Lines on what each block has, where that is not plain."""
+    def shares(self, partition: Partition) -> Iterator[Row]:
+        """Yield rows on the cells of each block, unless all blocks have equal parts of a box."""
         yield from ()
 
     @abstractmethod
@@ -136,20 +138,22 @@ class BoxDomain(Domain):
     def closeness(self) -> float:
         return sum(1 / self.grid.narrowest(axis) for axis in range(3))
 
-    def described(self) -> Iterator[str]:
+    def rows(self) -> Iterator[Row]:
         grid = self.grid
         mean = "" if all(grid.uniform) else " on average"
-        yield f"{_times(grid.cells)} cells of {_times(f'{d:.6g}' for d in grid.spacing)}{mean}"
+        yield Row("grid", f"{times(grid.cells)} cells of {times(f'{d:.6g}' for d in grid.spacing)}{mean}")
         for axis, name in enumerate("xyz"):
             if not grid.uniform[axis]:
                 widths, ratio = grid.widths(axis), width_ratios(grid, axis).max(initial=1.0)
                 narrow, wide = widths.min(), widths.max()
-                yield f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
+                text = f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
+                yield Row("", text)
                 if ratio > SMOOTH:
-                    yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
+                    text = f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
+                    yield Row("", text, "warning")
 
     def counted(self, blocks: Triple) -> str:
-        return _times(blocks)
+        return times(blocks)
 
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
         return Partition(Region(self.grid.box, fields, self.grid.periodic, ghost), blocks, redundant=1)
@@ -188,10 +192,6 @@ class BoxDomain(Domain):
             slots=slots,
         )
         return whole if plane is None else whole.layer(plane.axis, self.layers(plane)[0].lo[plane.axis])
-
-
-def _times(counts: Iterable[object]) -> str:
-    return " x ".join(map(str, counts))
 
 
 @dataclass(frozen=True, eq=False)

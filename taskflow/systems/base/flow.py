@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any, ClassVar
 
 from taskflow.cases import FACES
@@ -19,12 +19,14 @@ from taskflow.cases.tables.magnitudes import Magnitudes
 from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row, labelled, warning_rows
 from taskflow.flow import Monitor
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
-from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.model import VELOCITY
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.systems.base.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.systems.base.given import GivenRanges, coarse, given
@@ -32,6 +34,7 @@ from taskflow.systems.base.onset import Causes
 from taskflow.systems.base.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.systems.base.reach import out_of_reach
 from taskflow.systems.base.scales import Scales, advective_rate, peclet, scales
+from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.system import System, moment
 from taskflow.systems.base.timed import TimedNumbers, timed_numbers, times
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody
@@ -271,16 +274,18 @@ class FlowSystem(System):
                 warnings += [force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid)]
         return tuple(warning for warning in warnings if warning)
 
-    def details(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on bodies that move, openings, forces and eddies."""
+    def rows(self, cost: StepCost) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: equations, bodies, openings, forces and eddies."""
+        yield from super().rows(cost)
         carried = (table.described(self.sim.case.body.gravity) for table in self.sim.case.particles)
         forces = (table.described for table in self.sim.case.forcing)
-        parts = {"motion": self._motions(), "openings": self._openings(), "forcing": forces, "particles": carried}
+        openings = chain(self.inflows.described(), outflows_described(self.model))
+        parts = {"motion": self._motions(), "openings": openings, "forcing": forces, "particles": carried}
         for label, lines in parts.items():
-            yield from zip(chain([label], repeat("")), lines, strict=False)
+            yield from labelled(label, lines)
         if self.sim.case.turbulence:
-            yield "eddies", turbulence_described(self.sim.case)
-        yield from (("warning", words) for words in coarse(self.given, peclet(self.sim, self.model, self.inflows)))
+            yield Row("eddies", turbulence_described(self.sim.case))
+        yield from warning_rows(coarse(self.given, peclet(self.sim, self.model, self.inflows)))
 
     def _motions(self) -> Iterator[str]:
         """A line for each body that moves."""
@@ -290,11 +295,3 @@ class FlowSystem(System):
                 continue
             when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"
             yield f"{name}: its surface moves at {max(map(body.speed, path)):.4g} at most {when}"
-
-    def _openings(self) -> Iterator[str]:
-        """A line for each side where fluid enters or leaves."""
-        for face in self.inflows.profiles:
-            speeds = self.inflows.inward(face, 0.0)
-            often = " at first, and changes in time" if self.inflows.varies else ""
-            yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
-        yield from outflows_described(self.model)

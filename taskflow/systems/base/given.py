@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.cases import Case
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.measures.extremes import Extremes, Range
-from taskflow.flow.model import FlowModel
 from taskflow.output.store.metadata import GIVEN
 from taskflow.runtime.regions import Box
 

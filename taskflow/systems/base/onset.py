@@ -9,7 +9,8 @@ import numpy as np
 
 from taskflow.common.caching import cached_property
 from taskflow.flow import ConvectiveOutflow, Inflow, PressureOutflow, Wall
-from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.flow_model import FlowModel
+from taskflow.flow.model import VELOCITY
 from taskflow.flow.stability import Onset
 from taskflow.runtime.regions import Box, Triple
 from taskflow.systems.base.domain import CaseOnBlocks

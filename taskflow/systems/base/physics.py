@@ -14,9 +14,9 @@ from taskflow.cases import FACES, MODELS, SCHEMES, Case, Heat, PassiveScalar
 from taskflow.cases.tables.scalars import Sources
 from taskflow.cases.tables.timed import Value, changes, placed
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
-from taskflow.flow.model import FlowModel
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple

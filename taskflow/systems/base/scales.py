@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import StaggeredGrid, on_face
-from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.model import VELOCITY
 from taskflow.systems.base.domain import CaseOnBlocks
 from taskflow.systems.base.timed import largest as largest_in_time
 from taskflow.systems.initial.fields import largest

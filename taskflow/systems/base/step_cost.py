@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from taskflow.common.caching import cached_property
+from taskflow.common.rows import Row
+from taskflow.common.units import several, size
 from taskflow.runtime.regions import Box, Partition, triple
 from taskflow.runtime.tasks import (
     Analysis,
@@ -190,3 +192,33 @@ class StepCost:
     def bytes_of(self, launches: Iterable[Launch]) -> int:
         """The bytes that some launches must move through memory."""
         return sum(moved(launch, self.partition) for launch in launches)
+
+    def rows(self, rounds: Mapping[str, float], iteration: str, bandwidth: float) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: memory traffic of a step and of its tasks.
+
+        `iteration` names a repetition of `rounds`, `bandwidth` is that of a copy in bytes per second.
+        """
+        cells, nbytes, most = self.partition.region.count, self.nbytes(rounds), "at most " if self.bounded else ""
+        copy = f"a copy reaches {size(bandwidth)}/s (measured now)"
+        yield Row("step", f"moves {most}{size(nbytes)}, {nbytes / cells:.0f} bytes per cell; {copy}")
+        if rounds:
+            number = max(rounds.values())
+            each = (nbytes - self.nbytes(dict.fromkeys(rounds, 0.0))) / cells / number
+            share = f"of these {each:.0f} bytes per cell in each {iteration}"
+            yield Row("", f"{share}, for {number:.0f} of them: how many it will take nobody knows before")
+        yield Row("tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes")
+        for row in table(self.parts, rounds, self.partition):
+            fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
+            line = f"{row.nbytes / cells:>10.1f}  {row.launches:>5.0f}  {row.task:<18}  {fields}"
+            yield Row("", line.rstrip())
+
+    def message_rows(self, rounds: Mapping[str, float], iteration: str) -> Iterator[Row]:
+        """Yield rows of `taskflow check`: messages of the busiest block of a sample, and of all blocks."""
+        sample, most, total = self.sample, max(self.traffic), sum(self.traffic, Traffic())
+        looked, about = ("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about ")
+        repeated = "what it repeats counted once" if self.bounded else f"with one {iteration}"
+        once = f" ({repeated})" if self.bounded or rounds else ""
+        sent = f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once}"
+        yield Row("messages", f"{sent} from the busiest block{looked}")
+        kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
+        yield Row("", f"{about}{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}")

@@ -15,6 +15,7 @@ from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.cases.timing.steady import Settled, SteadyCriterion
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
@@ -244,17 +245,15 @@ class System(SystemType, ABC):
         """Warnings of what the case may not mean."""
         return ()
 
-    def described(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line that `taskflow check` says of it, before those of bodies."""
-        yield "model", f"{self.claims}; {self.sim.case.machine.precision} precision"
+    def rows(self, cost: StepCost) -> Iterator[Row]:
+        """Yield rows of `taskflow check` on a case whose steps have this cost: equations and bodies."""
+        yield from self.solver_rows()
+        if self.sim.survey:
+            yield from self.sim.survey.rows()
 
-    def details(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line that it says after those of bodies."""
-        yield from ()
-
-    def stencils(self, cost: StepCost) -> Iterator[tuple[str, str]]:
-        """Label and text of the lines, behind these, on how far the kernels of a step read: here none."""
-        yield from ()
+    def solver_rows(self) -> Iterator[Row]:
+        """Yield rows on the equations and their solver."""
+        yield Row("model", f"{self.claims}; {self.sim.case.machine.precision} precision")
 
     @property
     def report(self) -> dict[str, Any]:

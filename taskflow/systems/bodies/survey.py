@@ -10,6 +10,8 @@ import numpy as np
 
 from taskflow.cases import FACES
 from taskflow.common.errors import BadInput
+from taskflow.common.rows import Row, warning_rows
+from taskflow.common.units import several
 from taskflow.runtime.regions import Box, Triple, hull, triple
 from taskflow.runtime.tasks import frame
 from taskflow.systems.bodies.bodies import Bodies
@@ -28,6 +30,10 @@ class BodyPart:
     volume: float
     gap: int | None
 
+    def __str__(self) -> str:
+        gap = "no gap beside it" if self.gap is None else f"smallest gap {several(self.gap, 'cell')}"
+        return f"{several(self.cells, 'cell')}, volume {self.volume:.6g}, {gap}"
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -37,6 +43,12 @@ class Survey:
     parts: tuple[BodyPart, ...]
     fluid: float
     warnings: tuple[str, ...] = field(default=())
+
+    def rows(self) -> Iterator[Row]:
+        """Yield rows of `taskflow check`."""
+        yield Row("bodies", f"{self.all}; {self.fluid:.2%} of the domain is fluid")
+        yield from (Row("", f"{part.name}: {part}") for part in self.parts)
+        yield from warning_rows(self.warnings)
 
 
 def survey(bodies: Bodies) -> Survey:

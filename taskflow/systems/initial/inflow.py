@@ -4,7 +4,7 @@ of them how much enters together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import ceil, log1p, log2
@@ -91,6 +91,13 @@ class Inflows:
             profile = _on_wall(value) if face in self.walls else _formula(value)
         with named(f"boundaries.{face}.{KEYS.get(name, 'velocity')}"):
             return profile(x[None, None, :], y[None, :, None], z[:, None, None], time)
+
+    def described(self) -> Iterator[str]:
+        """Yield a line for each side where fluid enters."""
+        for face in self.profiles:
+            speeds = self.inward(face, 0.0)
+            often = " at first, and changes in time" if self.varies else ""
+            yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
 
     def check(self, times: list[float]) -> None:
         """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""

@@ -10,6 +10,8 @@ import numpy as np
 
 from taskflow.cases import Case, SpectrumTable
 from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.common.rows import Row
+from taskflow.common.units import several
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.spectra import LineSpectra, ShellSpectra, Spectra
 from taskflow.flow.measures.statistics import SHARE, Statistics
@@ -41,6 +43,15 @@ class TimeAverages(Generic[Averaged]):
     def single(self) -> bool:
         """Whether each sample has a record of its own, which is that of its moment."""
         return self.afresh and self.write == self.every
+
+    def row(self, name: str, cells: int, nbytes: int, step: float) -> Row:
+        """Return the row of `taskflow check`: the bytes that a sample moves, next to those of a `step`."""
+        every = self.every
+        often = several(every.steps, "step") if every.steps else f"{every.time:g} of time"
+        part = f", {nbytes / step / every.steps:.1%} of what the steps move" if every.steps else ""
+        fields = several(len(self.statistics.roles), "field")
+        text = f"{name} of {fields}, sampled every {often}: {nbytes / cells:.0f} bytes per cell and sample{part}"
+        return Row("", text)
 
 
 class AverageRecorder:

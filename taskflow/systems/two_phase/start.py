@@ -18,6 +18,7 @@ from taskflow.cases.tables.initial import Function, Profile
 from taskflow.cases.tables.magnitudes import places_have_squares
 from taskflow.cases.tables.obstacles import SHAPES, ShapeTable
 from taskflow.common.errors import BadInput, named
+from taskflow.common.rows import Row, warning_rows
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.grid import Grid
 from taskflow.flow.operators.phases import Phases
@@ -98,14 +99,14 @@ class InitialPhases:
     both: bool
     radius: float
 
-
-def told(start: InitialPhases) -> Iterator[tuple[str, str]]:
-    """Label and text of what `taskflow check` says of them."""
-    yield "", f"phase 1 fills {start.share:.4g} of the domain, phase 2 {1 - start.share:.4g}"
-    if start.radius < FLAT:
-        yield "", f"smallest radius about {start.radius:.3g} cells: 95 % of the interface are bent less"
-    if start.radius < COARSE:
-        yield "warning", f"the smallest radius is {start.radius:.2g} cells; give more cells: {COARSE} or better ten"
+    def rows(self) -> Iterator[Row]:
+        """Yield rows of `taskflow check`."""
+        yield Row("", f"phase 1 fills {self.share:.4g} of the domain, phase 2 {1 - self.share:.4g}")
+        if self.radius < FLAT:
+            yield Row("", f"smallest radius about {self.radius:.3g} cells: 95 % of the interface are bent less")
+        if self.radius < COARSE:
+            few = f"the smallest radius is {self.radius:.2g} cells; give more cells: {COARSE} or better ten"
+            yield from warning_rows([few])
 
 
 def initial_phases(phi: Phi, grid: StaggeredGrid, points: int = POINTS) -> InitialPhases:

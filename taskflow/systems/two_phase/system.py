@@ -15,6 +15,7 @@ from taskflow.cases.tables.pressure import untransformed
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
+from taskflow.common.rows import Row, labelled
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
@@ -41,7 +42,6 @@ from taskflow.systems.two_phase.start import (
     initial_phases,
     long_cells,
     one_phase,
-    told,
 )
 from taskflow.systems.two_phase.tables import (
     FIELDS,
@@ -264,15 +264,16 @@ class TwoPhaseSystem(FlowSystem):
         alone = () if self._elsewhere else one_phase(case.own, self.start)
         return (*long, *out_of_reach(case, self.clock.limit), *capillary_out_of_reach(case), *alone)
 
-    def described(self) -> Iterator[tuple[str, str]]:
-        phases, model, start = self.phases, self.model, self.start
-        yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
-        yield from [("", "the interface begins where initial.source has it")] if self._elsewhere else told(start)
-        yield "pressure", described(self.sim.case, choice(self.sim.case))
-        yield from zip(("first step", ""), self._first_step(), strict=False)
+    def solver_rows(self) -> Iterator[Row]:
+        phases, model, precision = self.phases, self.model, self.sim.case.machine.precision
+        yield Row("phases", f"level set; ratio of densities {phases.ratio:g}; {precision} precision")
+        elsewhere = (Row("", "the interface begins where initial.source has it"),)
+        yield from elsewhere if self._elsewhere else self.start.rows()
+        yield Row("pressure", described(self.sim.case, choice(self.sim.case)))
+        yield from labelled("first step", self._first_step())
         if phases.surface_tension:
             wave = model.capillary * phases.capillary_step(min(model.grid.resolved))
-            yield "", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit"
+            yield Row("", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit")
 
     def _first_step(self) -> Iterator[str]:
         """Which bound sets the first step, and what the others would allow; the capillary one against them."""

@@ -24,8 +24,9 @@ from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity, te
 from taskflow.flow.boundaries.inflow import wall_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import NO_DRIVING
-from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.projection.first_pressure import first_pressure
 from taskflow.flow.models.projection.implicit import ImplicitDiffusion, factors
 from taskflow.flow.operators.momentum import momentum

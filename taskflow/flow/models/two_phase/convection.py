@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from taskflow.flow.boundaries.boundary import Boundaries, Value, impose, open_sides
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
-from taskflow.flow.model import FlowModel
 from taskflow.flow.models.two_phase.momentum import (
     QuickInTurn,
     Weno,

@@ -27,8 +27,9 @@ from taskflow.flow.boundaries.boundary import (
 )
 from taskflow.flow.boundaries.inflow import inflow_ghosts
 from taskflow.flow.boundaries.outflow import pressure_outlets
+from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
-from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, opened_high
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.momentum import (

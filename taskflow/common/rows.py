@@ -1,0 +1,35 @@
+"""Rows of reports: made by the room that has the numbers, printed by the command line, read by programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+
+class Row(NamedTuple):
+    """A line of a report. Without a label it continues the row above; `auto` marks a choice made for "auto"."""
+
+    label: str
+    text: str
+    kind: Literal["fact", "warning"] = "fact"
+    auto: bool = False
+
+    def __str__(self) -> str:
+        return self.text + auto(self.auto)
+
+
+def auto(chosen: bool) -> str:
+    """Return the mark of a choice made for "auto"."""
+    return " (auto)" if chosen else ""
+
+
+def labelled(label: str, texts: Iterable[str]) -> Iterator[Row]:
+    """Yield rows under one label."""
+    for text in texts:
+        yield Row(label, text)
+        label = ""
+
+
+def warning_rows(texts: Iterable[str]) -> Iterator[Row]:
+    """Yield a row for each warning."""
+    return (Row("warning", text, "warning") for text in texts)
