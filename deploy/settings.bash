@@ -5,7 +5,7 @@
 export DASK_CONFIG=${DASK_CONFIG:-$here/dask.yaml} TLS=${TLS:-$file.tls}
 # Paths that nobody else can change. -P: nothing is imported from the current folder.
 ownership() {
-    python -P -c 'import sys; from taskflow.ownership import main; sys.exit(main(*sys.argv[1:]))' "$@"
+    python -P -c 'import sys; from taskflow.common.ownership import main; sys.exit(main(*sys.argv[1:]))' "$@"
 }
 protocol=tcp
 if [[ $TLS != off ]]; then
