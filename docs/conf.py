@@ -13,8 +13,8 @@ project = "taskflow"
 author = copyright = "The taskflow developers"  # noqa: A001
 version = release = taskflow.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "sphinx-mathjax-offline"]
-extensions += ["sphinx_gallery.gen_gallery"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions += ["sphinx.ext.mathjax", "sphinx-mathjax-offline", "sphinx_gallery.gen_gallery"]
 myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 4
 exclude_patterns = ["images", "gallery/*.rst", "gallery/runs", "notes/history.md"]
