@@ -79,7 +79,8 @@ def constants(task: Task, hand: ByHand) -> dict[str, object]:
         "grid": hand.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "transport": TRANSPORT,
         "prandtl": PRANDTL, "width_square": MIXING, "walls": SMOOTH,
     }  # fmt: skip
-    known |= {"closure": task.constants[name](MIXING) for name in task.constants if name == "closure"}
+    if kind := task.constants.get("closure"):
+        known["closure"] = kind(MIXING)
     return {name: known[name] for name in task.constants}
 
 

@@ -83,7 +83,8 @@ def register(name: str, system: Kind) -> None:
 
 def replacements() -> tuple[type[Table], ...]:
     """The kinds of tables, and of those in lists, that systems read with keys of their own."""
-    return tuple(kind for system in SYSTEMS.loaded.values() for kind in (*system.instead.values(), *system.lists.values()))
+    systems = SYSTEMS.loaded.values()
+    return tuple(kind for system in systems for kind in (*system.instead.values(), *system.lists.values()))
 
 
 class Method(Table):

@@ -18,8 +18,9 @@ class Closure:
 
         FN real viscosity(const Closure& model, const Local& q)
 
-    The members of `q` are `gradient.of[i][j]` = du_i/dx_j, `change.of[i][j]`, the change of u_i over one cell along grid
-    line j (on a box h_j du_i/dx_j), and `filter_square`, the 2/3 power of the cell volume, if the closure is `filtered`.
+    The members of `q` are `gradient.of[i][j]` = du_i/dx_j; `change.of[i][j]`, the change of u_i over one cell along
+    grid line j (on a box h_j du_i/dx_j); and, if the closure is `filtered`, `filter_square`, the 2/3 power of the cell
+    volume.
 
     Parameters
     ----------
@@ -36,10 +37,10 @@ class Closure:
     filtered: ClassVar[bool] = True
     """Whether the viscosity depends on the filter width, `q.filter_square`."""
     damps: ClassVar[bool] = False
-    """Whether it needs damping at walls: van Driest's, which shortens the filter width, is then the default on boxes."""
+    """Whether it needs damping at walls. On boxes van Driest's, which shortens the filter width, is then the default."""
     dimensionless: ClassVar[bool] = False
-    """Whether all numbers are dimensionless. Kernels on body-fitted grids may then compute in units of the cell size, which
-    keeps very small and very large cells within the range of single precision."""
+    """Whether all numbers are dimensionless. Kernels on body-fitted grids may then compute in units of the cell size,
+    which keeps very small and very large cells within the range of single precision."""
 
     @classmethod
     def numbers(cls) -> dict[str, float]:
@@ -77,8 +78,8 @@ def register_closure(name: str, closure: type[Closure]) -> None:
     ----------
     name : str
     closure : type
-        A class derived from `Closure`. Blocks in other processes receive it with the case: its module has to be importable
-        there, unless it is that of a script or notebook.
+        A class derived from `Closure`. Blocks in other processes receive it with the case. Its module has to be
+        importable there, unless it is that of a script or notebook.
 
     Raises
     ------

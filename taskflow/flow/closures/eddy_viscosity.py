@@ -51,8 +51,9 @@ def eddies(
     """Eddy viscosity nu_t of a closure in cells; eddy = max of nu_t, rate as in `advective_rate`.
 
     `width_square` is the square of the filter width if all cells are equal, else 1, and None for closures without a
-    filter. Smooth `walls` shorten the filter width by 1 - exp(-y+ / 26). In bodies, by the flags in `solid`, nu_t is 0. A
-    neighbour in a body has minus the velocity of the cell, which makes it 0 on the face between them; bodies do not damp.
+    filter. Smooth `walls` shorten the filter width by 1 - exp(-y+ / 26). In bodies, by the flags in `solid`, nu_t is 0.
+    A neighbour in a body has minus the velocity of the cell, which makes it 0 on the face between them. Bodies do not
+    damp.
     """
 
 
