@@ -37,7 +37,7 @@ class Closure:
     filtered: ClassVar[bool] = True
     """Whether the viscosity depends on the filter width, `q.filter_square`."""
     damps: ClassVar[bool] = False
-    """Whether it needs damping at walls. On boxes van Driest's, which shortens the filter width, is then the default."""
+    """Whether it needs damping at walls: on boxes the filter width is then shortened as by van Driest."""
     dimensionless: ClassVar[bool] = False
     """Whether all numbers are dimensionless. Kernels on body-fitted grids may then compute in units of the cell size,
     which keeps very small and very large cells within the range of single precision."""

@@ -16,11 +16,13 @@ name, such as `Closure.h`: another package gives a kernel one function in this w
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -93,7 +95,7 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
     if not is_dataclass(constant):
         raise KernelError(f"a kernel's constant has to be an int, bool, float or a dataclass, not {constant!r}")
     kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, LookupTable: ADDRESS}
-    members, hints = [], get_type_hints(constant)
+    members, hints = [], _hints(constant)
     for name, hint in ((field.name, hints[field.name]) for field in fields(constant)):
         if is_dataclass(hint) and not fields(hint):
             continue  # a choice that the text is compiled for
@@ -104,6 +106,18 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
             raise KernelError(f"{constant.__name__}.{name}: {hint} is not {possible}")
         members.append((name, kinds[base], many))
     return members
+
+
+def _hints(constant: type) -> dict[str, Any]:
+    """The types of the fields of a dataclass. Other annotations are left alone: in the process of a block the module of
+    a class from a script or a notebook does not have the names in them, such as ClassVar.
+    """
+    names, hints = {field.name for field in fields(constant)}, dict[str, Any]()
+    for kind in reversed(constant.__mro__):
+        own = {name: hint for name, hint in vars(kind).get("__annotations__", {}).items() if name in names}
+        module = sys.modules.get(kind.__module__)
+        hints |= get_type_hints(SimpleNamespace(__annotations__=own), vars(module) if module else {})
+    return hints
 
 
 def _struct(constant: type, real: np.dtype) -> str:
