@@ -110,13 +110,13 @@ class TurbulenceTable(Table):
     """Large-eddy simulation."""
 
     model: Text = entry(
-        "the subgrid-scale model, one of these or [a closure of your own](../howto/own_closure.md)",
+        "subgrid-scale model: one of these, or [a closure of your own](../howto/own_closure.md)",
         remedy=unchosen(None, [*CLOSURES.own]),
     )
-    constant: NonNegative | None = optional("of the model")
-    constants: dict[str, Number] | None = optional("other numbers of a closure of your own, by name")
+    constant: NonNegative | None = optional("model constant")
+    constants: dict[str, Number] | None = optional("other numbers of a closure of your own, by name: `{ name = value }`")
     prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
-    damping: Literal["van-driest", "none"] | None = optional("at smooth walls, of models that need it")
+    damping: Literal["van-driest", "none"] | None = optional("damping at smooth walls, of models that need it")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -150,7 +150,8 @@ class TurbulenceTable(Table):
         keys["model"]["enum"] = [*kinds]
         keys["constant"][OTHERWISE] = ", ".join(f"`{name}` {kind().constant:g}" for name, kind in kinds.items())
         needed = ", ".join(f"`{name}`" for name, kind in kinds.items() if kind.damps)
-        keys["damping"][OTHERWISE] = f"{needed} `van-driest`"
+        keys["constants"][OTHERWISE] = "those of the closure"
+        keys["damping"][OTHERWISE] = f"`van-driest` of {needed}"
         return made
 
     @property
