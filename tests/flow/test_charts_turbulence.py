@@ -62,10 +62,11 @@ def eddying(real, device, *, uniform=False, cells=CELLS) -> ByHand:
 
 def with_eddies(made: ByHand, name: str, *, planar=False) -> None:
     """nu_t by a kernel."""
-    closure, scale = MODELS[name], eddies.ScaleInPlane() if planar else eddies.Scale()
+    closure, factors = MODELS[name], eddies.UnitFactorsInPlane() if planar else eddies.UnitFactors()
     made.fields["filter_square"] = (np.cbrt(geometry(made)[1]) ** 2).astype(made.real)
     width = "filter_square" if closure.filtered else None
-    made.run(eddies.eddies_on_charts(VELOCITY, "metrics", width, "nu_t", over=made.box, closure=closure, scale=scale))
+    how = {"closure": closure, "factors": factors}
+    made.run(eddies.eddies_on_charts(VELOCITY, "metrics", width, "nu_t", over=made.box, **how))
 
 
 def modelled(name: str, g, d, volumes):

@@ -36,10 +36,10 @@ def test_on_a_box_it_is_what_numpy_has(walls, cells, real, device):
 def test_on_skewed_cells_it_is_what_numpy_has(planar, real, device):
     made, how = hand(real, device, uniform=False), Discretisation(0.03, 1.3, planar=planar)
     made.fill(["nu_t"], seed=13)
-    scale = eddies.ScaleInPlane() if planar else eddies.Scale()
+    factors = eddies.UnitFactorsInPlane() if planar else eddies.UnitFactors()
     closure = MinimumDissipation(0.2)
     made.run(eddies.eddies_on_charts(
-        VELOCITY, "metrics", None, "nu_t", over=made.box, closure=closure, scale=scale
+        VELOCITY, "metrics", None, "nu_t", over=made.box, closure=closure, factors=factors
     ))  # fmt: skip
     u = np.stack([made.fields[name].astype("f8") for name in VELOCITY])
     g, d = charts_turbulence.gradient(u, *geometry(made), how), charts_turbulence.along(u, how)

@@ -114,7 +114,7 @@ class TurbulenceTable(Table):
         remedy=unchosen(None, [*CLOSURES.own]),
     )
     constant: NonNegative | None = optional("model constant")
-    constants: dict[str, Number] | None = optional("other numbers of a closure of your own, by name: `{ name = value }`")
+    constants: dict[str, Number] | None = optional("other numbers of a closure of your own: `{ name = value }`")
     prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
     damping: Literal["van-driest", "none"] | None = optional("damping at smooth walls, of models that need it")
 
@@ -134,7 +134,7 @@ class TurbulenceTable(Table):
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         kind, filled = _known(values), dict(values)
         if kind is not None and not present(values, "constant"):
-            filled["constant"] = kind().constant
+            filled["constant"] = _closure(kind, {}).constant
         numbers, given = kind.numbers() if kind else {}, values.get("constants") or {}
         if numbers and isinstance(given, Mapping):
             filled["constants"] = {**numbers, **given}
@@ -148,7 +148,9 @@ class TurbulenceTable(Table):
         kinds, _ = CLOSURES.available()
         keys = made["properties"]
         keys["model"]["enum"] = [*kinds]
-        keys["constant"][OTHERWISE] = ", ".join(f"`{name}` {kind().constant:g}" for name, kind in kinds.items())
+        keys["constant"][OTHERWISE] = ", ".join(
+            f"`{name}` {_closure(kind, {}).constant:g}" for name, kind in kinds.items()
+        )
         needed = ", ".join(f"`{name}`" for name, kind in kinds.items() if kind.damps)
         keys["constants"][OTHERWISE] = "those of the closure"
         keys["damping"][OTHERWISE] = f"`van-driest` of {needed}"

@@ -53,9 +53,10 @@ def _usable(kind: object) -> None:
     """Raises TypeError or what its text raises if a value is no complete class of closures."""
     if not (isinstance(kind, type) and issubclass(kind, Closure) and "__dataclass_fields__" in vars(kind)):
         raise TypeError("a closure is a frozen dataclass derived from taskflow.flow.closures.Closure")
-    for name, kinds in {"title": str, "functions": (str, Path)}.items():
-        if not isinstance(getattr(kind, name, None), kinds):
-            raise TypeError(f"{name} has to be {'text' if kinds is str else 'a kernel text or its path'}")
+    if not isinstance(getattr(kind, "title", None), str):
+        raise TypeError("title has to be text")
+    if not isinstance(getattr(kind, "functions", None), str | Path):
+        raise TypeError("functions has to be a kernel text, or the path of its file")
     if isinstance(kind.functions, Path):
         kind.functions.read_text(encoding="utf-8")
     if kind.damps and not kind.filtered:

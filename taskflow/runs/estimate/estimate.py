@@ -126,10 +126,9 @@ class Estimate(Needs):
         mapper = Mapper(sim.case.machine.overlap, debug=debug)
         return prove(sim.partition, programs, mapper, hardware, start=start)
 
-
     def compile_others(self) -> int:
         """Compile the kernels of other packages in the start and in a step; return how many there are."""
-        sim, device = self.sim, open_device(self.device, self.threads if self.device == "cpu" else 1)
+        sim, device = self.sim, open_device("gpu") if self.device == "gpu" else open_device("cpu", self.threads)
         programs = (record(program, Roles.of(tuple(sim.partition.fields))) for program in (sim.model.start, sim.step))
         return compile_others([one for launches, _ in programs for one in launches], sim.partition, device)
 

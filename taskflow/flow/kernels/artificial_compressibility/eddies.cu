@@ -56,7 +56,7 @@ FN None in_cell(None, Index, real) { return {}; }
 FN real in_cell(In filter_square, Index c, real area) { return area * filter_square[c]; }
 
 TASK eddies_on_charts(Range range, In u, In v, In w, InValues<10> metrics OPTIONAL(filter_square), Out nu_t, Closure closure,
-                      Scale scale) {
+                      UnitFactors factors) {
   STRIDES(range)
   const Stored m{metrics};
   for_cells(range, CELL(c) {
@@ -65,7 +65,7 @@ TASK eddies_on_charts(Range range, In u, In v, In w, InValues<10> metrics OPTION
 #else
     const Changes d[AXES] = {changes(u, v, w, c, X), changes(u, v, w, c, Y), changes(u, v, w, c, Z)};
 #endif
-    const auto filter = in_cell(filter_square, c, scale.area);
-    nu_t[c] = scale.viscosity * viscosity(closure, local(gradient(m, c, d, scale.per_length), along_lines(d), filter));
+    const auto filter = in_cell(filter_square, c, factors.area);
+    nu_t[c] = factors.viscosity * viscosity(closure, local(gradient(m, c, d, factors.per_length), along_lines(d), filter));
   });
 }

@@ -32,7 +32,7 @@ METRICS = Read[SHORT] * 10
 
 
 @dataclass(frozen=True)
-class Scale:
+class UnitFactors:
     """Factors from the unit of length of metrics and filter to the unit of a closure, and of its viscosity to the case:
     powers of two, which change no digit. A gradient reads all six neighbours.
     """
@@ -42,12 +42,12 @@ class Scale:
     viscosity: float = 1.0
 
     @classmethod
-    def of(cls, closure: Closure, unit: float) -> Scale:
+    def of(cls, closure: Closure, unit: float) -> UnitFactors:
         """The factors for a closure, which may compute in the `unit` of metrics if its numbers have no dimension."""
         return cls(viscosity=unit) if closure.dimensionless else cls(per_length=1 / unit, area=unit**2)
 
 
-class ScaleInPlane(Scale):
+class UnitFactorsInPlane(UnitFactors):
     """Charts one cell thick along z: nothing changes along that."""
 
     defines: ClassVar[tuple[str, ...]] = ("PLANAR",)
@@ -56,8 +56,9 @@ class ScaleInPlane(Scale):
 
 @task(kernel=TEXT)
 def eddies_on_charts(
-    velocity: VELOCITY, metrics: METRICS, filter_square: Read | None, nu_t: Write, *, closure: Closure, scale: Scale
-) -> None:
+    velocity: VELOCITY, metrics: METRICS, filter_square: Read | None, nu_t: Write,
+    *, closure: Closure, factors: UnitFactors,
+) -> None:  # fmt: skip
     """Eddy viscosity nu_t of a closure in cells; only closures with a filter read its square."""
 
 
@@ -69,9 +70,9 @@ def eddy_viscosity(
     filter are in a `unit` of length, nu_t is in the units of the case.
     """
     closure, velocity = turbulence.model, (f.u, f.v, f.w)
-    scale = (ScaleInPlane if planar else Scale).of(closure, unit)
+    factors = (UnitFactorsInPlane if planar else UnitFactors).of(closure, unit)
     width = f[FILTER] if closure.filtered else None
-    yield eddies_on_charts(velocity, f.metrics, width, f.nu_t, over=cells, closure=closure, scale=scale)
+    yield eddies_on_charts(velocity, f.metrics, width, f.nu_t, over=cells, closure=closure, factors=factors)
     for side in sides:
         on_side = Mirror(-1.0 if side.kind == "wall" else 1.0, 0.0)
         for face, ghosts in side.layers.items():
