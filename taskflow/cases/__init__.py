@@ -7,13 +7,13 @@ from taskflow.cases.case import Case
 from taskflow.cases.tables.boundaries import FACES, Boundaries, Boundary
 from taskflow.cases.tables.control import SCHEMES, Output, Time
 from taskflow.cases.tables.grid import GridTable
-from taskflow.cases.tables.physics import MODELS, FluidTable, Heat
+from taskflow.cases.tables.physics import FluidTable, Heat
 from taskflow.cases.tables.pressure import PressureTable
 from taskflow.cases.tables.probes import Probe, SurfaceTable
 from taskflow.cases.tables.scalars import PassiveScalar
 from taskflow.cases.tables.statistics import SpectrumTable
 
 __all__ = [
-    "FACES", "MODELS", "SCHEMES", "Boundaries", "Boundary", "Case", "FluidTable", "GridTable", "Heat", "Output",
+    "FACES", "SCHEMES", "Boundaries", "Boundary", "Case", "FluidTable", "GridTable", "Heat", "Output",
     "PassiveScalar", "PressureTable", "Probe", "SpectrumTable", "SurfaceTable", "Time",
 ]  # fmt: skip

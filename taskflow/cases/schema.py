@@ -13,7 +13,7 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import ProfileTable
 from taskflow.cases.language.table import OTHERWISE, REMEDY, Table, written
 from taskflow.cases.tables.initial import Function, Given, GivenState
-from taskflow.cases.tables.method import ALL, Kind, available
+from taskflow.cases.tables.method import ALL, SYSTEMS, Kind
 from taskflow.cases.tables.timed import TimeFunction, TimeTable
 from taskflow.cases.timing.schedule import Every
 
@@ -81,7 +81,7 @@ def schema() -> dict[str, Any]:
     """The schema of a case file, as JSON's types, with the tables of all systems that are installed."""
     made = {"$schema": DIALECT, **_for_editors(described()), "title": "A case of taskflow"}
     made["additionalProperties"] = False
-    for system in available()[0].values():
+    for system in SYSTEMS.available()[0].values():
         for name, table in own_tables(system).items():
             made["$defs"] |= _for_editors(table.pop("$defs", {}))
             one = _for_editors(table)

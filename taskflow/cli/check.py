@@ -17,5 +17,5 @@ def check_case(path: Path, settings: Sequence[str], *, proves: bool = False, as_
     """
     case = Case.load(path, settings)
     costs = estimate(case)
-    rows = [*costs.rows(), *([costs.prove().row()] if proves else [])]
+    rows = [*costs.rows(), *([costs.proof_row()] if proves else [])]
     report(f"{case.title}: the case is valid", rows, as_json=as_json)

@@ -42,7 +42,7 @@ from tests.reference.shifted import Shifted
 from tests.runtime.machine.devices import one_gpu
 
 VELOCITY, PRANDTL = ("u", "v", "w"), 0.4  # for which one over it is more than 2
-MODELS = {"smagorinsky": Smagorinsky(0.3, damped=False), "wale": Wale(0.6), "vreman": Vreman(0.1)}
+MODELS = {"smagorinsky": Smagorinsky(0.3), "wale": Wale(0.6), "vreman": Vreman(0.1)}
 CELLS = (7, 5, 6)
 SHEAR = np.array([[1.0, 0.4, -0.2], [0.1, 0.8, 0.3], [0.2, -0.1, 1.3]])
 
@@ -62,14 +62,11 @@ def eddying(real, device, *, uniform=False, cells=CELLS) -> ByHand:
 
 def with_eddies(made: ByHand, name: str, *, planar=False) -> None:
     """nu_t by a kernel."""
-    kind, around = MODELS[name], eddies.AroundInPlane() if planar else eddies.Around()
+    closure, factors = MODELS[name], eddies.UnitFactorsInPlane() if planar else eddies.UnitFactors()
     made.fields["filter_square"] = (np.cbrt(geometry(made)[1]) ** 2).astype(made.real)
-    values = eddies.Eddies(kind.constant if name == "vreman" else kind.constant**2, around)
-    which = {"smagorinsky": eddies.smagorinsky_on_charts, "wale": eddies.wale_on_charts}
-    if name == "vreman":
-        made.run(eddies.vreman_on_charts(VELOCITY, "metrics", "nu_t", over=made.box, eddies=values))
-    else:
-        made.run(which[name](VELOCITY, "metrics", "filter_square", "nu_t", over=made.box, eddies=values))
+    width = "filter_square" if closure.filtered else None
+    how = {"closure": closure, "factors": factors}
+    made.run(eddies.eddies_on_charts(VELOCITY, "metrics", width, "nu_t", over=made.box, **how))
 
 
 def modelled(name: str, g, d, volumes):
@@ -301,7 +298,7 @@ def box_with_lid() -> tuple[Chart, dict]:
     sides = tuple(Side(face, "wall", (chart.patch(face),), lid.get(face, Condition())) for face in chart.faces)
     return chart, {
         "cells": (chart.box,), "fluid": Fluid(0.02), "sides": sides, "speed": 1.0,
-        "turbulence": Turbulence(Smagorinsky(0.4, damped=False)), "largest_volume": float(chart.volumes.max()),
+        "turbulence": Turbulence(Smagorinsky(0.4)), "largest_volume": float(chart.volumes.max()),
     }  # fmt: skip
 
 

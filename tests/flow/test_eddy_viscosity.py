@@ -36,7 +36,8 @@ FIELDS = (*VELOCITY, "nu_t")
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (37, 3, 4)]
 VISCOSITY = 0.003
 MODELS = {
-    "smagorinsky": Smagorinsky(0.2, damped=False), "damped": Smagorinsky(0.2), "wale": Wale(0.6), "vreman": Vreman(0.1),
+    "smagorinsky": Turbulence(Smagorinsky(0.2), damped=False), "damped": Turbulence(Smagorinsky(0.2)),
+    "wale": Turbulence(Wale(0.6)), "vreman": Turbulence(Vreman(0.1)),
 }  # fmt: skip
 PAIRS = list(permutations(range(3), 2))
 PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}
@@ -47,11 +48,11 @@ def smooth(hand: ByHand) -> Boundaries:
     return {face: Wall(tuple(0.3 * (a - 0.6) * ("xyz"[a] != face[0]) for a in range(3))) for face in hand.faces()}
 
 
-def find(hand: ByHand, model: object, boundaries: Boundaries | None = None, viscosity: float = VISCOSITY) -> None:
+def find(hand: ByHand, model: Turbulence, boundaries: Boundaries | None = None, viscosity: float = VISCOSITY) -> None:
     """nu_t with its ghosts, and the scalars."""
     sides = smooth(hand) if boundaries is None else boundaries
     grid = hand.staggered.constants
-    hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, None, Turbulence(model), sides, grid, viscosity))
+    hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, None, model, sides, grid, viscosity))
 
 
 def damping(hand: ByHand) -> np.ndarray:
@@ -77,7 +78,7 @@ def test_eddy_viscosity(name, walls, cells, real, device):
     velocity, h, model = hand.shifted(*VELOCITY), hand.staggered.spacing, MODELS[name]
     find(hand, model)
     g = by_numpy.gradient(velocity, h)
-    expected = getattr(by_numpy, "smagorinsky" if name == "damped" else name)(g, h, model.constant)
+    expected = getattr(by_numpy, "smagorinsky" if name == "damped" else name)(g, h, model.model.constant)
     if name == "damped" and any(walls):
         expected = expected * damping(hand) ** 2
     assert expected.max() > 0

@@ -9,6 +9,7 @@ import pytest
 
 from taskflow.flow import Buoyancy, Fluid, StaggeredGrid, Transport
 from taskflow.flow.boundaries import boundary
+from taskflow.flow.closures import Closure
 from taskflow.flow.closures import eddy_viscosity as turbulence
 from taskflow.flow.grid import on_face
 from taskflow.flow.measures import monitor
@@ -18,7 +19,7 @@ from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Task
+from taskflow.runtime.tasks import Task, Variant
 from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flows import plane_heat_flux
@@ -42,15 +43,29 @@ ROWS = [(15, 2, 2), (16, 1, 3), (33, 2, 2), (270, 3, 2)]  # around a vector, two
 WALLS = list(product((False, True), repeat=3))
 VELOCITY = ("u", "v", "w")
 TENDENCIES = ("h_u", "h_v", "h_w")
+
+
+def modelled(kind: type[Closure], without: str) -> Task:
+    """The eddy viscosity of a closure, without these parameters."""
+    classes = frozenset({(Closure, kind)})
+    return turbulence.eddies.of(Variant(classes=classes, absent=frozenset(without.split())))
+
+
 STENCILS = [
     momentum_with(), momentum_with(warm=True), TRANSPORTED, projection.divergence, jacobi,
     jacobi_half, CORRECT,
     jacobi_twice, jacobi_twice_half, momentum_with(eddies=True), momentum_with(eddies=True, warm=True),
     scalar_with(transport, eddies=True),
-    variant(turbulence.smagorinsky, "solid walls"), variant(turbulence.smagorinsky, "solid"),
-    variant(turbulence.wale, "solid"), variant(turbulence.vreman, "solid"),
+    modelled(turbulence.Smagorinsky, "solid walls"), modelled(turbulence.Smagorinsky, "solid"),
+    modelled(turbulence.Wale, "solid walls"), modelled(turbulence.Vreman, "solid width_square walls"),
 ]  # fmt: skip
 SWEEPS = {jacobi: 1, jacobi_twice: 2}
+
+
+def identity(task: Task) -> str:
+    """The name of a task, with the closure that it is compiled for."""
+    kind = task.constants.get("closure")
+    return f"{task.name}-{kind.__name__}" if kind else task.name
 
 
 @pytest.fixture(params=["f4", "f8"])
@@ -62,8 +77,10 @@ def real(request: pytest.FixtureRequest) -> str:
 def constants(task: Task, hand: ByHand) -> dict[str, object]:
     known = {
         "grid": hand.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "transport": TRANSPORT,
-        "prandtl": PRANDTL, "mixing": MIXING, "constant": MIXING, "walls": SMOOTH,
+        "prandtl": PRANDTL, "width_square": MIXING, "walls": SMOOTH,
     }  # fmt: skip
+    if kind := task.constants.get("closure"):
+        known["closure"] = kind(MIXING)
     return {name: known[name] for name in task.constants}
 
 
@@ -211,7 +228,7 @@ def test_two_sweeps_in_one_pass_are_two_to_the_bit(both, second, cells, walls, r
     np.testing.assert_array_equal(once.values("p_new"), twice.values("p_new"))
 
 
-@pytest.mark.parametrize("task", STENCILS, ids=lambda task: task.name)
+@pytest.mark.parametrize("task", STENCILS, ids=identity)
 @pytest.mark.parametrize("walls", [(True, True, True), (False, False, False), (True, False, True)])
 @pytest.mark.parametrize("nx", [9, 275])
 def test_a_launch_in_pieces_gives_the_same_bits(task, walls, nx, real, device):
@@ -237,7 +254,7 @@ def test_any_number_of_threads_gives_the_same_bits(threads, cells, real):
         assert one.scalars == many.scalars
 
 
-@pytest.mark.parametrize("task", STENCILS, ids=lambda task: task.name)
+@pytest.mark.parametrize("task", STENCILS, ids=identity)
 def test_a_task_reads_exactly_what_it_declares(task):
     """Of one cell in the middle: NaN outside of the declared stencils changes nothing, each declared value does."""
     cell = Box((3, 3, 3), (4, 4, 4))

@@ -31,7 +31,7 @@ from tests.reference import turbulence as by_numpy
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
 HEAT, PRANDTL = Transport(0.07, 0.6), 0.7
-MODELS = {"smagorinsky": Smagorinsky(0.2, damped=False), "wale": Wale(0.6), "vreman": Vreman(0.1)}
+MODELS = {"smagorinsky": Smagorinsky(0.2), "wale": Wale(0.6), "vreman": Vreman(0.1)}
 
 
 def stress(hand: ByHand, solid: np.ndarray, axis: int, viscosity: float) -> np.ndarray:

@@ -32,7 +32,7 @@ PERIODIC = dict.fromkeys("xyz", "periodic")
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
     """It is known in this process alone, for one test."""
-    monkeypatch.setattr(method, "_systems", {"burgers": BurgersSystem})
+    monkeypatch.setattr(method.SYSTEMS, "_loaded", {"burgers": BurgersSystem})
 
 
 def tables(**changes):
@@ -77,8 +77,8 @@ def test_the_schema_has_its_table(monkeypatch):
     assert not [*check.iter_errors(tomllib.loads(Case(**tables()).to_toml()))]
     assert [*check.iter_errors(tables(burgers={"viscosity": -1.0}))]
     assert [*check.iter_errors(tables(burger={}))]
-    monkeypatch.setattr(method, "_systems", {})
-    monkeypatch.setattr(method, "OWN", {})
+    monkeypatch.setattr(method.SYSTEMS, "_loaded", {})
+    monkeypatch.setattr(method.SYSTEMS, "own", {})
     assert "burgers" not in schema()["properties"]
     assert "fluid" in schema()["required"]
 
@@ -121,7 +121,7 @@ class Rival(BurgersSystem):
     ],
 )  # fmt: skip
 def test_what_is_refused(monkeypatch, changes, lines):
-    monkeypatch.setitem(method._systems, "rival", Rival)
+    monkeypatch.setitem(method.SYSTEMS._loaded, "rival", Rival)
     assert refused(**changes) == lines
 
 
@@ -135,7 +135,7 @@ def test_models_that_are_not_there():
     case = {name: table for name, table in tables().items() if name != "burgers"}
     with pytest.raises(BadInput, match=r'^method.type = "burger": there is no such model; did you mean "burgers"\?$'):
         Case(**case, method={"type": "burger"})
-    known = '"projection", "burgers", "two_phase", "artificial-compressibility"'
+    known = '"projection", "two_phase", "artificial-compressibility", "burgers"'
     with pytest.raises(BadInput, match=f"give one of {known}, or install the package that has it$"):
         Case(**case, method={"type": "level-set"})
 
@@ -148,7 +148,7 @@ def test_models_that_are_not_there():
     ],
 )
 def test_a_package_that_cannot_be_used(monkeypatch, place, why):
-    point = importlib.metadata.EntryPoint("broken", place, method.GROUP)
+    point = importlib.metadata.EntryPoint("broken", place, method.SYSTEMS.group)
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
     case = {name: table for name, table in tables().items() if name != "burgers"}
     with pytest.raises(BadInput) as told:
@@ -159,7 +159,7 @@ def test_a_package_that_cannot_be_used(monkeypatch, place, why):
 
 
 def test_a_claim_of_a_table_that_is_not_its_own(monkeypatch):
-    monkeypatch.setitem(method._systems, "thief", type("Thief", (BurgersSystem,), {"claims": "heat"}))
+    monkeypatch.setitem(method.SYSTEMS._loaded, "thief", type("Thief", (BurgersSystem,), {"claims": "heat"}))
     case = {name: table for name, table in tables().items() if name != "burgers"}
     with pytest.raises(BadInput, match=r'"thief": it claims the table \[heat\], which is not its own; its package has'):
         Case(**case, method={"type": "thief"})

@@ -63,7 +63,7 @@ class Forced(FlowSystem):
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
     """It is known in this process alone, for one test."""
-    monkeypatch.setattr(method, "_systems", {"forced": Forced})
+    monkeypatch.setattr(method.SYSTEMS, "_loaded", {"forced": Forced})
 
 
 def test_it_has_what_a_case_gives_a_flow():

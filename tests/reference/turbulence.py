@@ -64,6 +64,21 @@ def vreman(g: np.ndarray, h: Vector, constant: float) -> np.ndarray:
     return constant * np.sqrt(np.maximum(B, 0.0) / (alpha * alpha).sum((0, 1)))
 
 
+def amd(g: np.ndarray, h: Vector, constant: float) -> np.ndarray:
+    """nu_t = C max(0, -(dx_k d_k u_i) (dx_k d_k u_j) S_ij) / (d_l u_m d_l u_m) in cells.
+
+    W. Rozema, H. J. Bae, P. Moin, R. Verstappen 2015, Phys. Fluids 27, 085107, equation 23.
+    """
+    return minimum_dissipation(g, np.einsum("j,ij...->ij...", h, g), constant)
+
+
+def minimum_dissipation(g: np.ndarray, d: np.ndarray, constant: float) -> np.ndarray:
+    """The same of the changes d[i, k] of u_i over a cell along line k of a grid."""
+    S = (g + g.swapaxes(0, 1)) / 2
+    produced = -np.einsum("ik...,jk...,ij...->...", d, d, S)
+    return constant * np.maximum(produced, 0.0) / (g * g).sum((0, 1))
+
+
 def van_driest(y: np.ndarray, speed: np.ndarray, viscosity: float) -> np.ndarray:
     """D = 1 - exp(-y+ / 26) in cells at the distance y from a smooth wall, where the speed relative to it is `speed`.
 

@@ -61,7 +61,7 @@ class System:
 
 @pytest.fixture
 def case(monkeypatch):
-    monkeypatch.setitem(method._systems, "level set", System)
+    monkeypatch.setitem(method.SYSTEMS._loaded, "level set", System)
     grid = {"cells": [8, 8, 8], "lengths": [1, 1, 1]}
     tables = {"grid": grid, "boundaries": dict.fromkeys("xyz", "periodic"), "time": {"steps": 1}, "bubbles": {}}
     return lambda **changes: Case(**{**tables, **changes})

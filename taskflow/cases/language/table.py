@@ -191,7 +191,7 @@ class Table(BaseModel):
                 yield wrong(key, value, unchosen(value, choices) if choices else f"give {expected}")
             elif item["type"] == "tuple_type":
                 yield wrong(key, value, cls._said(key, REMEDY) or f"give a list of tables, each under [[{key}]]")
-            elif item["type"] == "model_type":
+            elif item["type"] in ("model_type", "dict_type"):
                 yield wrong((key, *place), value, "give a table")
             else:
                 yield wrong((key, *place), value, str(cause or item["msg"]))

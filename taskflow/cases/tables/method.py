@@ -10,13 +10,8 @@ from taskflow.cases.language.problems import CaseError, Key, Problem, explained,
 from taskflow.cases.language.table import Table, Text, entry, plain_keys, written
 from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.timed import placed
+from taskflow.common.registry import Registry
 
-GROUP = "taskflow.models"  # of entry points
-# The systems of this package, known without installation
-OWN = {
-    "two_phase": "taskflow.systems.two_phase.system:TwoPhaseSystem",
-    "artificial-compressibility": "taskflow.systems.artificial_compressibility.system:CompressibilitySystem",
-}
 PROJECTION = "projection"
 METHOD = "method"  # what a system claims whose own keys are those of [method]
 ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
@@ -70,17 +65,26 @@ class SystemType(Protocol):
 
 
 Kind = type[SystemType]
-_systems: dict[str, Kind] = {}  # that were registered, or loaded
+SYSTEMS: Registry[Kind] = Registry(
+    "taskflow.models",
+    {
+        "two_phase": "taskflow.systems.two_phase.system:TwoPhaseSystem",
+        "artificial-compressibility": "taskflow.systems.artificial_compressibility.system:CompressibilitySystem",
+    },
+    lambda system: (system.claims, system.table.model_fields),
+)
+"""All systems but the projection, by the names that `method.type` gives."""
 
 
 def register(name: str, system: Kind) -> None:
-    """Lets `method.type` name a system in this process, without an entry point."""
-    _systems[name] = system
+    """Let `method.type` name a system in this process, without an entry point."""
+    SYSTEMS.register(name, system)
 
 
 def replacements() -> tuple[type[Table], ...]:
     """The kinds of tables, and of those in lists, that systems read with keys of their own."""
-    return tuple(kind for system in _systems.values() for kind in (*system.instead.values(), *system.lists.values()))
+    systems = SYSTEMS.loaded.values()
+    return tuple(kind for system in systems for kind in (*system.instead.values(), *system.lists.values()))
 
 
 class Method(Table):
@@ -109,7 +113,7 @@ def reads(system: Kind | None, table: str, key: str | None = None) -> bool:
 
 def system_of(method: Method | None) -> Kind | None:
     """The class of a system that has been found; None for the projection."""
-    return _systems[method.type] if method else None
+    return SYSTEMS[method.type] if method else None
 
 
 def choose(
@@ -128,7 +132,7 @@ def choose(
         values = {**values, "method": None}
     if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
         return None, dict(values), []
-    systems, broken = available()
+    systems, broken = SYSTEMS.available()
     claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
     _spelled(values, [table for table in strange if table not in dict(claims)], systems, known)
     problems = [*_contradictory(values, claims, named)]
@@ -179,24 +183,6 @@ def _read(value: Any, kind: type[Table], key: Key, problems: list[Problem]) -> I
         problems += explained(within, [(*key, *path) for path in kind.paths()])
 
 
-def available() -> tuple[dict[str, Kind], dict[str, str]]:
-    """The systems of all packages by name, and why others cannot be loaded."""
-    from importlib.metadata import EntryPoint, entry_points
-
-    systems, broken = dict(_systems), {}
-    for point in (*(EntryPoint(name, value, GROUP) for name, value in OWN.items()), *entry_points(group=GROUP)):
-        if point.name in systems:
-            continue
-        try:
-            system = point.load()
-            _ = system.claims, system.table.model_fields  # it is a System
-        except Exception as error:  # it is another package's
-            broken[point.name] = f"{point.value} cannot be used ({type(error).__name__}: {error})"
-        else:
-            systems[point.name] = _systems[point.name] = system
-    return systems, broken
-
-
 def _spelled(values: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
     """Raises CaseError where the name of a table is nearly that of one that a system claims."""
     claimed = [system.claims for system in systems.values()]
@@ -222,7 +208,7 @@ def _contradictory(values: Mapping[str, Any], claims: list[tuple[str, str]], nam
 
 def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -> str:
     if name in broken:
-        return f"{broken[name]}; mend or reinstall its package"
+        return broken[name]
     names = [PROJECTION, *systems]
     close = get_close_matches(name, names, n=1)
     if close:

@@ -1,19 +1,34 @@
 """The fluid and what acts on it: [fluid], [heat], [turbulence], [body]."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
+from taskflow.cases.formulas.values import unchosen
 from taskflow.cases.language.problems import Problem, missing, present, shown, wrong
-from taskflow.cases.language.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
+from taskflow.cases.language.table import (
+    OTHERWISE,
+    NonNegative,
+    Number,
+    Positive,
+    Table,
+    Text,
+    Vector,
+    entry,
+    optional,
+    reads,
+    written,
+)
 from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.scalars import RELEASED, Scalars, Sources, TransportScheme, sources_are_inside
 from taskflow.cases.tables.timed import Values, changes, placed, three_of_time
+from taskflow.common.registry import Unusable, named
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.closures.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
+from taskflow.flow.closures import CLOSURES, Closure
+from taskflow.flow.closures.eddy_viscosity import PRANDTL
 
-MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 ALONG = "the mean velocity along this direction; one of them at least"
 
@@ -94,35 +109,97 @@ class Forcing(Table):
 class TurbulenceTable(Table):
     """Large-eddy simulation."""
 
-    model: Literal["smagorinsky", "wale", "vreman"] = entry(
-        "what the eddy viscosity is made of", remedy='give "smagorinsky", "wale" or "vreman"'
+    model: Text = entry(
+        "subgrid-scale model: one of these, or [a closure of your own](../howto/own_closure.md)",
+        remedy=unchosen(None, [*CLOSURES.own]),
     )
-    constant: NonNegative | None = optional("of the model", otherwise="`smagorinsky` 0.17, `wale` 0.5, `vreman` 0.07")
+    constant: NonNegative | None = optional("model constant")
+    constants: dict[str, Number] | None = optional("other numbers of a closure of your own: `{ name = value }`")
     prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
-    damping: Literal["van-driest", "none"] | None = optional(
-        "of `smagorinsky`, beside smooth walls", otherwise="`van-driest`"
-    )
+    damping: Literal["van-driest", "none"] | None = optional("damping at smooth walls, of models that need it")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        if _model(values) in ("wale", "vreman"):
-            for key in present(values, "damping"):
-                yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
+        name = values.get("model")
+        try:
+            kind = CLOSURES[name] if isinstance(name, str) else None  # of what is no text another problem speaks
+        except KeyError:
+            yield wrong("model", name, unchosen(name, [*CLOSURES]))
+        except Unusable as error:
+            yield wrong("model", name, str(error))
+        else:
+            yield from _misfits(kind, values) if kind else ()
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        model, filled = _model(values), dict(values)
-        if model is not None and not present(values, "constant"):
-            filled["constant"] = MODELS[model]().constant
-        if model == "smagorinsky" and not present(values, "damping"):
+        kind, filled = _known(values), dict(values)
+        if kind is not None and not present(values, "constant"):
+            filled["constant"] = _closure(kind, {}).constant
+        numbers, given = kind.numbers() if kind else {}, values.get("constants") or {}
+        if numbers and isinstance(given, Mapping):
+            filled["constants"] = {**numbers, **given}
+        if kind is not None and kind.damps and not present(values, "damping"):
             filled["damping"] = "van-driest"
         return filled
 
+    @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        """The schema with the closures that are known here, and their defaults."""
+        kinds, _ = CLOSURES.available()
+        keys = made["properties"]
+        keys["model"]["enum"] = [*kinds]
+        keys["constant"][OTHERWISE] = ", ".join(
+            f"`{name}` {_closure(kind, {}).constant:g}" for name, kind in kinds.items()
+        )
+        needed = ", ".join(f"`{name}`" for name, kind in kinds.items() if kind.damps)
+        keys["constants"][OTHERWISE] = "those of the closure"
+        keys["damping"][OTHERWISE] = f"`van-driest` of {needed}"
+        return made
 
-def _model(values: Mapping[str, Any]) -> str | None:
-    """The name of a model that there is."""
-    model = values.get("model")
-    return model if isinstance(model, str) and model in MODELS else None
+    @property
+    def closure(self) -> Closure:
+        """The closure with the numbers of this table."""
+        return _closure(CLOSURES[self.model], dict(self))
+
+
+def _known(values: Mapping[str, Any]) -> type[Closure] | None:
+    """The class of closures that a table names; None where there is none."""
+    name = values.get("model")
+    with suppress(KeyError, Unusable):
+        return CLOSURES[name] if isinstance(name, str) else None
+    return None
+
+
+def _closure(kind: type[Closure], values: Mapping[str, Any]) -> Closure:
+    given = {} if values.get("constant") is None else {"constant": values["constant"]}
+    return kind(**given, **(values.get("constants") or {}))
+
+
+def _are_numbers(values: Mapping[str, Any]) -> bool:
+    """Return whether the numbers of a closure are numbers: of others another problem speaks."""
+    constants = values.get("constants") or {}
+    given = [values.get("constant"), *(constants.values() if isinstance(constants, Mapping) else [""])]
+    return all(value is None or isinstance(value, int | float) for value in given)
+
+
+def _misfits(kind: type[Closure], values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Numbers that a closure does not have or refuses, and damping that it does not need."""
+    if not kind.damps:
+        for key in present(values, "damping"):
+            yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
+    numbers, known = values.get("constants") or {}, kind.numbers()
+    others = [name for name in numbers if name not in known] if isinstance(numbers, Mapping) else []
+    for name in others:
+        remedy = f"give one of {', '.join(known)}" if known else "leave it out"
+        yield wrong(("constants", name), numbers[name], f"{kind.title} has no such number; {remedy}")
+    if others or not _are_numbers(values):
+        return
+    try:
+        _closure(kind, values)
+    except ValueError as error:
+        yield wrong("constant", values.get("constant"), str(error))
+    except Exception as error:
+        yield wrong("model", values["model"], f"your closure {named(kind)} failed ({type(error).__name__}: {error})")
 
 
 def _rough_walls_are_resolved(

@@ -7,16 +7,18 @@ smooth wall, and has no gradient across slip boundaries.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Boundaries, Mirror, Wall, beyond, mirror
 from taskflow.flow.boundaries.rough_wall import log_law_ghosts, rough
+from taskflow.flow.closures.closure import Closure
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple
-from taskflow.runtime.tasks import FACES, Launch, ReadByte, Reduce, Roles, Task, Write, task
+from taskflow.runtime.tasks import FACES, Launch, ReadByte, Reduce, Roles, Write, task
 
 PRANDTL = 0.85  # turbulent, of boundary layers (W. M. Kays 1994, J. Heat Transfer 116, 284)
 FAR = 1e6  # times the size of the domain: where walls are that do not damp
@@ -41,59 +43,53 @@ class SmoothWalls:
 
 
 @task(kernel=KERNELS / "turbulence.cu")
-def smagorinsky(
+def eddies(
     velocity: GRADIENT_VELOCITY, solid: ReadByte | None, nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float, walls: SmoothWalls | None,
+    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, closure: Closure,
+    width_square: float | None, walls: SmoothWalls | None,
 ) -> None:  # fmt: skip
-    """nu_t = mixing D^2 (2 S_ij S_ij)^(1/2), in cells; eddy = max of nu_t, rate as that of `advective_rate`.
+    """Eddy viscosity nu_t of a closure in cells; eddy = max of nu_t, rate as in `advective_rate`.
 
-    `mixing` is the square of the mixing length, D = 1 - exp(-y+ / 26) beside smooth `walls`, and 1 without. In bodies,
-    by the flags in `solid`, nu_t is 0. Neighbours in one have minus the velocity of the cell, so that it is 0 on the
-    face between them; bodies do not damp.
+    `width_square` is the square of the filter width if all cells are equal, else 1, and None for closures without a
+    filter. Smooth `walls` shorten the filter width by 1 - exp(-y+ / 26). In bodies, by the flags in `solid`, nu_t is 0.
+    A neighbour in a body has minus the velocity of the cell, which makes it 0 on the face between them. Bodies do not
+    damp.
     """
-
-
-@task(kernel=KERNELS / "turbulence.cu")
-def wale(
-    velocity: GRADIENT_VELOCITY, solid: ReadByte | None, nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, mixing: float,
-) -> None:  # fmt: skip
-    """nu_t = mixing (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4)), in cells; the rest as that of
-    `smagorinsky`.
-    """
-
-
-@task(kernel=KERNELS / "turbulence.cu")
-def vreman(
-    velocity: GRADIENT_VELOCITY, solid: ReadByte | None, nu_t: Write,
-    *, rate: Reduce[max], eddy: Reduce[max], grid: Grid, constant: float,
-) -> None:  # fmt: skip
-    """nu_t = constant (B_beta / (alpha_ij alpha_ij))^(1/2), in cells; the rest as that of `smagorinsky`."""
 
 
 @dataclass(frozen=True)
-class Smagorinsky:
+class _MixingLength(Closure):
+    """A closure with the square of its constant, which kernels of either precision receive rounded once."""
+
+    square: float = field(init=False, repr=False, default=0.0)
+
+    dimensionless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "square", self.constant**2)
+
+
+@dataclass(frozen=True)
+class Smagorinsky(_MixingLength):
     """nu_t = (C D Delta)^2 |S|, |S| = (2 S_ij S_ij)^(1/2) (J. Smagorinsky 1963, Mon. Weather Rev. 91, 99), Delta being
     the cube root of a cell's volume. C is that of isotropic turbulence (D. K. Lilly 1967, Proc. IBM Sci. Comput. Symp.
     Environ. Sci., 195); 0.1 suits shear flows (J. W. Deardorff 1970, J. Fluid Mech. 41, 453).
 
-    `damped`: D = 1 - exp(-y+ / 26) beside smooth walls (E. R. van Driest 1956, J. Aeronaut. Sci. 23, 1007). The
+    With damping D = 1 - exp(-y+ / 26) near smooth walls (E. R. van Driest 1956, J. Aeronaut. Sci. 23, 1007). The
     friction velocity in y+ = y u_tau / viscosity follows from the speed in the cell itself, relative to the nearest
     smooth wall, by the law u+ = y+ or, further out, u+ = 8.3 y+^(1/7) (H. Werner, H. Wengle 1991, 8th Symp. Turbulent
     Shear Flows). D = 1 without smooth walls, and without a viscosity.
     """
 
     constant: float = 0.17
-    damped: bool = True
 
-    def task(self, grid: Grid, walls: SmoothWalls | None) -> tuple[Task, dict[str, Any]]:
-        """The task that evaluates nu_t, and its constants."""
-        mixing = (self.constant * grid.filter_width) ** 2
-        return smagorinsky, {"mixing": mixing, "walls": walls if self.damped else None}
+    title: ClassVar[str] = "Smagorinsky"
+    functions: ClassVar[Path] = KERNELS / "closures" / "smagorinsky.h"
+    damps: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
-class Wale:
+class Wale(_MixingLength):
     """nu_t = (C Delta)^2 (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4)), Sd being the traceless
     symmetric part of the square of the gradient, Delta the cube root of a cell's volume (F. Nicoud, F. Ducros 1999,
     Flow Turbul. Combust. 62, 183). 0 in pure shear; falls as y^3 to a wall.
@@ -101,13 +97,12 @@ class Wale:
 
     constant: float = 0.5
 
-    def task(self, grid: Grid, walls: SmoothWalls | None) -> tuple[Task, dict[str, Any]]:
-        """The task that evaluates nu_t, and its constants."""
-        return wale, {"mixing": (self.constant * grid.filter_width) ** 2}
+    title: ClassVar[str] = "WALE"
+    functions: ClassVar[Path] = KERNELS / "closures" / "wale.h"
 
 
 @dataclass(frozen=True)
-class Vreman:
+class Vreman(Closure):
     """nu_t = C (B_beta / (alpha_ij alpha_ij))^(1/2), alpha_ij = du_j / dx_i, beta_ij = Delta_m^2 alpha_mi alpha_mj,
     B_beta = beta_11 beta_22 - beta_12^2 + beta_11 beta_33 - beta_13^2 + beta_22 beta_33 - beta_23^2, Delta_m being the
     spacings (A. W. Vreman 2004, Phys. Fluids 16, 3670). 0 in pure shear; C is 2.5 times the square of Smagorinsky's.
@@ -115,17 +110,22 @@ class Vreman:
 
     constant: float = 0.07
 
-    def task(self, grid: Grid, walls: SmoothWalls | None) -> tuple[Task, dict[str, Any]]:
-        """The task that evaluates nu_t, and its constants."""
-        return vreman, {"constant": self.constant}
+    title: ClassVar[str] = "Vreman"
+    functions: ClassVar[Path] = KERNELS / "closures" / "vreman.h"
+    filtered: ClassVar[bool] = False
+    dimensionless: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
 class Turbulence:
-    """An eddy viscosity, and with heat an eddy diffusivity nu_t / prandtl."""
+    """An eddy viscosity, and with heat an eddy diffusivity nu_t / prandtl.
 
-    model: Smagorinsky | Wale | Vreman
+    `damped`: smooth walls of boxes damp the filter width; None leaves it to the closure, which may need that.
+    """
+
+    model: Closure
     prandtl: float = PRANDTL
+    damped: bool | None = None
 
 
 def eddy_viscosity(
@@ -135,9 +135,12 @@ def eddy_viscosity(
     """nu_t with its ghost values, from a velocity with its own, and the scalars rate and eddy: maxima of the advective
     rate and of nu_t. `solid` is the field of the flags of bodies, None without these.
     """
-    model, constants = turbulence.model.task(grid, _smooth_walls(boundaries, grid, viscosity))
-    nu_t, numbers = f.nu_t, f.scalars("rate", "eddy")
-    yield model(velocity, solid, nu_t, over=Box.of(grid.cells), grid=grid, **numbers, **constants)
+    closure, nu_t, numbers = turbulence.model, f.nu_t, f.scalars("rate", "eddy")
+    damped = closure.damps if turbulence.damped is None else turbulence.damped
+    width_square = grid.filter_width**2 if closure.filtered else None
+    walls = _smooth_walls(boundaries, grid, viscosity) if damped else None
+    how = {"closure": closure, "grid": grid, "width_square": width_square, "walls": walls}
+    yield eddies(velocity, solid, nu_t, over=Box.of(grid.cells), **numbers, **how)
     for face in FACES:
         if face in boundaries and face not in rough(boundaries):
             sign = -1.0 if isinstance(boundaries[face], Wall) else 1.0

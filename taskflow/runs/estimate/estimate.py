@@ -20,10 +20,10 @@ from taskflow.runs.state.setup import SimulationSetup, blocks_of
 from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
 from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.host.inventory import transport
-from taskflow.runtime.machine import Mapper, copy_bandwidth
+from taskflow.runtime.machine import Mapper, compile_others, copy_bandwidth
 from taskflow.runtime.machine.channel import segment_bytes
 from taskflow.runtime.machine.device import open_device
-from taskflow.runtime.tasks import TaskGraph
+from taskflow.runtime.tasks import Roles, TaskGraph, record
 from taskflow.systems.base.step_cost import often
 from taskflow.systems.bodies.movement import poses
 
@@ -160,6 +160,18 @@ class Estimate(Needs):
         start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0)), **{one.begin: () for one in averaged}}
         mapper = Mapper(sim.case.machine.overlap, debug=debug)
         return prove(sim.partition, programs, mapper, hardware, start=start)
+
+    def compile_others(self) -> int:
+        """Compile the kernels of other packages in the start and in a step; return how many there are."""
+        sim, device = self.sim, open_device("gpu") if self.device == "gpu" else open_device("cpu", self.threads)
+        programs = (record(program, Roles.of(tuple(sim.partition.fields))) for program in (sim.model.start, sim.step))
+        return compile_others([one for launches, _ in programs for one in launches], sim.partition, device)
+
+    def proof_row(self) -> Row:
+        """Return the row of `check --prove`. Raises RunFailed if the proof fails or a kernel does not compile."""
+        compiled, row = self.compile_others(), self.prove().row()
+        others = f"; {several(compiled, 'kernel')} of other packages compiled" if compiled else ""
+        return row._replace(text=f"{row.text}{others}")
 
 
 @as_keys()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from taskflow import flow
-from taskflow.cases import FACES, MODELS, SCHEMES, Case, Heat, PassiveScalar
+from taskflow.cases import FACES, SCHEMES, Case, Heat, PassiveScalar
 from taskflow.cases.tables.scalars import Sources
 from taskflow.cases.tables.timed import Value, changes, placed
 from taskflow.flow.bodies import Obstacles
@@ -25,7 +25,6 @@ from taskflow.systems.base.timed import constant, largest
 from taskflow.systems.initial.inflow import largest_on_wall
 
 ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others are those of systems with a fluid of their own
-NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}
 LEAVING = {
     flow.ConvectiveOutflow: "as much leaves, carried out at its mean speed",
     flow.AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
@@ -142,12 +141,7 @@ def turbulence_of(case: Case) -> flow.Turbulence | None:
     table = case.turbulence
     if table is None:
         return None
-    model = MODELS[table.model]()
-    if table.constant is not None:
-        model = replace(model, constant=table.constant)
-    if isinstance(model, flow.Smagorinsky):
-        model = replace(model, damped=table.damping != "none")
-    return flow.Turbulence(model, table.prandtl)
+    return flow.Turbulence(table.closure, table.prandtl, damped=table.damping == "van-driest")
 
 
 def turbulence_described(case: Case) -> str:
@@ -171,7 +165,8 @@ def eddies_described(case: Case, *beside: str) -> str:
     if table is None:
         return "none"
     carried = [f"turbulent Prandtl number {table.prandtl:g}"] if case.heat else []
-    return ", ".join((f"{NAMES[table.model]}, constant {table.constant:g}", *beside, *carried))
+    others = [f"{name} {value:g}" for name, value in (table.constants or {}).items()]
+    return ", ".join((f"{table.closure.title}, constant {table.constant:g}", *others, *beside, *carried))
 
 
 def outflows_described(model: FlowModel) -> Iterator[str]:

@@ -1,7 +1,10 @@
 // Eddy viscosities on charts: from the velocity gradient in the centre of a cell, by Gauss' theorem with means on faces.
 #include "cell.h"
 #include "geometry.h"
-#include "../eddies.h"
+#ifdef HAS_filter_square
+#define FILTERED
+#endif
+#include "../closures/local.h"
 
 #ifdef PLANAR
 constexpr int AXES = 2;
@@ -27,20 +30,33 @@ FN void add_direction(Gradient& g, const Stored& m, const Cell& c, const Changes
   add(g.of[1], d.before.y, low), add(g.of[1], d.behind.y, high);
   add(g.of[2], d.before.z, low), add(g.of[2], d.behind.z, high);
 }
-FN Gradient gradient(const Stored& m, const Cell& c, const Changes (&d)[AXES]) {
+FN Gradient gradient(const Stored& m, const Cell& c, const Changes (&d)[AXES], real per_length) {
   Gradient g{};
   add_direction<0>(g, m, c, d[0]), add_direction<1>(g, m, c, d[1]);
 #ifndef PLANAR
   add_direction<2>(g, m, c, d[2]);
 #endif
-  const real half = real(0.5) * m.inverse_volume(c);
+  const real half = real(0.5) * m.inverse_volume(c) * per_length;
   for (auto& row : g.of)
     for (real& value : row) value *= half;
   return g;
 }
 
-template <class Model>
-FN void evaluate(const Range& range, In u, In v, In w, InValues<10> metrics, Out nu_t, Model model) {
+// The changes over one cell along the lines of the grid: half of those from the cell before to the one behind
+FN Gradient along_lines(const Changes (&d)[AXES]) {
+  Gradient change{};
+  for (int a = 0; a < AXES; ++a) {
+    const Vector twice = d[a].before + d[a].behind;
+    change.of[0][a] = real(0.5) * twice.x, change.of[1][a] = real(0.5) * twice.y, change.of[2][a] = real(0.5) * twice.z;
+  }
+  return change;
+}
+
+FN None in_cell(None, Index, real) { return {}; }
+FN real in_cell(In filter_square, Index c, real area) { return area * filter_square[c]; }
+
+TASK eddies_on_charts(Range range, In u, In v, In w, InValues<10> metrics OPTIONAL(filter_square), Out nu_t, Closure closure,
+                      UnitFactors factors) {
   STRIDES(range)
   const Stored m{metrics};
   for_cells(range, CELL(c) {
@@ -49,31 +65,7 @@ FN void evaluate(const Range& range, In u, In v, In w, InValues<10> metrics, Out
 #else
     const Changes d[AXES] = {changes(u, v, w, c, X), changes(u, v, w, c, Y), changes(u, v, w, c, Z)};
 #endif
-    nu_t[c] = model(gradient(m, c, d), c, d);
-  });
-}
-
-TASK smagorinsky_on_charts(Range range, In u, In v, In w, InValues<10> metrics, In filter_square, Out nu_t, Eddies eddies) {
-  evaluate(range, u, v, w, metrics, nu_t, [=](const Gradient& g, const Cell& c, const Changes (&)[AXES]) __attribute__((always_inline)) {
-    return filter_square[c] * strained(eddies.constant, g);
-  });
-}
-
-TASK wale_on_charts(Range range, In u, In v, In w, InValues<10> metrics, In filter_square, Out nu_t, Eddies eddies) {
-  evaluate(range, u, v, w, metrics, nu_t, [=](const Gradient& g, const Cell& c, const Changes (&)[AXES]) __attribute__((always_inline)) {
-    return filter_square[c] * adapting(eddies.constant, g);
-  });
-}
-
-// The minors are those of how the velocity changes from cell to cell along the lines of a grid: on upright cells the gradient times
-// their sizes.
-TASK vreman_on_charts(Range range, In u, In v, In w, InValues<10> metrics, Out nu_t, Eddies eddies) {
-  evaluate(range, u, v, w, metrics, nu_t, [=](const Gradient& g, const Cell&, const Changes (&d)[AXES]) __attribute__((always_inline)) {
-    Gradient along{};
-    for (int a = 0; a < AXES; ++a) {
-      const Vector twice = d[a].before + d[a].behind;
-      along.of[0][a] = real(0.5) * twice.x, along.of[1][a] = real(0.5) * twice.y, along.of[2][a] = real(0.5) * twice.z;
-    }
-    return vanishing(eddies.constant, (minors(along, 0) + minors(along, 1)) + minors(along, 2), g);
+    const auto filter = in_cell(filter_square, c, factors.area);
+    nu_t[c] = factors.viscosity * viscosity(closure, local(gradient(m, c, d, factors.per_length), along_lines(d), filter));
   });
 }

@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
-from taskflow.flow.closures.eddy_viscosity import Smagorinsky, Turbulence, Vreman
+from taskflow.flow.closures.closure import Closure
+from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import PLANE_SHORT, SHORT
 from taskflow.flow.models.artificial_compressibility.sides import Side
@@ -31,42 +32,34 @@ METRICS = Read[SHORT] * 10
 
 
 @dataclass(frozen=True)
-class Around:
-    """Which neighbours a gradient reads: all six."""
+class UnitFactors:
+    """Factors from the unit of length of metrics and filter to the unit of a closure, and of its viscosity to the case:
+    powers of two, which change no digit. A gradient reads all six neighbours.
+    """
+
+    per_length: float = 1.0
+    area: float = 1.0
+    viscosity: float = 1.0
+
+    @classmethod
+    def of(cls, closure: Closure, unit: float) -> UnitFactors:
+        """The factors for a closure, which may compute in the `unit` of metrics if its numbers have no dimension."""
+        return cls(viscosity=unit) if closure.dimensionless else cls(per_length=1 / unit, area=unit**2)
 
 
-class AroundInPlane(Around):
+class UnitFactorsInPlane(UnitFactors):
     """Charts one cell thick along z: nothing changes along that."""
 
     defines: ClassVar[tuple[str, ...]] = ("PLANAR",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType(dict.fromkeys(("u", "v", "w", "metrics"), PLANE_SHORT))
 
 
-@dataclass(frozen=True)
-class Eddies:
-    """The constant of a model: of Smagorinsky and WALE its square."""
-
-    constant: float
-    around: Around = Around()
-
-
 @task(kernel=TEXT)
-def smagorinsky_on_charts(
-    velocity: VELOCITY, metrics: METRICS, filter_square: Read, nu_t: Write, *, eddies: Eddies
-) -> None:
-    """nu_t = constant filter_square (2 S_ij S_ij)^(1/2)."""
-
-
-@task(kernel=TEXT)
-def wale_on_charts(velocity: VELOCITY, metrics: METRICS, filter_square: Read, nu_t: Write, *, eddies: Eddies) -> None:
-    """nu_t = constant filter_square (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4))."""
-
-
-@task(kernel=TEXT)
-def vreman_on_charts(velocity: VELOCITY, metrics: METRICS, nu_t: Write, *, eddies: Eddies) -> None:
-    """nu_t = constant (B / (alpha_ij alpha_ij))^(1/2), alpha being the gradient, and B the sum of the squares of the
-    minors of (q_behind - q_before) / 2 along the lines of the grid.
-    """
+def eddies_on_charts(
+    velocity: VELOCITY, metrics: METRICS, filter_square: Read | None, nu_t: Write,
+    *, closure: Closure, factors: UnitFactors,
+) -> None:  # fmt: skip
+    """Eddy viscosity nu_t of a closure in cells; only closures with a filter read its square."""
 
 
 def eddy_viscosity(
@@ -76,15 +69,10 @@ def eddy_viscosity(
     """nu_t, with its ghost values beyond sides, of the present velocity, whose ghost values are filled. Metrics and the
     filter are in a `unit` of length, nu_t is in the units of the case.
     """
-    kind, around = turbulence.model, AroundInPlane() if planar else Around()
-    velocity = (f.u, f.v, f.w)
-    if isinstance(kind, Vreman):
-        eddies = Eddies(kind.constant * unit, around)
-        yield vreman_on_charts(velocity, f.metrics, f.nu_t, over=cells, eddies=eddies)
-    else:
-        of_width = smagorinsky_on_charts if isinstance(kind, Smagorinsky) else wale_on_charts
-        eddies = Eddies(kind.constant**2 * unit, around)
-        yield of_width(velocity, f.metrics, f[FILTER], f.nu_t, over=cells, eddies=eddies)
+    closure, velocity = turbulence.model, (f.u, f.v, f.w)
+    factors = (UnitFactorsInPlane if planar else UnitFactors).of(closure, unit)
+    width = f[FILTER] if closure.filtered else None
+    yield eddies_on_charts(velocity, f.metrics, width, f.nu_t, over=cells, closure=closure, factors=factors)
     for side in sides:
         on_side = Mirror(-1.0 if side.kind == "wall" else 1.0, 0.0)
         for face, ghosts in side.layers.items():
@@ -98,4 +86,4 @@ def fields(turbulence: Turbulence | None) -> tuple[str, ...]:
 
 def constants(turbulence: Turbulence | None) -> tuple[str, ...]:
     """The fields that no program writes: the filter of models that have one."""
-    return (FILTER,) if turbulence and not isinstance(turbulence.model, Vreman) else ()
+    return (FILTER,) if turbulence and turbulence.model.filtered else ()

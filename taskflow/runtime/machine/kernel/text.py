@@ -8,19 +8,26 @@ declared and the members of that class, and the names that the class `defines`, 
 both. What a class is called changes nothing, and classes derived from it define the same. A member of a class that has
 no members itself is a choice, such as a scheme: the struct has none of it, and where its class is a derived one that
 defines names, they are macros, too.
+
+A class may bring `functions`, a text or its file. They stand where the text of a task includes a header of the declared
+name, such as `Closure.h`: another package gives a kernel one function in this way.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from taskflow.common.registry import named
 from taskflow.runtime.machine.kernel.agreement import (
     SCALARS,
     KernelError,
@@ -88,7 +95,7 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
     if not is_dataclass(constant):
         raise KernelError(f"a kernel's constant has to be an int, bool, float or a dataclass, not {constant!r}")
     kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, LookupTable: ADDRESS}
-    members, hints = [], get_type_hints(constant)
+    members, hints = [], _hints(constant)
     for name, hint in ((field.name, hints[field.name]) for field in fields(constant)):
         if is_dataclass(hint) and not fields(hint):
             continue  # a choice that the text is compiled for
@@ -99,6 +106,18 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
             raise KernelError(f"{constant.__name__}.{name}: {hint} is not {possible}")
         members.append((name, kinds[base], many))
     return members
+
+
+def _hints(constant: type) -> dict[str, Any]:
+    """The types of the fields of a dataclass. Other annotations are left alone: in the process of a block the module of
+    a class from a script or a notebook does not have the names in them, such as ClassVar.
+    """
+    names, hints = {field.name for field in fields(constant)}, dict[str, Any]()
+    for kind in reversed(constant.__mro__):
+        own = {name: hint for name, hint in vars(kind).get("__annotations__", {}).items() if name in names}
+        module = sys.modules.get(kind.__module__)
+        hints |= get_type_hints(SimpleNamespace(__annotations__=own), vars(module) if module else {})
+    return hints
 
 
 def _struct(constant: type, real: np.dtype) -> str:
@@ -119,6 +138,25 @@ def _defines(constant: type) -> tuple[str, ...]:
     if not isinstance(names, tuple) or not all(isinstance(name, str) and name.isidentifier() for name in names):
         raise KernelError(f"{constant.__name__}.defines = {names!r}; give a tuple of names of macros")
     return names
+
+
+def _functions(task: Task) -> dict[str, tuple[type, str]]:
+    """The classes of constants that bring functions, with the text of these, by the header that stands for them. Raises
+    KernelError for what is no text and no file.
+    """
+    found: dict[str, tuple[type, str]] = {}
+    for kind in task.constants.values():
+        text = getattr(kind, "functions", None)
+        if isinstance(text, Path):
+            try:
+                text = text.read_text(encoding="utf-8")
+            except (OSError, ValueError) as error:
+                raise KernelError(f"functions of {named(kind)}: {text} cannot be read ({error})") from None
+        if text is not None and not isinstance(text, str):
+            raise KernelError(f"functions of {named(kind)} = {text!r}; give a kernel text, or the path of its file")
+        if text is not None:
+            found[f"{declared(kind)}.h"] = kind, text
+    return found
 
 
 def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequence[Task]) -> str:
@@ -207,13 +245,15 @@ def _complete(task: Task, real: np.dtype) -> str:
     constants = {kind for other in together for kind in other.constants.values() if kind not in SCALARS}
     ways = sorted({macro for kind in constants if issubclass(kind, Sweep) for macro in _defines(kind)})
     macros = "".join(f"#define {name}\n" for name in (*present, *ways))
-    return macros + expanded(task.kernel, real, {"declared.h": declared}, together[0].name, apart)
+    generated = {"declared.h": declared, **{header: text for header, (_, text) in _functions(task).items()}}
+    return macros + expanded(task.kernel, real, generated, together[0].name, apart)
 
 
 @contextmanager
 def explained(task: Task) -> Iterator[None]:
     """Adds to a compiler's message what is wrong, where that is a field that was declared Read or a task that the text
-    does not define, and the line that it is about, where no file has it: the text was given as a string.
+    does not define, and the line that it is about, where no file has it: the text was given as a string, or a class of
+    constants of another package brings it.
     """
     try:
         yield
@@ -225,6 +265,24 @@ def explained(task: Task) -> Iterator[None]:
             lines = dict(enumerate(task.kernel.split("\n"), start=1))  # what is added behind it has others
             if (line := lines.get(int(place[1]))) is not None:
                 problems.append(f"line {place[1]} of the kernel text of {task.name}: {line.strip()}")
+        problems += _foreign(task, str(error))
         if re.search(rf"undefined symbol: {task.symbol}\b", str(error)):
             problems.append(f"the kernel text of {task.name} has no TASK {task.symbol}(...): use one name for both")
         raise KernelError("\n".join([str(error), *problems])) from error
+
+
+def _foreign(task: Task, message: str) -> Iterator[str]:
+    """Name the classes of other packages that bring functions to a text that does not compile, with the first line of
+    these that the message is about.
+    """
+    for header, (kind, text) in _functions(task).items():
+        own = next(base for base in reversed(kind.__mro__) if is_dataclass(base))
+        if kind.__module__.partition(".")[0] == own.__module__.partition(".")[0]:
+            continue
+        whose = f"your {own.__name__.lower()} {named(kind)}"
+        place = re.search(rf"^{re.escape(header)}[:(](\d+)", message, re.MULTILINE)
+        lines = dict(enumerate(text.split("\n"), start=1))
+        if place is not None and (line := lines.get(int(place[1]))) is not None:
+            yield f"line {place[1]} of the functions of {whose}: {line.strip()}"
+        else:
+            yield f"the kernel text of {task.name} includes the functions of {whose}"
