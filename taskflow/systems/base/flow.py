@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any, ClassVar
 
-from taskflow.cases import FACES
 from taskflow.cases.case import all_fields
 from taskflow.cases.formulas.noise import SPECTRA, RandomVelocity
 from taskflow.cases.tables.grid import narrowest
@@ -29,7 +28,7 @@ from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.systems.base.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.systems.base.given import GivenRanges, coarse, given
 from taskflow.systems.base.onset import Causes
-from taskflow.systems.base.physics import conditions, outflows_described, physics, turbulence_described
+from taskflow.systems.base.physics import conditions, physics, sides_described, turbulence_described
 from taskflow.systems.base.reach import out_of_reach
 from taskflow.systems.base.scales import Scales, advective_rate, peclet, scales
 from taskflow.systems.base.system import System, moment
@@ -114,7 +113,7 @@ class FlowSystem(System):
     """
 
     accepts: ClassVar[frozenset[str]] = FLOW_TABLES
-    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
+    sides: ClassVar[frozenset[str] | None] = None
     words: ClassVar[Mapping[str, str]] = WORDS
     measuring: ClassVar[type[FlowMeasures]] = FlowMeasures
 
@@ -185,7 +184,7 @@ class FlowSystem(System):
     @cached_property
     def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
         case = self.sim.case
-        return {face: inflow_profiles(case, face) for face in FACES if case.boundary(face).type == "inflow"}
+        return {face: inflow_profiles(case, face) for face, side in case.boundaries.sides.items() if side.kind.enters}
 
     @cached_property
     def inflows(self) -> Inflows:
@@ -297,4 +296,4 @@ class FlowSystem(System):
             speeds = self.inflows.inward(face, 0.0)
             often = " at first, and changes in time" if self.inflows.varies else ""
             yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
-        yield from outflows_described(self.model)
+        yield from sides_described(self.model)

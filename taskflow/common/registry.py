@@ -1,0 +1,123 @@
+"""Values by name: those of this package, those registered in Python, and those of entry points of other packages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from taskflow.common.errors import BadInput
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Kind = TypeVar("Kind")
+
+
+class Unusable(BadInput):
+    """A plug-in that cannot be loaded, or is not of the kind that its group is for; the message names its package."""
+
+
+class Registry(Generic[Kind]):
+    """The values of one group of entry points, each loaded when it is first asked for.
+
+    Parameters
+    ----------
+    group : str
+        Group of entry points in which other packages name theirs.
+    own : mapping, optional
+        The values of this package: name to "module:attribute". They need no entry point, and no other can replace them.
+    check : callable, optional
+        Called with each value of others. An exception means that the value cannot be used.
+    """
+
+    def __init__(
+        self, group: str, own: Mapping[str, str] | None = None, check: Callable[[Any], object] = lambda value: None
+    ) -> None:
+        self.group, self.own, self._check = group, dict(own or {}), check
+        self._loaded: dict[str, Kind] = {}  # or registered
+
+    def register(self, name: str, value: Kind) -> None:
+        """Add a value in this process, without an entry point.
+
+        Raises BadInput if the name belongs to this package, or the value cannot be used.
+        """
+        if name in self.own:
+            raise BadInput(f'name = "{name}": this name belongs to taskflow; give another one')
+        try:
+            self._check(value)
+        except Exception as error:
+            raise Unusable(f"{named(value)} cannot be used ({_words(error)}); mend it") from error
+        self._loaded[name] = value
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield all names: of this package, registered ones, and of entry points."""
+        return iter(dict.fromkeys((*self.own, *self._loaded, *(point.name for point in self._points()))))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own or name in self._loaded or any(point.name == name for point in self._points())
+
+    def __getitem__(self, name: str) -> Kind:
+        """Return a value. Raises KeyError if the name is unknown, Unusable if its package is at fault."""
+        if name not in self._loaded:
+            self._loaded[name] = self._load_own(self.own[name]) if name in self.own else self._load(name)
+        return self._loaded[name]
+
+    def available(self) -> tuple[dict[str, Kind], dict[str, str]]:
+        """Return all values that can be loaded, by name, and for each of the others why it cannot."""
+        values, broken = dict[str, Kind](), dict[str, str]()
+        for name in self:
+            try:
+                values[name] = self[name]
+            except Unusable as error:
+                broken[name] = str(error)
+        return values, broken
+
+    @property
+    def loaded(self) -> Mapping[str, Kind]:
+        """The values that were registered, or loaded so far."""
+        return self._loaded
+
+    def _load_own(self, place: str) -> Kind:
+        module, _, attribute = place.partition(":")
+        value: Kind = getattr(import_module(module), attribute)
+        return value
+
+    def _load(self, name: str) -> Kind:
+        points = {point.value: point for point in self._points() if point.name == name}
+        if not points:
+            raise KeyError(name)
+        point, *others = points.values()
+        if others:
+            rivals = " and ".join(map(_place, points.values()))
+            raise Unusable(f"{rivals} have the same name; remove one of these packages")
+        try:
+            value: Kind = point.load()
+            self._check(value)
+        except Exception as error:  # it is another package's
+            raise Unusable(f"{_place(point)} cannot be used ({_words(error)}); mend or reinstall its package") from error
+        return value
+
+    def _points(self) -> tuple[EntryPoint, ...]:
+        from importlib.metadata import entry_points
+
+        return tuple(entry_points(group=self.group))
+
+
+def named(value: Any) -> str:
+    """Return the name of a value for messages, with the package that installed its module, if there is one."""
+    from importlib.metadata import packages_distributions
+
+    module = getattr(value, "__module__", None) or type(value).__module__
+    name = f"{module}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+    packages = packages_distributions().get(module.partition(".")[0], ()) if module in sys.modules else ()
+    return f"{name} of the package {packages[0]}" if packages else name
+
+
+def _place(point: EntryPoint) -> str:
+    return f"{point.value} of the package {point.dist.name}" if point.dist else point.value
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
