@@ -16,7 +16,6 @@ from taskflow.cases.language.table import (
     Number,
     Positive,
     Table,
-    Text,
     Vector,
     entry,
     optional,
@@ -74,7 +73,7 @@ class Boundary(SideTable):
 
     charts: ClassVar[bool] = False
     refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
-    type: Text = entry("see above")
+    type: Any = entry("see above")
     velocity: Annotated[Values | None, reads(three_values)] = optional(
         "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time), also expressions of x, y"
         " and z. What enters at an `inflow`: numbers or [expressions](#initial), also of x, y and z",

@@ -26,7 +26,7 @@ class SideTable(Table):
     brief: ClassVar[str | None] = "type"
     charts: ClassVar[bool]
     """The side is of a body-fitted grid."""
-    type: str
+    type: Any
 
     @property
     def kind(self) -> Kind:
@@ -46,9 +46,9 @@ class SideTable(Table):
         return found if isinstance(found, type) and cls._offers(found) else None
 
     @classmethod
-    def unknown(cls, name: str) -> str:
+    def unknown(cls, name: Any) -> str:
         """Return the remedy for a type that is not there."""
-        found = _found(name)
+        found = _found(name) if isinstance(name, str) else None
         return found if isinstance(found, str) else unchosen(name, cls.kinds())
 
     @classmethod
@@ -85,7 +85,7 @@ class SideTable(Table):
                 yield wrong(key, value, refused) if refused else Problem((key,), "there is no such key", shown(value),
                                                                          unknown=True)  # fmt: skip
         if kind is None:
-            if isinstance(name := values.get("type"), str):
+            if (name := values.get("type")) is not None:
                 yield wrong("type", name, cls.unknown(name))
             return
         if kind.table is not None:

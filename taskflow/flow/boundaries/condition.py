@@ -19,16 +19,16 @@ from taskflow.flow.boundaries.boundary import (
     mirror,
     mirror_two,
 )
+from taskflow.flow.boundaries.collocated import REST, CellFields, Condition, Side, beyond_scalar, beyond_slip
 from taskflow.flow.grid import Grid, Vector, on_face
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Launch, frame
 
-REST = (0.0, 0.0, 0.0)
 Velocity = tuple[str, str, str]  # the fields of u, v and w
 FluxKind = Literal["closed", "given", "open", "far"]
 
 
-class SideValues(Protocol):
+class GivenValues(Protocol):
     """The values of a side's table. Of a value that varies it gives the one of largest size in the run."""
 
     timed: Collection[str]
@@ -119,7 +119,7 @@ class BoundaryCondition:
         return cls
 
     @classmethod
-    def of(cls, given: SideValues) -> Self:
+    def of(cls, given: GivenValues) -> Self:
         """Return the condition for the values of a table: a field has the value of the key of its name."""
         of_key = {one.name: given.vector(one.name) if one.default == REST else given.number(one.name)
                   for one in fields(cls) if one.init}  # type: ignore[arg-type]  # fmt: skip
@@ -204,6 +204,16 @@ class BoundaryCondition:
     def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
         """Fill the ghost values of the eddy viscosity."""
         yield mirror(nu_t, over=side.ghosts, on=side.face, mirror=Mirror(self.eddies, 0.0))
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        """Fill the ghost cells of a side of a body-fitted grid, with these values; one launch for each of its faces."""
+        for where in side.each(values):
+            yield beyond_slip(fields.flow, fields.T, fields.metrics, **where)
+
+    def collocated_scalar(self, side: Side, scalar: str, metrics: str | None, values: Condition) -> Iterator[Launch]:
+        """Fill the ghost cells of a passive scalar."""
+        for where in side.each(values):
+            yield beyond_scalar(scalar, metrics, **where)
 
 
 Boundaries = Mapping[str, BoundaryCondition]  # by face, x_min to z_max; the faces of periodic directions are absent

@@ -1,10 +1,14 @@
 """A free stream far away, of body-fitted grids."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from taskflow.flow.boundaries.condition import FluxKind
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, far_away
+from taskflow.flow.boundaries.condition import FluxKind, GivenValues
 from taskflow.flow.boundaries.opening import Opening
+from taskflow.runtime.tasks import Launch
 
 
 @dataclass(frozen=True)
@@ -17,3 +21,15 @@ class FarField(Opening):
     flux: ClassVar[FluxKind | None] = "far"
     enters = True
     fixes_pressure = True
+
+    @classmethod
+    def of(cls, given: GivenValues) -> Self:
+        return cls()
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield far_away(fields.flow, fields.T, **where)
+
+    def collocated_scalar(self, side: Side, scalar: str, metrics: str | None, values: Condition) -> Iterator[Launch]:
+        """Set the value of the free stream, not one whose mean with the value inside is it."""
+        yield impose(scalar, over=side.ghosts, value=Value(values.temperature))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from taskflow.flow.boundaries.boundary import INSIDE, beyond
-from taskflow.flow.boundaries.condition import Boundaries, BoxSide, FluxKind, SideValues, Velocity
+from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, beyond_velocity
+from taskflow.flow.boundaries.condition import Boundaries, BoxSide, FluxKind, GivenValues, Velocity
 from taskflow.flow.boundaries.opening import Opening, Stage, State
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
@@ -74,7 +75,7 @@ class Inflow(Opening):
     filled = True
 
     @classmethod
-    def of(cls, given: SideValues) -> Self:
+    def of(cls, given: GivenValues) -> Self:
         return cls()
 
     def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
@@ -94,6 +95,10 @@ class Inflow(Opening):
 
     def bounded_ghosts(self, T: str, side: BoxSide, stage: Stage) -> Iterator[Launch]:
         yield from inflow_ghosts({"T": T}, side, stage.ending)
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield beyond_velocity(fields.flow, fields.T, fields.metrics, side.speeds, **where)
 
     def _imposed(self, velocity: Velocity, side: BoxSide, stage: Stage) -> Launch:
         name = values(side.face, "uvw"[side.axis], stage.ending)

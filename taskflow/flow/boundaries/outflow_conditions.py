@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from taskflow.flow.boundaries.boundary import Value, beyond, impose, mirror, timed
-from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, SideValues
+from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, beyond_pressure
+from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, GivenValues
 from taskflow.flow.boundaries.opening import AS_INSIDE, Opening, Stage, State
 from taskflow.flow.boundaries.outflow import (
     QUANTA,
@@ -45,12 +46,16 @@ class Outflow(Opening):
         return AdvectedOutflow if isinstance(pressure, str) else PressureOutflow
 
     @classmethod
-    def of(cls, given: SideValues) -> Self:
+    def of(cls, given: GivenValues) -> Self:
         return cls()
 
     def begin(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
         q = f[VELOCITY[side.axis]]
         yield mirror(q, over=side.faces, on=side.face, mirror=AS_INSIDE)
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield beyond_pressure(fields.flow, fields.T, fields.metrics, **where)
 
 
 class CarriedOutflow(Outflow):
@@ -113,7 +118,7 @@ class PressureOutflow(Outflow):
     timed: bool = False
 
     @classmethod
-    def of(cls, given: SideValues) -> Self:
+    def of(cls, given: GivenValues) -> Self:
         pressure = given.number("pressure") or 0.0
         return cls(pressure, "pressure" in given.timed or pressure != 0)
 

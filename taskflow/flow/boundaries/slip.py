@@ -1,9 +1,12 @@
 """Sides without friction, and planes of symmetry."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, beyond_symmetry
 from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind
+from taskflow.runtime.tasks import Launch
 
 
 @dataclass(frozen=True)
@@ -20,3 +23,7 @@ class Symmetry(Slip):
     """A plane of symmetry. On body-fitted grids the pressure has no gradient across it."""
 
     name: ClassVar[str] = "symmetry"
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield beyond_symmetry(fields.flow, fields.T, fields.metrics, **where)

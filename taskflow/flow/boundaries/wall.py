@@ -16,7 +16,8 @@ from taskflow.flow.boundaries.boundary import (
     mirror_two_timed,
     timed,
 )
-from taskflow.flow.boundaries.condition import REST, BoundaryCondition, BoxSide, FluxKind, SideValues, Velocity
+from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, beyond_velocity
+from taskflow.flow.boundaries.condition import REST, BoundaryCondition, BoxSide, FluxKind, GivenValues, Velocity
 from taskflow.flow.boundaries.rough_wall import log_law_ghosts
 from taskflow.flow.grid import Vector
 from taskflow.runtime.tasks import Launch, frame
@@ -56,7 +57,7 @@ class Wall(BoundaryCondition):
     fields: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, given: SideValues, **more: Any) -> Self:
+    def of(cls, given: GivenValues, **more: Any) -> Self:
         placed = frozenset(key for key in ("velocity", "temperature") if key in given.placed)
         kinds = {"velocity": "velocity", "temperature": "temperature"}
         kinds |= dict.fromkeys(("heat_flux", "outside_temperature"), "heat")
@@ -120,3 +121,7 @@ class Wall(BoundaryCondition):
             yield from log_law_ghosts(velocity, nu_t, self.velocity, self.roughness, side, viscosity)
         else:
             yield from super().eddy_ghosts(velocity, nu_t, side, viscosity)
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield beyond_velocity(fields.flow, fields.T, fields.metrics, side.speeds, **where)

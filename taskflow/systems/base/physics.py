@@ -205,6 +205,8 @@ def _constant(of: Value | None) -> float | None:
 
 
 def _side(case: Case, name: str) -> BoundarySide:
+    if name not in case.boundaries.sides:
+        return BoundarySide(type="periodic")
     boundary = case.boundary(name)
     if not boundary.kind.solid:
         return BoundarySide(type=boundary.type, permeable=boundary.kind.permeable)

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.language.problems import Problem, missing, present, shown, wrong
-from taskflow.cases.language.table import NonNegative, Number, Table, Text, Vector, entry, optional, reads, written
+from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
 from taskflow.cases.tables.charts.grid import known_sides
 from taskflow.cases.tables.initial import VectorExpression, vector_expression
 from taskflow.cases.tables.kinds import SideTable, kind_of
@@ -63,7 +63,7 @@ class ChartSide(SideTable, FormulaVector):
         "phase": "one fluid has no phases; leave it out",
     }  # fmt: skip
 
-    type: Text = entry("see above")
+    type: Any = entry("see above")
     velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
         "of a `wall`, in its plane, and of what enters at an `inflow`: three numbers, or expressions in x, y and z, in"
         " real time in t, too; of the `far-field` three numbers",

@@ -16,10 +16,10 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.collocated import Side
 from taskflow.flow.closures.eddy_viscosity import Smagorinsky, Turbulence, Vreman
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import PLANE_SHORT, SHORT
-from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Components, Launch, Read, Roles, Stencil, Write, task
 
@@ -86,7 +86,7 @@ def eddy_viscosity(
         eddies = Eddies(kind.constant**2 * unit, around)
         yield of_width(velocity, f.metrics, f[FILTER], f.nu_t, over=cells, eddies=eddies)
     for side in sides:
-        on_side = Mirror(-1.0 if side.kind == "wall" else 1.0, 0.0)
+        on_side = Mirror(side.kind.eddies, 0.0)
         for face, ghosts in side.layers.items():
             yield mirror(f.nu_t, over=ghosts, on=face, mirror=on_side)
 
