@@ -10,8 +10,8 @@ import pytest
 
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.common.hexahedra import cell_volumes, face_areas
-from taskflow.flow.boundaries.collocated import Condition, Side
-from taskflow.flow.boundaries.condition import BoundaryCondition
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import BoundaryCondition, Side
 from taskflow.flow.boundaries.far_field import FarField
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid.curvilinear import metrics

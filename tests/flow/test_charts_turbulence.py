@@ -11,7 +11,8 @@ import pytest
 
 from taskflow.common.hexahedra import centres
 from taskflow.flow import Smagorinsky, StaggeredGrid, Turbulence, Vreman, Wale
-from taskflow.flow.boundaries.collocated import Condition, Side
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.boundaries.slip import Slip
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid.curvilinear import metrics

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from taskflow.flow.boundaries.collocated import Condition, Side
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.boundaries.far_field import FarField
 from taskflow.flow.models.artificial_compressibility import real_time
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime, weights

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.collocated import Condition, Side
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.boundaries.far_field import FarField
 from taskflow.flow.boundaries.inflow import Inflow
 from taskflow.flow.boundaries.outflow_conditions import PressureOutflow

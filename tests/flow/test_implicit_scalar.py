@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.boundaries.collocated import Condition, Side
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taskflow.flow.boundaries.collocated import Condition, Side
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.boundaries.inflow import Inflow
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime

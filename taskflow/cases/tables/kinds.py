@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict
 
 from taskflow.cases.formulas.values import unchosen
-from taskflow.cases.language.problems import CaseError, Problem, exclusive, missing, present, shown, wrong
+from taskflow.cases.language.problems import CaseError, Key, Problem, exclusive, missing, present, shown, wrong
 from taskflow.cases.language.table import REMEDY, Table, written
 from taskflow.cases.tables.timed import changes, placed
 from taskflow.common.registry import Unusable
@@ -56,6 +56,11 @@ class SideTable(Table):
         return kind.flux is not None if cls.charts else kind.on_boxes
 
     @classmethod
+    def paths(cls) -> list[Key]:
+        """The keys of this table, and of all kinds that were asked for."""
+        return [*super().paths(), *((key,) for kind in BOUNDARIES.loaded.values() for key in own_keys(kind))]
+
+    @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """The keys as they are given, those of the kind's own table read. A solid side stands still without another
         velocity.
@@ -80,10 +85,16 @@ class SideTable(Table):
         kind = cls.offered(values)
         own = own_keys(kind)
         for key, value in values.items():
-            if key not in cls.model_fields and key not in own:
-                refused = cls.refused.get(key)
-                yield wrong(key, value, refused) if refused else Problem((key,), "there is no such key", shown(value),
-                                                                         unknown=True)  # fmt: skip
+            if key in cls.model_fields or key in own:
+                continue
+            homes = [f'"{name}"' for name, other in BOUNDARIES.loaded.items() if key in own_keys(other)]
+            if key in cls.refused:
+                yield wrong(key, value, cls.refused[key])
+            elif kind is not None and homes:
+                remedy = f"{cls.called(kind)} has none; leave it out, or give type = {' or '.join(homes)}"
+                yield wrong(key, value, remedy)
+            else:
+                yield Problem((key,), "there is no such key", shown(value), unknown=True)
         if kind is None:
             if (name := values.get("type")) is not None:
                 yield wrong("type", name, cls.unknown(name))

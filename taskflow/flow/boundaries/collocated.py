@@ -6,19 +6,15 @@ second layer of ghost cells is for other charts and blocks alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from taskflow.flow.boundaries.boundary import INSIDE
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple
-from taskflow.runtime.tasks import Components, Face, Launch, Read, ReadWrite, Write, facing, frame, task
-
-if TYPE_CHECKING:
-    from taskflow.flow.boundaries.condition import BoundaryCondition
+from taskflow.runtime.tasks import Components, Face, Read, ReadWrite, Write, facing, frame, task
 
 GHOSTS = KERNELS / "artificial_compressibility" / "ghosts.cu"
 TWO_INSIDE = facing(n=(1, 2))
@@ -63,53 +59,6 @@ class BoundaryPatch:
         return self.cells.shift(outward(self.face))
 
 
-@dataclass(frozen=True)
-class Side:
-    """A named side of a grid: its kind of condition, its values, and the patches that it consists of.
-
-    `varying`: its velocity differs from cell to cell, and is in the ghost cells of the fields `u_s`, `v_s`, `w_s`.
-    `scalars` has the values of passive scalars by name, in place of a temperature.
-    """
-
-    name: str
-    kind: BoundaryCondition
-    patches: tuple[BoundaryPatch, ...]
-    condition: Condition = Condition()
-    varying: bool = False
-    scalars: Mapping[str, Condition] = field(default_factory=dict)
-
-    @property
-    def layers(self) -> dict[str, tuple[Box, ...]]:
-        """By face, the ghost cells next to the patches there."""
-        faces = dict.fromkeys(patch.face for patch in self.patches)
-        return {face: tuple(patch.ghosts for patch in self.patches if patch.face == face) for face in faces}
-
-    @property
-    def ghosts(self) -> tuple[Box, ...]:
-        return tuple(patch.ghosts for patch in self.patches)
-
-    @property
-    def speeds(self) -> tuple[str, str, str] | None:
-        """The fields of its velocity, where that is `varying`."""
-        return ("u_s", "v_s", "w_s") if self.varying else None
-
-    @property
-    def flux_code(self) -> int:
-        """The value of the field `sides` in its ghost cells."""
-        return FLUXES[self.kind.flux]
-
-    def each(self, values: Condition) -> Iterator[dict[str, Any]]:
-        """Yield the arguments of a launch over the ghost cells of each face."""
-        for face, ghosts in self.layers.items():
-            yield {"over": ghosts, "on": face, "side": values}
-
-    @property
-    def still(self) -> Side:
-        """This side, with all values 0."""
-        scalars = {name: condition.still for name, condition in self.scalars.items()}
-        return replace(self, condition=self.condition.still, varying=False, scalars=scalars)
-
-
 def outward(face: str) -> tuple[int, int, int]:
     """The step through a face."""
     axis, high = frame(face)
@@ -130,11 +79,12 @@ class CellFields:
 
 FLOW = Components(p=ReadWrite[TWO_INSIDE], u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE])
 METRICS = Read[INSIDE] * 10 | None
+SPEEDS = Components(u_s=Read, v_s=Read, w_s=Read) | None
 
 
 @task(kernel=GHOSTS)
 def beyond_velocity(
-    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, speeds: Components(u_s=Read, v_s=Read, w_s=Read) | None,
+    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, speeds: SPEEDS,
     *, on: Face, side: Condition,
 ) -> None:  # fmt: skip
     """Ghost velocity 2 velocity - inside; the pressure goes on along a line."""
@@ -165,18 +115,3 @@ def far_away(
     flow: Components(p=Write, u=Write, v=Write, w=Write), T_far: Write | None, *, on: Face, side: Condition
 ) -> None:
     """The values of the free stream."""
-
-
-def side_ghosts(side: Side, fields: CellFields, numbers: Condition) -> Iterator[Launch]:
-    """Fill the ghost cells of a side, one launch for each of its faces; `numbers` has what is the same of all sides."""
-    yield from side.kind.collocated(side, fields, _with(side.condition, numbers))
-
-
-def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbers: Condition) -> Iterator[Launch]:
-    """Fill the ghost cells of a passive scalar of a name in a field; it is insulated where nothing is said."""
-    values = _with(side.scalars.get(name, Condition()), numbers)
-    yield from side.kind.collocated_scalar(side, scalar, metrics, values)
-
-
-def _with(condition: Condition, numbers: Condition) -> Condition:
-    return replace(condition, diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas)

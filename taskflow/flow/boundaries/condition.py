@@ -6,7 +6,7 @@ A model does not ask for the name of a kind, but for its attributes, and for the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from taskflow.common.errors import BadInput
@@ -19,12 +19,21 @@ from taskflow.flow.boundaries.boundary import (
     mirror,
     mirror_two,
 )
-from taskflow.flow.boundaries.collocated import REST, CellFields, Condition, Side, beyond_scalar, beyond_slip
+from taskflow.flow.boundaries.collocated import (
+    FLUXES,
+    REST,
+    BoundaryPatch,
+    CellFields,
+    Condition,
+    beyond_scalar,
+    beyond_slip,
+)
 from taskflow.flow.grid import Grid, Vector, on_face
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Launch, frame
 
 Velocity = tuple[str, str, str]  # the fields of u, v and w
+NOTHING = Condition()
 FluxKind = Literal["closed", "given", "open", "far"]
 
 
@@ -76,6 +85,53 @@ class BoxSide:
     def spacing(self) -> float:
         """The distance between the centres of a ghost cell and of the cell inside."""
         return self.grid.beside(self.face)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A named side of a grid: its kind of condition, its values, and the patches that it consists of.
+
+    `varying`: its velocity differs from cell to cell, and is in the ghost cells of the fields `u_s`, `v_s`, `w_s`.
+    `scalars` has the values of passive scalars by name, in place of a temperature.
+    """
+
+    name: str
+    kind: BoundaryCondition
+    patches: tuple[BoundaryPatch, ...]
+    condition: Condition = NOTHING
+    varying: bool = False
+    scalars: Mapping[str, Condition] = field(default_factory=dict)
+
+    @property
+    def layers(self) -> dict[str, tuple[Box, ...]]:
+        """By face, the ghost cells next to the patches there."""
+        faces = dict.fromkeys(patch.face for patch in self.patches)
+        return {face: tuple(patch.ghosts for patch in self.patches if patch.face == face) for face in faces}
+
+    @property
+    def ghosts(self) -> tuple[Box, ...]:
+        return tuple(patch.ghosts for patch in self.patches)
+
+    @property
+    def speeds(self) -> tuple[str, str, str] | None:
+        """The fields of its velocity, where that is `varying`."""
+        return ("u_s", "v_s", "w_s") if self.varying else None
+
+    @property
+    def flux_code(self) -> int:
+        """The value of the field `sides` in its ghost cells."""
+        return FLUXES[self.kind.flux]
+
+    def each(self, values: Condition) -> Iterator[dict[str, Any]]:
+        """Yield the arguments of a launch over the ghost cells of each face."""
+        for face, ghosts in self.layers.items():
+            yield {"over": ghosts, "on": face, "side": values}
+
+    @property
+    def still(self) -> Side:
+        """This side, with all values 0."""
+        scalars = {name: condition.still for name, condition in self.scalars.items()}
+        return replace(self, condition=self.condition.still, varying=False, scalars=scalars)
 
 
 class BoundaryCondition:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, far_away
-from taskflow.flow.boundaries.condition import FluxKind, GivenValues
-from taskflow.flow.boundaries.opening import Opening
+from taskflow.flow.boundaries.collocated import CellFields, Condition, far_away
+from taskflow.flow.boundaries.condition import FluxKind, GivenValues, Side
+from taskflow.flow.boundaries.opening import OpenSide
 from taskflow.runtime.tasks import Launch
 
 
 @dataclass(frozen=True)
-class FarField(Opening):
+class FarField(OpenSide):
     """Beyond the side there is a free stream; fluid enters and leaves."""
 
     name: ClassVar[str] = "far-field"

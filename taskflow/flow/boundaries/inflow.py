@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from taskflow.flow.boundaries.boundary import INSIDE, beyond
-from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, beyond_velocity
-from taskflow.flow.boundaries.condition import Boundaries, BoxSide, FluxKind, GivenValues, Velocity
-from taskflow.flow.boundaries.opening import Opening, Stage, State
+from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_velocity
+from taskflow.flow.boundaries.condition import Boundaries, BoxSide, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, triple
@@ -64,7 +64,7 @@ def inflow_partitions(
 
 
 @dataclass(frozen=True)
-class Inflow(Opening):
+class Inflow(OpenSide):
     """Velocity and temperature are given, by values on the faces that live in a region of their own."""
 
     name: ClassVar[str] = "inflow"
@@ -81,26 +81,26 @@ class Inflow(Opening):
     def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
         return tuple(names)
 
-    def begin(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield self._imposed((f.u, f.v, f.w), side, stage)
 
-    def advance(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield self._imposed((f.u_new, f.v_new, f.w_new), side, stage)
 
-    def begin_ghosts(self, state: State, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from inflow_ghosts(dict(zip("uvwT", state, strict=False)), side, stage.ending)  # without T, or with it
 
-    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from self.begin_ghosts(new, side, stage)
 
-    def bounded_ghosts(self, T: str, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def bounded_ghosts(self, T: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from inflow_ghosts({"T": T}, side, stage.ending)
 
     def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
         for where in side.each(values):
             yield beyond_velocity(fields.flow, fields.T, fields.metrics, side.speeds, **where)
 
-    def _imposed(self, velocity: Velocity, side: BoxSide, stage: Stage) -> Launch:
+    def _imposed(self, velocity: Velocity, side: BoxSide, stage: StageNames) -> Launch:
         name = values(side.face, "uvw"[side.axis], stage.ending)
         return impose_values(velocity[side.axis], name, over=side.faces)
 

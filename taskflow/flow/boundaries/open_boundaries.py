@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.boundaries.condition import Boundaries, BoxSide, Velocity
 from taskflow.flow.boundaries.inflow import inflow_partitions
-from taskflow.flow.boundaries.opening import Opening, Stage, State
+from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
 from taskflow.flow.boundaries.outflow import Coefficients
 from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.grid import Grid
@@ -87,11 +87,11 @@ class OpenBoundaries:
             yield operator.measure_residual(f)
 
     @property
-    def _open(self) -> list[tuple[BoxSide, Opening]]:
+    def _open(self) -> list[tuple[BoxSide, OpenSide]]:
         """The open sides from x_min to z_max, first those where fluid enters."""
         faces = sorted((face for face in FACES if face in self.boundaries), key=lambda n: not self.boundaries[n].enters)
         sides = ((BoxSide(face, self.grid), self.boundaries[face]) for face in faces)
-        return [(side, condition) for side, condition in sides if isinstance(condition, Opening)]
+        return [(side, condition) for side, condition in sides if isinstance(condition, OpenSide)]
 
-    def _stage(self, n: int) -> Stage:
-        return Stage(self.scheme.names[n]["dt"], f"outflow_speed{self.scheme.endings[n]}", self.endings[n])
+    def _stage(self, n: int) -> StageNames:
+        return StageNames(self.scheme.names[n]["dt"], f"outflow_speed{self.scheme.endings[n]}", self.endings[n])

@@ -16,7 +16,7 @@ State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageNames:
     """The names of the scalars of a stage: its length `dt`, the `speed` of convective outflow. `ending` is the end of
     the names of values that are prescribed on faces, `timed` of further scalars.
     """
@@ -30,16 +30,16 @@ class Stage:
         return self.dt.removeprefix("dt")
 
 
-class Opening(BoundaryCondition):
+class OpenSide(BoundaryCondition):
     """A side that fluid may pass. A `permeable` kind derives from it."""
 
     permeable: ClassVar[bool] = True
 
-    def begin(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Set the normal velocity before the first projection."""
         yield from ()
 
-    def advance(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Set the normal velocity at the end of a stage, before its projection; the one inside is set."""
         yield from ()
 
@@ -50,15 +50,15 @@ class Opening(BoundaryCondition):
             about = opening(side.face, side.grid)
             yield correct_outlet(q, p, on_faces, over=side.faces, on=side.face, dt=dt, opening=about)
 
-    def begin_ghosts(self, state: State, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Fill ghost values of all that is `filled` here, at the beginning."""
         yield from ()
 
-    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Fill ghost values of all that is `filled` here, at the end of a stage."""
         yield from ()
 
-    def bounded_ghosts(self, T: str, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def bounded_ghosts(self, T: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Fill ghost values of a temperature that keeps its bounds, at the end of a stage."""
         if self.filled:
             yield mirror(T, over=side.ghosts, on=side.face, mirror=AS_INSIDE)

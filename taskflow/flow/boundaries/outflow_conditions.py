@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from taskflow.flow.boundaries.boundary import Value, beyond, impose, mirror, timed
-from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, beyond_pressure
-from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, GivenValues
-from taskflow.flow.boundaries.opening import AS_INSIDE, Opening, Stage, State
+from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
+from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, GivenValues, Side
+from taskflow.flow.boundaries.opening import AS_INSIDE, OpenSide, StageNames, State
 from taskflow.flow.boundaries.outflow import (
     QUANTA,
     accelerate_outlet,
@@ -30,7 +30,7 @@ VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
 
 
 @dataclass(frozen=True)
-class Outflow(Opening):
+class Outflow(OpenSide):
     """Fluid leaves. Without a pressure it is carried out, with one the pressure decides how much leaves."""
 
     name: ClassVar[str] = "outflow"
@@ -49,7 +49,7 @@ class Outflow(Opening):
     def of(cls, given: GivenValues) -> Self:
         return cls()
 
-    def begin(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         q = f[VELOCITY[side.axis]]
         yield mirror(q, over=side.faces, on=side.face, mirror=AS_INSIDE)
 
@@ -59,22 +59,22 @@ class Outflow(Opening):
 
 
 class CarriedOutflow(Outflow):
-    """What leaves is carried out at its mean speed, which balances the inflow."""
+    """An outflow at a mean speed, which balances the inflow."""
 
     flux = None
     balances = True
     filled = True
 
-    def begin_ghosts(self, state: State, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         for field in (field for n, field in enumerate(state) if n != side.axis):
             yield mirror(field, over=side.ghosts, on=side.face, mirror=AS_INSIDE)
 
-    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         for now, before in (pair for n, pair in enumerate(zip(new, old, strict=True)) if n != side.axis):
             yield self._convected(f, now, before, side.ghosts, side, stage)
 
     @staticmethod
-    def _convected(f: Roles, new: str, old: str, over: Box, side: BoxSide, stage: Stage) -> Launch:
+    def _convected(f: Roles, new: str, old: str, over: Box, side: BoxSide, stage: StageNames) -> Launch:
         numbers = {"dt": stage.dt, "outflow_speed": f.scalar(stage.speed)}
         return convect(new, old, over=over, on=side.face, opening=opening(side.face, side.grid), **numbers)
 
@@ -87,17 +87,17 @@ class ConvectiveOutflow(CarriedOutflow):
     def described(self) -> str:
         return "as much leaves, carried out at its mean speed"
 
-    def begin(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from super().begin(f, side, stage)
         yield from self._balanced(f, f[VELOCITY[side.axis]], side, stage)
 
-    def advance(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
         yield self._convected(f, new, old, side.faces, side, stage)
         yield from self._balanced(f, new, side, stage)
 
     @staticmethod
-    def _balanced(f: Roles, q: str, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def _balanced(f: Roles, q: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         total = f.scalar("outflow")
         where: dict[str, Any] = {"grid": side.grid, "axis": side.axis, "layer": True}
         yield exact_sum(q, over=side.faces, total=total, bound=f.scalar("sum_bound"), scale=QUANTA, **where)
@@ -127,7 +127,7 @@ class PressureOutflow(Outflow):
         pressure = f"up to {self.pressure:g}" if self.timed else "0"
         return f"p = {pressure}, which decides how much leaves or enters"
 
-    def advance(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
         yield extrapolate(new, old, over=side.faces, on=side.face)
         if self.timed:
@@ -147,11 +147,11 @@ class AdvectedOutflow(CarriedOutflow):
     def described(self) -> str:
         return "as much leaves, carried out at its mean speed with its pressure"
 
-    def begin(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield impose(_kept(f, side), over=beyond(side.face, side.grid, edges=False), value=Value(0.0))
         yield from super().begin(f, side, stage)
 
-    def advance(self, f: Roles, side: BoxSide, stage: Stage) -> Iterator[Launch]:
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """The normal velocity on a face through which the pressure is carried; needs the one inside. `rhs` is used on
         the way.
         """

@@ -1,8 +1,10 @@
-"""All sides of a box together: the launches for their velocities and temperatures, in the order of faces."""
+"""The launches for the ghost values of all sides of a box, in the order of faces, and of a side of charts."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, BoxSide, Velocity
+from taskflow.flow.boundaries.collocated import CellFields, Condition
+from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, BoxSide, Side, Velocity
 from taskflow.flow.grid import AXES, Grid
 from taskflow.runtime.tasks import FACES, Launch
 
@@ -58,3 +60,18 @@ def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, Boundar
     if set(boundaries) != walls:
         raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
     return [(BoxSide(face, grid), boundaries[face]) for face in FACES if face in boundaries]
+
+
+def side_ghosts(side: Side, fields: CellFields, numbers: Condition) -> Iterator[Launch]:
+    """Fill the ghost cells of a side, one launch for each of its faces; `numbers` has what is the same of all sides."""
+    yield from side.kind.collocated(side, fields, _with(side.condition, numbers))
+
+
+def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbers: Condition) -> Iterator[Launch]:
+    """Fill the ghost cells of a passive scalar of a name in a field; it is insulated where nothing is said."""
+    values = _with(side.scalars.get(name, Condition()), numbers)
+    yield from side.kind.collocated_scalar(side, scalar, metrics, values)
+
+
+def _with(condition: Condition, numbers: Condition) -> Condition:
+    return replace(condition, diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, beyond_symmetry
-from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind
+from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_symmetry
+from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, Side
 from taskflow.runtime.tasks import Launch
 
 

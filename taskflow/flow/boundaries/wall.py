@@ -16,8 +16,8 @@ from taskflow.flow.boundaries.boundary import (
     mirror_two_timed,
     timed,
 )
-from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, beyond_velocity
-from taskflow.flow.boundaries.condition import REST, BoundaryCondition, BoxSide, FluxKind, GivenValues, Velocity
+from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_velocity
+from taskflow.flow.boundaries.condition import REST, BoundaryCondition, BoxSide, FluxKind, GivenValues, Side, Velocity
 from taskflow.flow.boundaries.rough_wall import log_law_ghosts
 from taskflow.flow.grid import Vector
 from taskflow.runtime.tasks import Launch, frame

@@ -15,7 +15,8 @@ from taskflow.cases import FACES, Case
 from taskflow.cases.tables.charts.sides import ChartSide
 from taskflow.common.errors import named
 from taskflow.common.hexahedra import centres, feet
-from taskflow.flow.boundaries.collocated import REST, BoundaryPatch, Condition, Side, outward
+from taskflow.flow.boundaries.collocated import REST, BoundaryPatch, Condition, outward
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid import Vector
 from taskflow.flow.models.artificial_compressibility.edges import Edge
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces

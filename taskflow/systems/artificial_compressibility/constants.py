@@ -18,7 +18,8 @@ from taskflow.cases.tables.motion import placed
 from taskflow.cases.tables.timed import Value
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import cell_volumes, centres
-from taskflow.flow.boundaries.collocated import Side, outward
+from taskflow.flow.boundaries.collocated import outward
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid.curvilinear import VALUES, metrics, mirrored
 from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.eddies import FILTER

@@ -15,7 +15,7 @@ from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.timing.schedule import Every, Tick
 from taskflow.cases.timing.steady import Measure, Settled, StateWatch
 from taskflow.common.errors import RunFailed
-from taskflow.flow.boundaries.collocated import Side
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE, Convergence
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.measures import largest

@@ -274,6 +274,9 @@ class CompressibilitySystem(System):
         yield "", f"{method.flux} fluxes, {damped if method.flux == 'central' else f'{method.reconstruction}{limited}'}"
         b = method.least_compressibility(self.speed)
         yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
+        for side in self.model.sides:
+            if side.kind.described and not side.kind.permeable:
+                yield "", f"{side.name}: {side.kind.described}"
 
     def details(self) -> Iterator[tuple[str, str]]:
         if several := self.model.several(self.sim.dtype):

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
-from taskflow.flow.boundaries.collocated import Side
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.closures.eddy_viscosity import Smagorinsky, Turbulence, Vreman
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import PLANE_SHORT, SHORT

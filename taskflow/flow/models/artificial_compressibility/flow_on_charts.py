@@ -10,7 +10,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 from taskflow.common.caching import cached_property
-from taskflow.flow.boundaries.collocated import CellFields, Condition, Side, scalar_ghosts, side_ghosts
+from taskflow.flow.boundaries.collocated import CellFields, Condition
+from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.boundaries.sides import scalar_ghosts, side_ghosts
 from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taskflow.flow.boundaries.collocated import Side
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import Numbers

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.boundaries.collocated import Side
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Numbers, Passive
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
