@@ -96,7 +96,8 @@ class Registry(Generic[Kind]):
             value: Kind = point.load()
             self._check(value)
         except Exception as error:  # it is another package's
-            raise Unusable(f"{_place(point)} cannot be used ({_words(error)}); mend or reinstall its package") from error
+            remedy = "mend or reinstall its package"
+            raise Unusable(f"{_place(point)} cannot be used ({_words(error)}); {remedy}") from error
         return value
 
     def _points(self) -> tuple[EntryPoint, ...]:

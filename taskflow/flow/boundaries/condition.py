@@ -40,10 +40,13 @@ FluxKind = Literal["closed", "given", "open", "far"]
 class GivenValues(Protocol):
     """The values of a side's table. Of a value that varies it gives the one of largest size in the run."""
 
-    timed: Collection[str]
-    """Keys whose values change in time."""
-    placed: Collection[str]
-    """Keys whose values depend on the place."""
+    @property
+    def timed(self) -> Collection[str]:
+        """Keys whose values change in time."""
+
+    @property
+    def placed(self) -> Collection[str]:
+        """Keys whose values depend on the place."""
 
     def number(self, key: str) -> float | None:
         """Return a number, or None if the key is absent."""
@@ -145,7 +148,7 @@ class BoundaryCondition:
     """The `type` of the side in a case."""
     keys: ClassVar[frozenset[str]] = frozenset()
     """The keys of a side's table that it reads; others are refused."""
-    table: ClassVar[type | None] = None
+    table: ClassVar[Any] = None
     """A `Table` with further keys, which no other kind has."""
     varies: ClassVar[frozenset[Literal["time", "place"]]] = frozenset()
     """What the values of its keys may depend on."""

@@ -16,8 +16,8 @@ from taskflow.flow.boundaries.boundary import (
     mirror_two_timed,
     timed,
 )
-from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_velocity
-from taskflow.flow.boundaries.condition import REST, BoundaryCondition, BoxSide, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.collocated import REST, CellFields, Condition, beyond_velocity
+from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, GivenValues, Side, Velocity
 from taskflow.flow.boundaries.rough_wall import log_law_ghosts
 from taskflow.flow.grid import Vector
 from taskflow.runtime.tasks import Launch, frame
@@ -72,7 +72,8 @@ class Wall(BoundaryCondition):
 
     def velocity_ghosts(self, velocity: Velocity, side: BoxSide, ending: str) -> Iterator[Launch]:
         (first, second), factor = side.along, self.factor(side)
-        along, where = (velocity[first], velocity[second]), {"over": side.ghosts, "on": side.face}
+        along = velocity[first], velocity[second]
+        where: dict[str, Any] = {"over": side.ghosts, "on": side.face}
         if "velocity" in self.timed:
             speeds = {key: timed(side.face, "uvw"[a], ending) for key, a in (("first", first), ("second", second))}
             yield mirror_two_timed(*along, **where, **speeds, mirror=Mirror(factor, 1 - factor))

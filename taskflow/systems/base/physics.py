@@ -15,7 +15,7 @@ from taskflow.cases.tables.scalars import Sources
 from taskflow.cases.tables.timed import Value, changes, placed
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.condition import REST
+from taskflow.flow.boundaries.collocated import REST
 from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
