@@ -75,7 +75,9 @@ class Wall(BoundaryCondition):
         along = velocity[first], velocity[second]
         where: dict[str, Any] = {"over": side.ghosts, "on": side.face}
         if "velocity" in self.timed:
-            speeds = {key: timed(side.face, "uvw"[a], ending) for key, a in (("first", first), ("second", second))}
+            speeds: dict[str, Any] = {
+                key: timed(side.face, "uvw"[a], ending) for key, a in (("first", first), ("second", second))
+            }
             yield mirror_two_timed(*along, **where, **speeds, mirror=Mirror(factor, 1 - factor))
         elif "velocity" in self.fields:  # which `placed_ghosts` adds
             yield mirror_two(*along, **where, mirror=MirrorTwo(factor, 0.0, 0.0))
