@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from taskflow.common.errors import BadInput
-from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
+from taskflow.output.store.conditions import OPEN, SIDES, BoundarySide, Conditions
 from taskflow.output.store.reading import edges, extent, periodic, widths
 
 VELOCITY = ("u", "v", "w")
@@ -129,7 +129,8 @@ def _side(boundaries: Mapping[str, Any], name: str, *, heat: bool) -> BoundarySi
     written = boundaries.get(name, boundaries.get(name[0], "unknown"))
     table = written if isinstance(written, Mapping) else {"type": written}
     if table["type"] != "wall":
-        return BoundarySide(type="slip" if table["type"] == "symmetry" else table["type"])
+        kind = "slip" if table["type"] == "symmetry" else table["type"]
+        return BoundarySide(type=kind, permeable=kind in OPEN)
     x, y, z = table.get("velocity", (0.0, 0.0, 0.0))
     insulated = heat and not {"temperature", "heat_transfer"} & table.keys()
     return BoundarySide(

@@ -47,7 +47,7 @@ class FaceValues:
     @property
     def tight(self) -> Ends:
         """The flux of fluctuations through both ends: 0, but None where the flow enters or leaves."""
-        low, high = (None if side.type in ("inflow", "outflow") else 0.0 for side in self._sides)
+        low, high = (None if side.permeable else 0.0 for side in self._sides)
         return low, high
 
     def on_faces(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:

@@ -34,6 +34,7 @@ from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.value import TableValue, plain
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.boundaries.slip import Slip
 from taskflow.flow.stability import StepLimit
 
 REST = StepLimit()  # of a schedule by which nobody steps
@@ -226,14 +227,14 @@ class Case(TableValue):
         Returns
         -------
         Boundary
-            Of type "periodic", "wall", "slip" (also for "symmetry"), "inflow" or "outflow".
+            Of type "periodic" or a registered kind; "slip" also for "symmetry".
         """
         side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
         if side is None:
             return Boundary.model_construct(type="periodic", velocity=AT_REST, heat_flux=0.0)
-        if side.type in ("inflow", "outflow"):
+        if side.kind.permeable:
             return side
-        kind = "slip" if side.type == "symmetry" else side.type
+        kind = Slip.name if issubclass(side.kind, Slip) else side.type
         flux = None if side.temperature is not None else side.heat_flux or 0.0
         return side.model_copy(update={"type": kind, "velocity": side.velocity or AT_REST, "heat_flux": flux})
 

@@ -3,16 +3,11 @@
 It knows tasks and the regions that they are launched over. It does not know cases, files, streams, messages or ranks.
 """
 
-from taskflow.flow.boundaries.boundary import (
-    AdvectedOutflow,
-    Boundaries,
-    Boundary,
-    ConvectiveOutflow,
-    Inflow,
-    PressureOutflow,
-    Slip,
-    Wall,
-)
+from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition
+from taskflow.flow.boundaries.inflow import Inflow
+from taskflow.flow.boundaries.outflow_conditions import AdvectedOutflow, ConvectiveOutflow, PressureOutflow
+from taskflow.flow.boundaries.slip import Slip
+from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.closures.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale
 from taskflow.flow.forcing.driving import Driving
 from taskflow.flow.grid import Grid, StaggeredGrid
@@ -28,7 +23,7 @@ __all__ = [
     "AdvectedOutflow",
     "Advection",
     "Boundaries",
-    "Boundary",
+    "BoundaryCondition",
     "Buoyancy",
     "ConvectiveOutflow",
     "Driving",

@@ -8,8 +8,9 @@ from dataclasses import KW_ONLY, dataclass
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.boundary import Boundaries, Slip, open_sides
+from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting, buoyancy_frequency
 from taskflow.flow.forcing.field_force import FieldForce, moments
@@ -65,8 +66,9 @@ class FlowModel(Model):
         given = {face for q in self.quantities for face, side in q.faces.items() if isinstance(side, Fixed)}
 
         def symmetric(axis: int) -> bool:
-            faces = ("xyz"[axis] + end for end in ("_min", "_max"))
-            return all(isinstance(self.boundaries.get(face, Slip()), Slip) and face not in given for face in faces)
+            faces = ["xyz"[axis] + end for end in ("_min", "_max")]
+            sides = (self.boundaries[face] for face in faces if face in self.boundaries)
+            return given.isdisjoint(faces) and all(side.symmetric for side in sides)
 
         axes = tuple(axis for axis in range(3) if self.grid.cells[axis] == 1 and symmetric(axis))
         return axes if len(axes) < 3 else ()

@@ -7,8 +7,8 @@ import pytest
 from tests.docs.pages import HOWTO, read
 
 LONG = [  # many runs
-    "statistics", "resume", "two_phase", "output", "own_model", "analyse", "watch", "bodies", "export", "profile",
-    "cluster", "python", "couple", "forcing", "charts", "grids", "particles", "steps", "own_solver",
+    "statistics", "resume", "two_phase", "output", "own_model", "own_boundary", "analyse", "watch", "bodies", "export",
+    "profile", "cluster", "python", "couple", "forcing", "charts", "grids", "particles", "steps", "own_solver",
 ]  # fmt: skip
 
 

@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 
 from taskflow.common.hexahedra import Vertices
+from taskflow.flow.boundaries.collocated import BoundaryPatch
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import SIDES, BoundaryPatch
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
@@ -209,7 +209,7 @@ def laid_out(
     fixed["sides"] = np.zeros(chart.around.shape[::-1], np.uint8)
     for side in model.sides:
         for patch in side.patches:
-            fixed["sides"][patch.ghosts.slices(chart.around.lo)] = SIDES[side.kind]
+            fixed["sides"][patch.ghosts.slices(chart.around.lo)] = side.flux_code
     if model.spacing is None:
         fixed["metrics"] = chart.metrics
     fixed |= {name + SINGLE: fixed[name] for name in MADE if model.rounds and name in fixed}

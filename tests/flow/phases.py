@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid
-from taskflow.flow.boundaries.boundary import Slip, Wall
+from taskflow.flow.boundaries.slip import Slip
+from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES
 from taskflow.flow.models.two_phase.level_set import LevelSet

@@ -10,6 +10,10 @@ import pytest
 
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.common.hexahedra import cell_volumes, face_areas
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import BoundaryCondition, Side
+from taskflow.flow.boundaries.far_field import FarField
+from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
@@ -17,7 +21,6 @@ from taskflow.flow.models.artificial_compressibility.equations import HeatTransp
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import pseudo_time
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from tests.flow.byhand import ByHand
@@ -173,7 +176,10 @@ def test_the_residual_of_a_step_of_real_time(device):
         made.assert_agrees(f"{name}_new", out[name] / volume - pushed + changing)
 
 
-def sides_of(chart: Chart, kind: str = "wall", **values: Condition) -> tuple[Side, ...]:
+WALL = Wall()
+
+
+def sides_of(chart: Chart, kind: BoundaryCondition = WALL, **values: Condition) -> tuple[Side, ...]:
     """A side at each face; those named have conditions."""
     return tuple(Side(face, kind, (chart.patch(face),), values.get(face, Condition())) for face in chart.faces)
 
@@ -186,7 +192,7 @@ def test_a_uniform_flow_stays_as_it_is(planar):
     chart = Chart(cells, flat if planar else lambda x, y, z: distorted((x, y, z)), "z" if planar else "")
     stream = {"p": 0.7, "u": 1.0, "v": 0.3, "w": 0.0 if planar else -0.2}
     condition = Condition((stream["u"], stream["v"], stream["w"]), 0.7)
-    sides = sides_of(chart, "far-field", **dict.fromkeys(chart.faces, condition))
+    sides = sides_of(chart, FarField(), **dict.fromkeys(chart.faces, condition))
     model = ArtificialCompressibility((chart.box,), Fluid(0.01), sides, 1.0, planar=planar)
     flow = march(model, chart, stream, steps=50)
     for name, value in stream.items():

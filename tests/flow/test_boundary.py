@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.common.errors import BadInput
 from taskflow.flow import Slip, Wall
-from taskflow.flow.boundaries.boundary import normal_velocity, temperature_ghosts, velocity_ghosts
+from taskflow.flow.boundaries.sides import normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.runtime.regions import Box
 from tests.flow.byhand import ByHand
 

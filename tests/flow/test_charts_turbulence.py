@@ -11,6 +11,10 @@ import pytest
 
 from taskflow.common.hexahedra import centres
 from taskflow.flow import Smagorinsky, StaggeredGrid, Turbulence, Vreman, Wale
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.boundaries.slip import Slip
+from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility import eddies, measures
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
@@ -25,7 +29,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.model import Impli
 from taskflow.flow.models.artificial_compressibility.implicit.scalar import CARRY, scalar_matrix, value_left
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.regions import Box
@@ -295,7 +298,7 @@ def box_with_lid() -> tuple[Chart, dict]:
     """A distorted box between walls, of which one slides, and what a model of it with eddies is made of."""
     chart = Chart((6, 5, 4), lambda x, y, z: distorted((x, y, z), 0.06))
     lid = {"z_max": Condition((0.7, 0.2, 0.0))}
-    sides = tuple(Side(face, "wall", (chart.patch(face),), lid.get(face, Condition())) for face in chart.faces)
+    sides = tuple(Side(face, Wall(), (chart.patch(face),), lid.get(face, Condition())) for face in chart.faces)
     return chart, {
         "cells": (chart.box,), "fluid": Fluid(0.02), "sides": sides, "speed": 1.0,
         "turbulence": Turbulence(Smagorinsky(0.4)), "largest_volume": float(chart.volumes.max()),
@@ -354,7 +357,7 @@ def test_steps_with_eddies_are_of_second_order_in_time():
     """The viscosity of the first guess of a step costs no order."""
     chart, about = box_with_lid()
     chart = Chart((8, 8, 4), lambda x, y, z: (x, y, z))
-    kinds = {face: "slip" if face[0] == "z" else "wall" for face in chart.faces}
+    kinds = {face: Slip() if face[0] == "z" else Wall() for face in chart.faces}
     about |= {
         "cells": (chart.box,), "largest_volume": float(chart.volumes.max()), "real": DualTime(1e-9, 200, 1.0),
         "sides": tuple(Side(face, kind, (chart.patch(face),), Condition()) for face, kind in kinds.items()),

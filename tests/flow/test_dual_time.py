@@ -8,6 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.boundaries.far_field import FarField
 from taskflow.flow.models.artificial_compressibility import real_time
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime, weights
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
@@ -17,7 +20,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.model import Impli
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.real_time import LOOKS
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Fluid
 from tests.flow.byhand import ByHand
 from tests.flow.charts import Chart, distorted, norm, run
@@ -182,7 +184,7 @@ def test_a_uniform_stream_stays_as_it_is(planar):
     chart = Chart((6, 5, 1 if planar else 4), wavy if planar else lambda x, y, z: distorted((x, y, z)), "z" * planar)
     stream = {"p": 0.7, "u": 1.0, "v": 0.3, "w": 0.0 if planar else -0.2}
     condition = Condition((stream["u"], stream["v"], stream["w"]), 0.7)
-    sides = tuple(Side(face, "far-field", (chart.patch(face),), condition) for face in chart.faces)
+    sides = tuple(Side(face, FarField(), (chart.patch(face),), condition) for face in chart.faces)
     model = ArtificialCompressibility((chart.box,), Fluid(0.01), sides, 1.0, planar=planar, real=DualTime())
     reached = run(model, chart, stream, (0.1, 0.3, 0.35, 0.6))
     for name, value in stream.items():

@@ -9,6 +9,13 @@ import numpy as np
 import pytest
 
 from taskflow.common.errors import BadInput
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.boundaries.far_field import FarField
+from taskflow.flow.boundaries.inflow import Inflow
+from taskflow.flow.boundaries.outflow_conditions import PressureOutflow
+from taskflow.flow.boundaries.slip import Slip
+from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import march as outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
@@ -25,7 +32,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, RIGHT, UPDATE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.tasks import owned
 from tests.flow.charts import Chart, distorted, march
@@ -50,7 +56,7 @@ def model(chart, kind=ImplicitCompressibility, **more):
     """A cavity of this chart whose lid moves."""
     lid = Condition((1.0, 0.0, 0.0))
     sides = tuple(
-        Side(face, "wall", (chart.patch(face),), lid if face == "y_max" else Condition()) for face in chart.faces
+        Side(face, Wall(), (chart.patch(face),), lid if face == "y_max" else Condition()) for face in chart.faces
     )
     volume, planar = float(chart.volumes.max()), chart.cells[2] == 1
     return kind((chart.box,), Fluid(0.02), sides, 1.0, planar=planar, largest_volume=volume, **more)
@@ -58,10 +64,10 @@ def model(chart, kind=ImplicitCompressibility, **more):
 
 def open_box(chart, **more):
     """Flow from an inflow to an outflow past walls and a free stream."""
-    kinds = {"x_min": "inflow", "x_max": "outflow", "y_max": "far-field", "y_min": "wall"}
+    kinds = {"x_min": Inflow(), "x_max": PressureOutflow(), "y_max": FarField(), "y_min": Wall()}
     stream = Condition((1.0, 0.0, 0.0))
     sides = tuple(
-        Side(face, kinds.get(face, "slip"), (chart.patch(face),), Condition() if face == "y_min" else stream)
+        Side(face, kinds.get(face, Slip()), (chart.patch(face),), Condition() if face == "y_min" else stream)
         for face in chart.faces
     )
     return replace(model(chart, **more), sides=sides)

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.scalar import CARRY, scalar_matrix, value_left
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.runtime.tasks import owned
 from tests.flow.charts import Chart, march
@@ -70,7 +72,7 @@ def warm(chart: Chart, kind=ImplicitCompressibility, **more) -> ArtificialCompre
     dyed = {"y_max": 0.7, "y_min": 0.1}
     sides = tuple(
         Side(
-            side.name, "wall", side.patches, conditions.get(side.name, Condition()),
+            side.name, Wall(), side.patches, conditions.get(side.name, Condition()),
             scalars={"dye": Condition(warm=True, temperature=dyed[side.name])} if side.name in dyed else {},
         )
         for side in flow.sides

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, StaggeredGrid, Transport
-from taskflow.flow.boundaries import boundary
+from taskflow.flow.boundaries.sides import normal_velocity
+from taskflow.flow.boundaries.slip import Slip
 from taskflow.flow.closures import Closure
 from taskflow.flow.closures import eddy_viscosity as turbulence
 from taskflow.flow.grid import on_face
@@ -172,8 +173,8 @@ def test_an_exact_pressure_leaves_no_divergence(device):
     for name in ("p", "p_new"):
         hand.fields[name] = np.zeros_like(hand.fields["rhs"])
     grid = {"grid": hand.staggered.constants}
-    walls = dict.fromkeys(hand.faces(), boundary.Slip())
-    hand.run(*boundary.normal_velocity(VELOCITY, walls, hand.staggered.constants))
+    walls = dict.fromkeys(hand.faces(), Slip())
+    hand.run(*normal_velocity(VELOCITY, walls, hand.staggered.constants))
     hand.run(hand.launch(projection.divergence, grid))
     for _ in range(500):
         hand.run(hand.launch(jacobi, grid))

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.flow.boundaries.boundary import Wall, temperature_ghosts
 from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
+from taskflow.flow.boundaries.sides import temperature_ghosts
+from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid import on_face
 from taskflow.flow.operators.rates import exact_sum
 from taskflow.runs.state.setup import SimulationSetup

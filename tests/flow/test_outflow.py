@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.flow.boundaries.boundary import AdvectedOutflow, beyond
+from taskflow.flow.boundaries.boundary import beyond
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.outflow import outlet
+from taskflow.flow.boundaries.outflow_conditions import AdvectedOutflow
 from taskflow.flow.grid import on_face
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.tasks import FACES, Roles, frame
@@ -47,7 +48,7 @@ def assert_driven(hand: ByHand, face: str, speed: float) -> None:
     q, h = "uvw"[axis], "h_" + "uvw"[axis]
     roles = Roles.of(NAMES)
     openings = OpenBoundaries({face: AdvectedOutflow()}, grid, ADAMS_BASHFORTH)
-    hand.run(*openings.with_pressure(roles, face, f"{q}_new", q, 0))
+    hand.run(*openings.advance(roles, 0))
     n, sign = hand.cells[axis], 1 if high else -1
     last, at, far, inner = (n - 1, n, n - 2, n - 1) if high else (0, 0, 1, 1)
     width, other = grid.width(axis, last), grid.width(axis, far)

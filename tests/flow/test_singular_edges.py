@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from taskflow.flow.models.artificial_compressibility.sides import Edge, edge_ghosts, scalar_edge_ghosts
+from taskflow.flow.models.artificial_compressibility.edges import Edge, edge_ghosts, scalar_edge_ghosts
 from taskflow.geometry.grids import atlas, shape
 from taskflow.runtime.regions import Box
 from taskflow.systems.artificial_compressibility.boundaries import more_edges

@@ -6,6 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from taskflow.flow.boundaries.collocated import Condition
+from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.boundaries.inflow import Inflow
+from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
@@ -14,7 +18,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.shard import Shard
@@ -32,7 +35,7 @@ class Errors(NamedTuple):
 
 def walls(chart: Chart, **moving: Condition) -> tuple[Side, ...]:
     """A wall at each face."""
-    return tuple(Side(face, "wall", (chart.patch(face),), moving.get(face, Condition())) for face in chart.faces)
+    return tuple(Side(face, Wall(), (chart.patch(face),), moving.get(face, Condition())) for face in chart.faces)
 
 
 def model(
@@ -98,7 +101,7 @@ def kovasznay(
         return -0.5 + 1.5 * s, -0.5 + 2 * y + 0.15 * bump, z
 
     chart = Chart((n, n, 1), place, "z")
-    sides = tuple(Side(face, "inflow", (chart.patch(face),), varying=True) for face in chart.faces)
+    sides = tuple(Side(face, Inflow(), (chart.patch(face),), varying=True) for face in chart.faces)
     flow = march(
         model(chart, 1 / 40, sides, 1.0, kind), chart, {**REST, "u": 1.0}, steps=40 * n * n, steady=steady,
         every=every, constants=velocities(chart, exact),
@@ -135,7 +138,7 @@ def taylor_couette(n: int, viscosity: float = 0.02, steady: float = 1e-7) -> tup
         inner = np.hypot(x, y) < 0.6
         return np.where(inner, -y, 0.0), np.where(inner, x, 0.0), 0 * x
 
-    sides = tuple(Side(face, "wall", (chart.patch(face),), varying=True) for face in chart.faces)
+    sides = tuple(Side(face, Wall(), (chart.patch(face),), varying=True) for face in chart.faces)
     equations = model(chart, viscosity, sides, 0.25)
     forces = Forces(equations, sides, {}, vertices=True)
     constants = velocities(chart, turning) | chart.corners
@@ -177,7 +180,7 @@ class EthierSteinman:
 
         self.chart = Chart((n, n, n), place)
         patches = ((face, self.chart.patch(face)) for face in self.chart.faces)
-        self.sides = tuple(Side(face, "inflow", (patch,), varying=True) for face, patch in patches)
+        self.sides = tuple(Side(face, Inflow(), (patch,), varying=True) for face, patch in patches)
 
     @classmethod
     def velocity(cls, x, y, z):

@@ -12,12 +12,12 @@ from examples.papers.luo_2014.plain_products import plain_products
 from examples.papers.xue_roy_2020.residual import GHOST, skewed
 from taskflow.bench.timing import timed
 from taskflow.common.caching import cached_property
+from taskflow.flow.boundaries.collocated import FLUXES
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import krylov
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import PIVOT
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, fields
-from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Atlas, Box, Field, Partition, Triple, charted
@@ -59,7 +59,7 @@ class Charts:
         for box in self.boxes:
             around = box.grow(GHOST)
             shape = around.shape[::-1]
-            sides = np.full(shape, SIDES["wall"], np.uint8)
+            sides = np.full(shape, FLUXES["closed"], np.uint8)
             sides[box.slices(around.lo)] = 0
             shard.write({name: random.random(shape) / 10 for name in (*STATE, *AFTER)} | {"sides": sides}, around)
             z, y, x = (np.arange(n) % PATTERN for n in shape)

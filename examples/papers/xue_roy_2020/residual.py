@@ -13,12 +13,12 @@ import numpy as np
 from taskflow.bench.timing import about, beside_copies, open_here, timed
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
+from taskflow.flow.boundaries.collocated import FLUXES
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.models.artificial_compressibility.stage import stage
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.machine import Shard, run_threads
@@ -87,7 +87,7 @@ class Stages:
         for box in self.boxes:
             around = box.grow(GHOST)
             shape = around.shape[::-1]
-            sides = np.full(shape, SIDES["wall"], np.uint8)
+            sides = np.full(shape, FLUXES["closed"], np.uint8)
             sides[box.slices(around.lo)] = 0
             names = [f"{name}{age}" for age in ("", "_mid") for name in self.model.state]
             shard.write({name: random.random(shape) / 10 for name in names} | {"sides": sides}, around)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import ValidationInfo, field_validator
 
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import ProfileTable
-from taskflow.cases.formulas.values import checked, saying, text, unchosen, word_or
+from taskflow.cases.formulas.values import checked, saying, text, word_or
 from taskflow.cases.language.problems import CaseError, Problem, exclusive, missing, present, wrong
-from taskflow.cases.language.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
+from taskflow.cases.language.table import (
+    NonNegative,
+    Number,
+    Positive,
+    Table,
+    Vector,
+    entry,
+    optional,
+    reads,
+    written,
+)
 from taskflow.cases.tables.grid import AXES, GridTable
+from taskflow.cases.tables.kinds import Kind, SideTable, kind_of
 from taskflow.cases.tables.timed import Value, Values, of_time, three_values
 from taskflow.cases.tables.timed import value as read
 from taskflow.common.errors import BadInput
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-OPTIONS = {  # of each type
-    "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness"),
-    "slip": (),
-    "symmetry": (),
-    "inflow": ("velocity", "log_law", "table", "temperature", "phase"),
-    "outflow": ("pressure",),
-}
 CONTACT_ANGLE = "not available in this version: interfaces meet walls and bodies at 90 degrees; leave it out"
-WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
 
 class LogLawTable(Table):
@@ -65,22 +68,12 @@ def _phase(value: object) -> Value:
     return read(value)
 
 
-def options_fit(
-    values: Mapping[str, Any], keys: Iterable[str], what: str, options: Mapping[str, tuple[str, ...]]
-) -> Iterator[Problem]:
-    """Yield the problems with `keys` of a side that are `options` of other types alone."""
-    for option in present(values, *keys):
-        if option not in ("type", *options[values["type"]]):
-            homes = " or ".join(f'"{name}"' for name, known in options.items() if option in known)
-            yield wrong(option, values[option], f"{what} has none; leave it out, or give type = {homes}")
+class Boundary(SideTable):
+    """One side of a box, with the options of its type."""
 
-
-class Boundary(Table):
-    """One side, with the options of its type."""
-
-    brief: ClassVar[str | None] = "type"
+    charts: ClassVar[bool] = False
     refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
-    type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
+    type: Any = entry("see above")
     velocity: Annotated[Values | None, reads(three_values)] = optional(
         "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time), also expressions of x, y"
         " and z. What enters at an `inflow`: numbers or [expressions](#initial), also of x, y and z",
@@ -123,28 +116,20 @@ class Boundary(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = kind_of(values)
-        if kind not in OPTIONS:
-            return
-        yield from options_fit(values, cls.model_fields, f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary", OPTIONS)
-        if kind == "wall":
-            yield from heat_of_wall(values)
-        if kind == "inflow":
+        yield from super().conflicts(values)
+        kind = cls.offered(values)
+        if kind is not None and kind.enters and "log_law" in kind.keys:
             needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
             yield from exclusive(values, "velocity", "log_law", "table", needed=needed)
 
     @classmethod
-    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        resting = kind_of(values) == "wall" and not present(values, "velocity")
-        return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
+    def called(cls, kind: Kind) -> str:
+        return f"{called(kind)} boundary"
 
 
-def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the problems with what the table of a wall says of heat."""
-    yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
-    for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
-        if present(values, one, other) == [one]:
-            yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
+def called(kind: Kind) -> str:
+    """Return the name of a kind with its article."""
+    return f"{'an' if kind.name[0] in 'aeiou' else 'a'} {kind.name}"
 
 
 Side = Boundary | None
@@ -177,7 +162,7 @@ class Boundaries(Table):
             elif not sides:
                 yield missing(low, f'and so is {high}; give each a type, or {axis} = "periodic" for the pair')
             elif len(sides) == 1 and kind_of(values[sides[0]]) != "periodic":
-                yield missing(high if sides == [low] else low, WANTED)
+                yield missing(high if sides == [low] else low, Boundary.wanted())
 
     @property
     def periodic(self) -> tuple[bool, bool, bool]:
@@ -195,9 +180,10 @@ class Boundaries(Table):
         if heat is None:
             return self
         for face, side in self.sides.items():
-            if side.type == "wall" and not present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+            insulated = not present(dict(side), "temperature", "heat_flux", "heat_transfer")
+            if side.kind.solid and "heat_flux" in side.kind.keys and insulated:
                 filled[face] = side.model_copy(update={"heat_flux": 0.0})
-            if side.type == "inflow" and side.temperature is None and not (side.table and "T" in side.table.names):
+            if side.kind.enters and side.temperature is None and not (side.table and "T" in side.table.names):
                 filled[face] = side.model_copy(update={"temperature": heat.reference})
         return self.model_copy(update=filled)
 
@@ -209,8 +195,8 @@ class Boundaries(Table):
         if kind_of(value) == "periodic":
             raise ValueError(f'both sides or none; give {axis} = "periodic" in place of {axis}_min and {axis}_max')
         if isinstance(value, str):
-            if value not in OPTIONS:
-                raise ValueError(unchosen(value, [*OPTIONS]))
+            if Boundary.offered(value) is None:
+                raise ValueError(Boundary.unknown(value))
             return {"type": value}
         return value
 
@@ -218,42 +204,43 @@ class Boundaries(Table):
     @classmethod
     def _stays_in_its_plane(cls, side: Side, info: ValidationInfo) -> Side:
         axis = str(info.field_name)[0]
-        normal = side.velocity[AXES.index(axis)] if side and side.type == "wall" and side.velocity else 0.0
+        normal = side.velocity[AXES.index(axis)] if side and side.kind.solid and side.velocity else 0.0
         if side and normal != 0:
-            remedy = f"a wall moves in its own plane only; give 0 as its {axis} component, or an inflow"
+            remedy = f"{called(side.kind)} moves in its own plane only; give 0 as its {axis} component, or an inflow"
             raise CaseError(wrong("velocity", side.velocity, remedy))
         return side
-
-
-def kind_of(side: Any) -> str | None:
-    """The type of a side in any of the ways to give it."""
-    kind = side.get("type") if isinstance(side, Mapping) else getattr(side, "type", side)
-    return kind if isinstance(kind, str) else None
 
 
 def _walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         axis = face[0]
-        if side.type in ("wall", "inflow", "outflow") and grid.cells[AXES.index(axis)] == 1:
-            kind = f"{'a' if side.type == 'wall' else 'an'} {side.type}"
-            remedy = f'one cell in {axis} has no room for {kind}; give {axis} = "periodic" for 2D, or more cells'
+        if not side.kind.symmetric and grid.cells[AXES.index(axis)] == 1:
+            remedy = f"one cell in {axis} has no room for {called(side.kind)}"
+            remedy += f'; give {axis} = "periodic" for 2D, or more cells'
             yield wrong(("boundaries", face), side.written(), remedy)
 
 
 def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
     """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
     sides = boundaries.sides
-    leaving = [face for face, side in sides.items() if side.type == "outflow"]
-    carried = [face for face in leaving if sides[face].pressure in (None, "advected")]
-    for face in carried:
+    leaving = [side for side in sides.values() if side.kind.permeable and not side.kind.enters]
+    for face, side in sides.items():
+        if not side.kind.balances:
+            continue
         if len(leaving) > 1:
             several = f"with {len(leaving)} outflows pressure decides how much leaves where"
             remedy = f"{several}; give all of them a pressure, such as 0"
-        elif all(side.type != "inflow" for side in sides.values()):
+        elif not any(side.kind.enters for side in sides.values()):
             remedy = "nothing enters that could leave; give an inflow, or the outflow pressure = 0"
         else:
             continue
-        yield wrong(("boundaries", face), sides[face].written(), remedy)
+        yield wrong(("boundaries", face), side.written(), remedy)
+
+
+def _values_may_vary(boundaries: Boundaries) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        for problem in side.varying():
+            yield problem.within(("boundaries", face))
 
 
 def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
@@ -276,4 +263,4 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong((*key, "table"), table.source, f"{face} has one {name}; leave the column {name} out")
 
 
-Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side)
+Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side, _values_may_vary)

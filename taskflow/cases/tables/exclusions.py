@@ -61,8 +61,7 @@ def _lines_end_at_walls(
 ) -> Iterator[Problem]:
     for axis in time.implicit or () if method is None else ():
         sides = [boundaries.sides.get(f"{axis}_{end}") for end in ("min", "max")]
-        kinds = {"periodic" if side is None else side.type for side in sides}
-        if others := kinds - {"wall", "slip"}:
+        if others := {"periodic" if side is None else side.type for side in sides if not side or side.kind.permeable}:
             sort = f"{axis} has sides of type {' and '.join(sorted(others))}"
             yield wrong(KEY, [axis], f"{sort}; give a direction between walls or slip boundaries, or leave it out")
         elif grid.cells["xyz".index(axis)] < 2:

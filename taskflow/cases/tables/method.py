@@ -38,7 +38,7 @@ class SystemType(Protocol):
     claims: ClassVar[str]
     table: ClassVar[type[Table]]
     accepts: ClassVar[frozenset[str]] = frozenset()
-    sides: ClassVar[frozenset[str]] = frozenset()
+    sides: ClassVar[frozenset[str] | None] = frozenset()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
     instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
 
@@ -223,7 +223,7 @@ def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[
             if side.phase is not None:
                 remedy = "one fluid has no phases; leave it out, or give a table [two_phase]"
                 yield wrong(("boundaries", face, "phase"), written(side.phase), remedy)
-        elif side.type not in system.sides:
+        elif system.sides is not None and side.type not in system.sides:
             axis, types = face[0], ", ".join(sorted(system.sides | {"periodic"}))
             remedy = f'the model "{method.type}" knows no such side, only {types}; give boundaries.{axis} = "periodic"'
             yield wrong(("boundaries", face), side.type, remedy)
@@ -232,7 +232,7 @@ def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[
             if side.pressure not in (None, "advected", 0.0):
                 remedy = f'only 0 is available with the model "{method.type}" in this version; give that'
                 yield wrong(("boundaries", face, "pressure"), written(side.pressure), remedy)
-            if side.type == "wall" and placed(*(side.velocity or ())):
+            if not side.kind.permeable and placed(*(side.velocity or ())):
                 remedy = f'not available with the model "{method.type}" in this version; give expressions of t alone'
                 yield wrong(("boundaries", face, "velocity"), written(side.velocity), remedy)
 

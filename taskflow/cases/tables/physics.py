@@ -267,7 +267,7 @@ def _walls_in_time_are_smooth(boundaries: Boundaries, turbulence: TurbulenceTabl
     """The law of the wall, and the damping at walls, know numbers."""
     damped = turbulence is not None and turbulence.damping == "van-driest"
     for face, side in boundaries.sides.items():
-        if side.type != "wall":
+        if not side.kind.solid:
             continue
         parts = (*(side.velocity or ()), side.temperature, side.heat_flux, side.outside_temperature)
         if side.roughness is not None and changes(*parts):

@@ -7,13 +7,18 @@ side, of which the one that belongs to the block at the side counts, and reaches
 velocity along it has values as at the low ones.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
-from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Wall, beyond, sides_of
+from taskflow.flow.boundaries.boundary import INSIDE, beyond
+from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_velocity
+from taskflow.flow.boundaries.condition import Boundaries, BoxSide, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, triple
-from taskflow.runtime.tasks import FACES, Face, Foreign, Launch, ReadWrite, Write, facing, frame, task
+from taskflow.runtime.tasks import FACES, Face, Foreign, Launch, ReadWrite, Roles, Write, facing, frame, task
 
 
 @task(kernel=KERNELS / "boundaries" / "inflow.cu")
@@ -37,8 +42,12 @@ def inflow_partitions(
     """For each inflow the region of its values of `names`, and for each wall of those that depend on the place, each
     with several `endings`, on the blocks of `main`.
     """
-    partitions, entered = [], dict.fromkeys(sides_of(Inflow, boundaries), tuple(names))
-    for face, prescribed in {**entered, **wall_fields(boundaries)}.items():
+    partitions = []
+    faces = sorted((face for face in FACES if face in boundaries), key=lambda face: not boundaries[face].enters)
+    for face in faces:
+        prescribed = boundaries[face].prescribed(face, names)
+        if not prescribed:
+            continue
         axis, high = frame(face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0
@@ -54,41 +63,63 @@ def inflow_partitions(
     return tuple(partitions)
 
 
-def apply_inflow(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
-    """The prescribed normal velocity on inflows. One launch for each, over its faces."""
-    for face in sides_of(Inflow, boundaries):
-        axis, _ = frame(face)
-        yield impose_values(velocity[axis], values(face, "uvw"[axis], ending), over=on_face(face, grid))
+@dataclass(frozen=True)
+class Inflow(OpenSide):
+    """Velocity and temperature are given, by values on the faces that live in a region of their own."""
+
+    name: ClassVar[str] = "inflow"
+    keys: ClassVar[frozenset[str]] = frozenset(("velocity", "log_law", "table", "profile", "temperature", "phase"))
+    varies = frozenset(("time", "place"))
+    flux: ClassVar[FluxKind | None] = "given"
+    enters = True
+    filled = True
+
+    @classmethod
+    def of(cls, given: GivenValues) -> Self:
+        return cls()
+
+    def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
+        return tuple(names)
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield self._imposed((f.u, f.v, f.w), side, stage)
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield self._imposed((f.u_new, f.v_new, f.w_new), side, stage)
+
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from inflow_ghosts(dict(zip("uvwT", state, strict=False)), side, stage.ending)  # without T, or with it
+
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from self.begin_ghosts(new, side, stage)
+
+    def bounded_ghosts(self, T: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from inflow_ghosts({"T": T}, side, stage.ending)
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield beyond_velocity(fields.flow, fields.T, fields.metrics, side.speeds, **where)
+
+    def _imposed(self, velocity: Velocity, side: BoxSide, stage: StageNames) -> Launch:
+        name = values(side.face, "uvw"[side.axis], stage.ending)
+        return impose_values(velocity[side.axis], name, over=side.faces)
 
 
-def inflow_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
+def inflow_ghosts(fields: Mapping[str, str], side: BoxSide, ending: str) -> Iterator[Launch]:
     """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T: of the velocities along an inflow,
     and of the temperature. One launch for each.
     """
-    for face in sides_of(Inflow, boundaries):
-        normal = "uvw"[frame(face)[0]]
-        for name, field in fields.items():
-            if name != normal:
-                yield _reflected(name, field, face, grid, ending)
+    for name, field in fields.items():
+        if name != "uvw"[side.axis]:
+            yield _reflected(name, field, side.face, side.grid, ending)
 
 
-def wall_fields(boundaries: Boundaries) -> dict[str, tuple[str, ...]]:
-    """By face the names, among u, v, w and T, of what depends on the place on a wall."""
-    prescribed: dict[str, tuple[str, ...]] = {}
-    for face in FACES:
-        wall = boundaries.get(face)
-        if isinstance(wall, Wall) and wall.fields:
-            along = tuple(name for name in "uvw" if name != "uvw"[frame(face)[0]])
-            velocity = along if "velocity" in wall.fields else ()
-            prescribed[face] = (*velocity, *("T" if "temperature" in wall.fields else ""))
-    return prescribed
-
-
-def wall_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
-    """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T, beyond walls where they depend on
-    the place. Needs the other ghosts before, for edges. One launch for each.
+def placed_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
+    """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T, beyond closed sides where they
+    depend on the place. Needs the other ghosts before, for edges. One launch for each.
     """
-    for face, prescribed in wall_fields(boundaries).items():
+    for face in (face for face in FACES if face in boundaries and not boundaries[face].enters):
+        prescribed = boundaries[face].prescribed(face, tuple(fields))
         for name, field in fields.items():
             if name in prescribed:
                 yield _reflected(name, field, face, grid, ending)

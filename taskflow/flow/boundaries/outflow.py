@@ -25,14 +25,7 @@ is 0. The pressure's equation sees p = 0 on the face.
 
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import (
-    INSIDE,
-    AdvectedOutflow,
-    Boundaries,
-    ConvectiveOutflow,
-    PressureOutflow,
-    sides_of,
-)
+from taskflow.flow.boundaries.boundary import INSIDE
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Face, Read, ReadWrite, Scalar, Write, facing, frame, task
@@ -126,16 +119,6 @@ def accelerate_outlet(q: Read, P: Read[OUTSIDE], q_new: Write, *, on: Face, dt: 
     """q_new = q - sign dt P / (width / 2), over the faces of a side, q being the velocity normal to it: all that
     accelerates it but for the pressure in the cell inside.
     """
-
-
-def convective_outlets(boundaries: Boundaries) -> list[str]:
-    """The faces through which what leaves is carried at the mean speed."""
-    return [*sides_of(ConvectiveOutflow, boundaries), *sides_of(AdvectedOutflow, boundaries)]
-
-
-def pressure_outlets(boundaries: Boundaries) -> list[str]:
-    """The faces on which p = 0 for the pressure's equation."""
-    return sides_of(PressureOutflow | AdvectedOutflow, boundaries)
 
 
 def opening(face: str, grid: Grid) -> Opening:

@@ -17,10 +17,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Wall, beyond
-from taskflow.flow.grid import Grid
+from taskflow.flow.boundaries.boundary import INSIDE, beyond
+from taskflow.flow.boundaries.condition import Boundaries, BoxSide, Velocity
+from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.tasks import FACES, Components, Face, Launch, Read, ReadWrite, facing, frame, task
+from taskflow.runtime.tasks import FACES, Components, Face, Launch, Read, ReadWrite, facing, task
 
 KARMAN = 0.41
 
@@ -66,24 +67,16 @@ def apply_wall_flux(T: ReadWrite[INSIDE], nu_t: Read[facing(n=(0, 1))], *, on: F
     """
 
 
-def rough(boundaries: Boundaries) -> dict[str, Wall]:
-    """The rough walls by face."""
-    walls = {face: side for face, side in boundaries.items() if isinstance(side, Wall) and side.roughness > 0}
-    return {face: walls[face] for face in FACES if face in walls}
-
-
 def log_law_ghosts(
-    velocity: tuple[str, str, str], nu_t: str, boundaries: Boundaries, grid: Grid, viscosity: float
+    velocity: Velocity, nu_t: str, speed: Vector, roughness: float, side: BoxSide, viscosity: float
 ) -> Iterator[Launch]:
-    """Eddy viscosities beyond rough walls; one launch for each."""
-    for face, wall in rough(boundaries).items():
-        axis, _ = frame(face)
-        first, second = (a for a in range(3) if a != axis)
-        y = grid.beside(face) / 2
-        factor = (KARMAN / math.log1p(y / wall.roughness)) ** 2 * y
-        law = LogLaw(factor, viscosity, wall.velocity[first], wall.velocity[second])
-        along = velocity[first], velocity[second]
-        yield apply_log_law(along, nu_t, over=beyond(face, grid, edges=False), on=face, law=law)
+    """Eddy viscosities beyond a rough wall that moves at a `speed`."""
+    first, second = side.along
+    y = side.spacing / 2
+    factor = (KARMAN / math.log1p(y / roughness)) ** 2 * y
+    law = LogLaw(factor, viscosity, speed[first], speed[second])
+    along, over = (velocity[first], velocity[second]), beyond(side.face, side.grid, edges=False)
+    yield apply_log_law(along, nu_t, over=over, on=side.face, law=law)
 
 
 @dataclass(frozen=True)
@@ -98,9 +91,10 @@ class Supply:
 
 def heat_supplies(boundaries: Boundaries) -> dict[str, Supply]:
     """The heat fluxes through rough walls that have no temperature of their own, by face; without those that are 0."""
+    rough = {face: boundaries[face] for face in FACES if face in boundaries and boundaries[face].roughness > 0}
     supplies = {
         face: Supply(wall.heat_flux + wall.heat_transfer * wall.outside_temperature, wall.heat_transfer)
-        for face, wall in rough(boundaries).items()
+        for face, wall in rough.items()
         if wall.temperature is None
     }
     return {face: supply for face, supply in supplies.items() if supply != Supply(0.0)}

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from taskflow.flow.boundaries.boundary import Boundaries, Mirror, Wall, beyond, mirror
-from taskflow.flow.boundaries.rough_wall import log_law_ghosts, rough
+from taskflow.flow.boundaries.condition import Boundaries, BoxSide
 from taskflow.flow.closures.closure import Closure
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
@@ -141,17 +140,14 @@ def eddy_viscosity(
     walls = _smooth_walls(boundaries, grid, viscosity) if damped else None
     how = {"closure": closure, "grid": grid, "width_square": width_square, "walls": walls}
     yield eddies(velocity, solid, nu_t, over=Box.of(grid.cells), **numbers, **how)
-    for face in FACES:
-        if face in boundaries and face not in rough(boundaries):
-            sign = -1.0 if isinstance(boundaries[face], Wall) else 1.0
-            yield mirror(nu_t, over=beyond(face, grid), on=face, mirror=Mirror(sign, 0.0))
-    yield from log_law_ghosts(velocity, nu_t, boundaries, grid, viscosity)
+    faces = [face for face in FACES if face in boundaries]
+    for face in sorted(faces, key=lambda face: boundaries[face].roughness > 0):
+        yield from boundaries[face].eddy_ghosts(velocity, nu_t, BoxSide(face, grid), viscosity)
 
 
 def _smooth_walls(boundaries: Boundaries, grid: Grid, viscosity: float) -> SmoothWalls | None:
     """The walls that damp: none without a viscosity, or where all are rough."""
-    walls = {face: side for face, side in boundaries.items() if isinstance(side, Wall)}
-    smooth = {face: wall for face, wall in walls.items() if face not in rough(boundaries)}
+    smooth = {face: side for face, side in boundaries.items() if side.eddies < 0 and not side.roughness}
     if not smooth or viscosity <= 0:
         return None
     far = FAR * sum(grid.length(axis) for axis in range(3))

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from taskflow.common.caching import cached_property
-from taskflow.flow.boundaries.boundary import Wall
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
@@ -86,8 +85,8 @@ class Monitor:
     @cached_property
     def heated(self) -> tuple[str, ...]:
         """The faces with a temperature of their own, whose heat flux is monitored."""
-        walls = ((face, side) for face, side in self.flow.boundaries.items() if isinstance(side, Wall))
-        return tuple(face for face, side in walls if self.flow.heat and side.temperature is not None)
+        sides = self.flow.boundaries.items() if self.flow.heat else ()
+        return tuple(face for face, side in sides if side.temperature is not None)
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """Scalars divergence, energy (sum), speed, change (since the stage before), those of the model's `residual`,
@@ -141,7 +140,7 @@ class Monitor:
         temperatures are equal, as nothing would be conducted between them.
         """
         flow, sides = self.flow, self.flow.boundaries.values()
-        walls = [side.temperature for side in sides if isinstance(side, Wall) and side.temperature is not None]
+        walls = [side.temperature for side in sides if side.temperature is not None]
         if not flow.heat or not walls or flow.heat.diffusivity == 0 or max(walls) == min(walls):
             return {}
         numbers = {}

@@ -28,7 +28,8 @@ from typing import ClassVar
 import numpy as np
 
 from taskflow.common.caching import cached_property
-from taskflow.flow.boundaries.boundary import Boundaries, open_sides
+from taskflow.flow.boundaries.condition import Boundaries
+from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.grid import Counts, Flags, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, triple

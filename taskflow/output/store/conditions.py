@@ -24,7 +24,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class BoundarySide:
-    """A side of the domain. `type` is "periodic", "wall", "slip", "inflow" or "outflow"; all else is of walls.
+    """A side of the domain. `type` is "periodic" or a kind of side, which may be `permeable`; all else is of walls.
 
     With heat a wall has one of `temperature`, `heat_flux` into the fluid, and `heat_transfer`, which has an
     `outside_temperature`; fluxes are over density and heat capacity. `roughness` is the length of the logarithmic law,
@@ -32,6 +32,7 @@ class BoundarySide:
     """
 
     type: str
+    permeable: bool = False
     velocity: Vector | None = None
     temperature: float | None = None
     heat_flux: float | None = None
@@ -80,20 +81,25 @@ class Conditions:
         attributes |= {"thermal_expansion": self.thermal_expansion, "gravity": np.array(self.gravity)}
         for name, side in self.sides.items():
             attributes[f"{BOUNDARY}{name}"] = side.type
+            if side.permeable:
+                attributes[f"{BOUNDARY}{name}_permeable"] = 1
             for option in OPTIONS:
                 if (value := getattr(side, option)) is not None:
                     attributes[f"{BOUNDARY}{name}_{option}"] = np.array(value) if option == "velocity" else value
         return attributes
 
 
-OPTIONS = tuple(option.name for option in fields(BoundarySide) if option.name != "type")
+OPTIONS = tuple(option.name for option in fields(BoundarySide) if option.name not in ("type", "permeable"))
+OPEN = ("inflow", "outflow")  # permeable sides of stores that do not say which are
 
 
 def _side(attributes: Mapping[str, Any], name: str) -> BoundarySide:
     options = {option: attributes[f"{name}_{option}"] for option in OPTIONS if f"{name}_{option}" in attributes}
     velocity = _vector(options.pop("velocity")) if "velocity" in options else None
     numbers = {option: _number(value) for option, value in options.items()}
-    return BoundarySide(type=str(attributes[name]), velocity=velocity, **numbers)
+    kind = str(attributes[name])
+    permeable = bool(attributes.get(f"{name}_permeable", kind in OPEN))
+    return BoundarySide(type=kind, permeable=permeable, velocity=velocity, **numbers)
 
 
 def _vector(values: Any) -> Vector:

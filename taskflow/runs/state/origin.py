@@ -123,7 +123,7 @@ class Origin:
         if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
             return False
         old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
-        open_sides = any(side.type in ("inflow", "outflow") for side in self.sim.case.boundaries.sides.values())
+        open_sides = any(side.kind.permeable for side in self.sim.case.boundaries.sides.values())
         at_rest = self.sim.system.moving is None
         return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
 

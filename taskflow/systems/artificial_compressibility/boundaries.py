@@ -5,7 +5,7 @@ not between two sides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -15,7 +15,10 @@ from taskflow.cases import FACES, Case
 from taskflow.cases.tables.charts.sides import ChartSide
 from taskflow.common.errors import named
 from taskflow.common.hexahedra import centres, feet
-from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
+from taskflow.flow.boundaries.collocated import REST, BoundaryPatch, Condition, outward
+from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.grid import Vector
+from taskflow.flow.models.artificial_compressibility.edges import Edge
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
@@ -38,7 +41,7 @@ def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> t
         where = {name: tuple(border for border in patches if border.axis < 2) for name, patches in where.items()}
     sides = (_side(name, boundaries[name], where[name], reference) for name in grid.sides if where[name])
     if case.motion is not None:
-        sides = (replace(side, varying=side.varying or side.kind == "wall") for side in sides)
+        sides = (replace(side, varying=side.varying or side.kind.solid) for side in sides)
     return tuple(replace(side, scalars=dict(_scalars(case, side))) for side in sides)
 
 
@@ -50,12 +53,12 @@ def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
         if condition is not None:
             warm, value, flux = condition.value is not None, condition.value or 0.0, condition.flux or 0.0
             yield scalar.name, Condition(warm=warm, temperature=value, flux=flux)
-        elif side.kind in ("inflow", "far-field"):
+        elif side.kind.enters:
             yield scalar.name, Condition(warm=True)
 
 
 def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: float) -> Side:
-    entering = table.type in ("inflow", "far-field")
+    entering = table.kind.enters
     temperature = table.temperature if table.temperature is not None or not entering else reference
     condition = Condition(
         velocity=table.numbers,
@@ -66,8 +69,25 @@ def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: f
         transfer=table.heat_transfer or 0.0,
         outside=table.outside_temperature or 0.0,
     )
-    kind: Kind = table.type
+    kind = table.kind.of(_SideValues(table))
     return Side(name, kind, tuple(map(patch_of, patches)), condition, table.varies)
+
+
+@dataclass(frozen=True)
+class _SideValues:
+    """The values of a table. Velocities that vary are in fields of their own, and count as 0."""
+
+    table: ChartSide
+    timed: frozenset[str] = frozenset()
+    placed: frozenset[str] = frozenset()
+
+    def number(self, key: str) -> float | None:
+        value = getattr(self.table, key, None)
+        return None if value is None else float(value)
+
+    def vector(self, key: str) -> Vector:
+        value = getattr(self.table, key, None) or REST
+        return triple(part if isinstance(part, float) else 0.0 for part in value)
 
 
 def velocities(
@@ -78,14 +98,14 @@ def velocities(
     """
     grid, motion, table = domain.grid, domain.motion, tables[name]
     patches = grid.sides[name]
-    at_rest = [_feet(grid, patch) if table.type == "wall" else faces(grid, patch)[0] for patch in patches]
+    at_rest = [_feet(grid, patch) if table.kind.solid else faces(grid, patch)[0] for patch in patches]
     with named(f"boundaries.{name}.velocity"):
         if table.profile is not None:
             values = parabolic(grid, patches, walls_of(grid, tables), np.array(table.numbers))
         else:
             places = [domain.moved(points, moment.time) for points in at_rest]
             values = [np.stack(table.at(x, y, z, moment.time)) for x, y, z in places]
-    if motion is not None and table.type == "wall":
+    if motion is not None and table.kind.solid:
         values = [own + moment.speeds(motion, points) for own, points in zip(values, at_rest, strict=True)]
     for border, velocity in zip(borders(grid)[name], values, strict=True):
         yield border, np.expand_dims(velocity, 3 - border.axis)

@@ -104,7 +104,7 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
                 for _, velocity in velocities(name, boundaries.sides, domain, Moment(time)):
                     with named(f"boundaries.{name}.velocity: at t = {time:g}"):
                         _fits(velocity, numbers.velocity)
-            if time and side.type == "wall" and side.changes and (words := out_of_plane(grid, name, side, time)):
+            if time and side.kind.solid and side.changes and (words := out_of_plane(grid, name, side, time)):
                 raise BadInput(f"boundaries.{name}.velocity: at t = {time:g} {words}")
         if time and (words := unbalanced(grid, boundaries, domain.motion, time)):
             raise BadInput(f"boundaries: at t = {time:g} {words}; give an outflow")

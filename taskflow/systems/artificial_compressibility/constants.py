@@ -18,12 +18,13 @@ from taskflow.cases.tables.motion import placed
 from taskflow.cases.tables.timed import Value
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import cell_volumes, centres
+from taskflow.flow.boundaries.collocated import outward
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid.curvilinear import VALUES, metrics, mirrored
 from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.eddies import FILTER
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side, outward
 from taskflow.geometry.grids import faces
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field, triple
@@ -36,7 +37,6 @@ from taskflow.systems.bodies.solids import pieces
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
 FORCE = ("f_x", "f_y", "f_z")
 SLAB = 1 << 18  # cells whose constants are computed in one go: they take little memory beside their fields
-MIRRORS = ("wall", "slip", "symmetry", "outflow")  # sides that prescribe what flows through them
 STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 
 
@@ -72,7 +72,7 @@ class ChartConstants:
         grid, motion, sides = self.domain.grid, self.domain.motion, self._now
         for time in times:
             for name, side in sides.items():
-                if side.type == "wall" and (words := out_of_plane(grid, name, side, time)):
+                if side.kind.solid and (words := out_of_plane(grid, name, side, time)):
                     raise BadInput(f"boundaries.{name}.velocity: at time {time:g}: {words}")
                 for patch in grid.sides.get(name, ()) if side.changes else ():
                     x, y, z = faces(placed(grid, motion, time), patch)[0]
@@ -159,7 +159,7 @@ class ChartConstants:
         for side in self.sides if KINDS in names else ():
             for patch in side.patches:
                 if common := patch.ghosts & box:
-                    values[KINDS][common.slices(box.lo)] = SIDES[side.kind]
+                    values[KINDS][common.slices(box.lo)] = side.flux_code
         return values | (self.forces(box, np.stack((x, y, z)), moment.time) if FORCE[0] in names else {})
 
     def _mirror(self, metrics: np.ndarray, box: Box, time: float) -> None:
@@ -167,7 +167,7 @@ class ChartConstants:
         lines of the grid do not meet them at a right angle, too.
         """
         for side in self.sides:
-            for patch in side.patches if side.kind in MIRRORS else ():
+            for patch in () if side.kind.enters else side.patches:
                 axis, high = frame(patch.face)
                 behind = triple(int(a != axis) for a in range(3))
                 if not (cells := patch.ghosts.expand((0, 0, 0), behind) & box):

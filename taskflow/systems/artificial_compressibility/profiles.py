@@ -40,7 +40,7 @@ def largest(grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patc
 
 def walls_of(grid: MultiBlockGrid, sides: Mapping[str, ChartSide]) -> list[Patch]:
     """The patches of all walls, by the tables of sides."""
-    return [patch for name, side in sides.items() if side.type == "wall" for patch in grid.sides.get(name, ())]
+    return [patch for name, side in sides.items() if side.kind.solid for patch in grid.sides.get(name, ())]
 
 
 def _shares(

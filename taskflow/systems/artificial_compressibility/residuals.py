@@ -16,12 +16,12 @@ from taskflow.cases.timing.schedule import Every, Tick
 from taskflow.cases.timing.steady import Measure, Settled, StateWatch
 from taskflow.common.errors import RunFailed
 from taskflow.common.rows import Row
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE, Convergence
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.measures import largest
 from taskflow.flow.models.artificial_compressibility.model import NAMES, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.real_time import DIVERGENCE, LOOKS, TO_EXCEED, left
-from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.output.log import OF
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks import Launch, Roles

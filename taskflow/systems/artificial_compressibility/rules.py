@@ -110,10 +110,10 @@ def _motion_is_possible(
             yield wrong(("motion", *key.split(".")), written(value), remedy)
     for name, side in boundaries.sides.items():
         across = level and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
-        if side.type in ("slip", "symmetry") and not across:
+        if side.kind.symmetric and not across:
             remedy = "on a grid that moves it is not available in this version; give a wall, or leave motion out"
             yield wrong(("boundaries", name), side.written(), remedy)
-        if side.type == "wall" and side.velocity != (0.0, 0.0, 0.0):
+        if side.kind.solid and side.velocity != (0.0, 0.0, 0.0):
             remedy = "walls move with the grid; their own motion is not available in this version; leave it out"
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
 
@@ -132,7 +132,7 @@ def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSide
     if method.pressure_at is None:
         return
     for name, side in boundaries.sides.items():
-        if side.type in ("outflow", "far-field"):
+        if side.kind.fixes_pressure:
             remedy = f"boundaries.{name} says how high the pressure is; leave it out"
             yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
             return

@@ -231,7 +231,7 @@ class CompressibilitySystem(System):
     @cached_property
     def measures(self) -> CompressibilityMeasures:
         tables = self.sim.case.table("boundaries").sides
-        walls = tuple(side for side in self.model.sides if side.kind == "wall")
+        walls = tuple(side for side in self.model.sides if side.kind.solid)
         middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
         about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
         span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.flat else 1.0
@@ -253,7 +253,7 @@ class CompressibilitySystem(System):
         attributes |= {TURBULENCE: case.turbulence.model} if case.turbulence else {}
         for name, side in case.table("boundaries").sides.items():
             attributes[f"boundary_{name}"] = side.type
-            if side.type == "wall" and not side.varies and case.motion is None:  # else records say how fast it is
+            if side.kind.solid and not side.varies and case.motion is None:  # else records say how fast it is
                 attributes[f"boundary_{name}_velocity"] = np.array(side.numbers)
         return attributes
 
@@ -276,6 +276,9 @@ class CompressibilitySystem(System):
         yield Row("", f"{method.flux} fluxes, {scheme}")
         b = f"{'at least ' if method.local else ''}{method.least_compressibility(self.speed):.4g}"
         yield Row("", f"compressibility {b}, reference speed {self.speed:.4g}")
+        for side in self.model.sides:
+            if side.kind.described and not side.kind.permeable:
+                yield Row("", f"{side.name}: {side.kind.described}")
 
     def rows(self, cost: StepCost) -> Iterator[Row]:
         yield from super().rows(cost)

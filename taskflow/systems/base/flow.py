@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
 
-from taskflow.cases import FACES
 from taskflow.cases.case import all_fields
 from taskflow.cases.formulas.noise import SPECTRA, RandomVelocity
 from taskflow.cases.tables.grid import narrowest
@@ -31,7 +30,7 @@ from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.systems.base.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.systems.base.given import GivenRanges, coarse, given
 from taskflow.systems.base.onset import Causes
-from taskflow.systems.base.physics import conditions, outflows_described, physics, turbulence_described
+from taskflow.systems.base.physics import conditions, physics, sides_described, turbulence_described
 from taskflow.systems.base.reach import out_of_reach
 from taskflow.systems.base.scales import Scales, advective_rate, peclet, scales
 from taskflow.systems.base.step_cost import StepCost
@@ -117,7 +116,7 @@ class FlowSystem(System):
     """
 
     accepts: ClassVar[frozenset[str]] = FLOW_TABLES
-    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
+    sides: ClassVar[frozenset[str] | None] = None
     words: ClassVar[Mapping[str, str]] = WORDS
     measuring: ClassVar[type[FlowMeasures]] = FlowMeasures
 
@@ -188,7 +187,7 @@ class FlowSystem(System):
     @cached_property
     def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
         case = self.sim.case
-        return {face: inflow_profiles(case, face) for face in FACES if case.boundary(face).type == "inflow"}
+        return {face: inflow_profiles(case, face) for face, side in case.boundaries.sides.items() if side.kind.enters}
 
     @cached_property
     def inflows(self) -> Inflows:
@@ -279,7 +278,7 @@ class FlowSystem(System):
         yield from super().rows(cost)
         carried = (table.described(self.sim.case.body.gravity) for table in self.sim.case.particles)
         forces = (table.described for table in self.sim.case.forcing)
-        openings = chain(self.inflows.described(), outflows_described(self.model))
+        openings = chain(self.inflows.described(), sides_described(self.model))
         parts = {"motion": self._motions(), "openings": openings, "forcing": forces, "particles": carried}
         for label, lines in parts.items():
             yield from labelled(label, lines)

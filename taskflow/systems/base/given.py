@@ -13,7 +13,6 @@ from taskflow.flow.measures.extremes import Extremes, Range
 from taskflow.output.store.metadata import GIVEN
 from taskflow.runtime.regions import Box
 
-ENTERS = ("inflow", "far-field")
 ANY = (-math.inf, math.inf)
 SMOOTH = 2.0  # cell Peclet number up to which central differences make no waves
 
@@ -67,7 +66,7 @@ def _heat(case: Case) -> Range:
     for side in _sides(case).values():
         values += [side.temperature, side.outside_temperature if side.heat_transfer else None]
         pushes.append(side.heat_flux)
-        if side.type in ENTERS and side.temperature is None:
+        if side.kind.enters and side.temperature is None:
             values.append(heat.reference)
     values += [body.temperature for body in case.obstacles]
     if any(heat.background_gradient):
@@ -78,8 +77,7 @@ def _heat(case: Case) -> Range:
 def _scalar(case: Case, scalar: Any) -> Range:
     own = getattr(scalar.boundaries, "sides", None)
     faces = dict(scalar.boundaries) if own is None else own
-    kinds = {name: side.type for name, side in _sides(case).items()}
-    values = [0.0 for name, kind in kinds.items() if kind in ENTERS and faces.get(name) is None]
+    values = [0.0 for name, side in _sides(case).items() if side.kind.enters and faces.get(name) is None]
     values += [face.value for face in faces.values() if face is not None]
     pushes = [face.flux for face in faces.values() if face is not None]
     return _range(values, [*pushes, getattr(scalar, "source", 0.0), *(s.rate for s in getattr(scalar, "sources", ()))])

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from taskflow.common.caching import cached_property
-from taskflow.flow import ConvectiveOutflow, Inflow, PressureOutflow, Wall
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.stability import Onset
@@ -27,7 +26,6 @@ AROUND_BODIES = 1 + math.sqrt(2)  # largest |u| + |w| past a cylinder in an idea
 GAS = 3.0  # speed of the light phase that makes way, over the largest one of a free fall
 IN_JETS = 1.5  # |u| + |w| of what enters and is turned aside, over its speed
 MOST_BLOCKED = 0.75  # of a cross-section, by bodies
-OPEN = Inflow | ConvectiveOutflow | PressureOutflow
 
 
 class Causes(Outlook):
@@ -95,7 +93,7 @@ class Causes(Outlook):
         if model.buoyancy is not None and model.heat is not None:
             lifted = self._lift * self._temperatures()[0]
         forced = (onset.acceleration - lifted) * times
-        walls = {face[0] for face, side in model.boundaries.items() if isinstance(side, Wall)}
+        walls = {face[0] for face, side in model.boundaries.items() if side.eddies < 0}
         across = ["xyz".index(axis) for axis in walls if near["xyz".index(axis)] > 0]
         if across and not case.forcing and model.fluid.viscosity > 0:
             friction = min(8 * model.fluid.viscosity / self._sim.grid.lengths[axis] ** 2 for axis in across)
@@ -117,14 +115,14 @@ class Causes(Outlook):
         """The acceleration over the spacing by a uniform force along an axis. Rotation turns what it sets in motion."""
         sides = self._model.boundaries
         ends = [sides.get("xyz"[axis] + end) for end in ("_min", "_max")]
-        held = any(isinstance(side, PressureOutflow) for side in sides.values())
-        if not held and not any(side is None or isinstance(side, OPEN) for side in ends):
+        held = any(side.fixes_pressure and not side.balances for side in sides.values())
+        if not held and not any(side is None or side.permeable for side in ends):
             return 0.0
         return float(self._near.max() if any(self._model.driving.rotation) else self._near[axis])
 
     def _pressures(self) -> Iterator[tuple[str, float]]:
         sides = self._model.boundaries.items()
-        return ((face, side.pressure) for face, side in sides if isinstance(side, PressureOutflow))
+        return ((face, side.pressure) for face, side in sides if side.pressure)
 
     def _per_pressure(self, face: str) -> float:
         """The acceleration over the spacing by a difference of pressures across the domain."""
@@ -149,7 +147,7 @@ class Causes(Outlook):
         along = [axis for axis, g in enumerate(model.buoyancy.gravity) if g != 0]
         level = tuple(2 - axis for axis in range(3) if axis not in along) if len(along) == 1 else None
         contrast = float((values - values.mean(axis=level, keepdims=True)).__abs__().max())
-        given = [side.temperature for side in model.boundaries.values() if isinstance(side, Wall)]
+        given = [side.temperature for side in model.boundaries.values()]
         given += [body.temperature for body in case.obstacles]
         ends = values.min(), values.max()
         others = [abs(t - end) for t in given if t is not None and math.isfinite(t) for end in ends]
@@ -161,7 +159,7 @@ class Causes(Outlook):
         assert model.heat is not None
         supplied = sum(abs(source.rate) / self._volume(source.low, source.high) for source in model.heat.sources)
         for face, side in model.boundaries.items():
-            if isinstance(side, Wall) and side.temperature is None:
+            if side.temperature is None:
                 flux = abs(side.heat_flux) + abs(side.heat_transfer * side.outside_temperature)
                 supplied += flux * float(self._near["xyz".index(face[0])])
         return supplied

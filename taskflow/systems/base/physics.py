@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow import flow
-from taskflow.cases import FACES, SCHEMES, Case, Heat, PassiveScalar
+from taskflow.cases import FACES, SCHEMES, Boundary, Case, Heat, PassiveScalar
 from taskflow.cases.tables.scalars import Sources
 from taskflow.cases.tables.timed import Value, changes, placed
+from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.boundaries.collocated import REST
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import geostrophic_force
+from taskflow.flow.grid import Vector
 from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
@@ -25,12 +28,6 @@ from taskflow.systems.base.timed import constant, largest
 from taskflow.systems.initial.inflow import largest_on_wall
 
 ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others are those of systems with a fluid of their own
-LEAVING = {
-    flow.ConvectiveOutflow: "as much leaves, carried out at its mean speed",
-    flow.AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
-    flow.PressureOutflow: "p = {}, which decides how much leaves or enters",
-}
-
 
 def physics(case: Case, grid: flow.StaggeredGrid, obstacles: Obstacles | None, *, varying: bool) -> dict[str, Any]:
     """The arguments of a `FlowModel` that say what flows, by name. `varying`: values at inflows change in time."""
@@ -73,37 +70,45 @@ def _driving(case: Case) -> flow.Driving:
     return flow.Driving(triple(largest(part, case) for part in body.rotation), gradient, means, forced, turned)
 
 
-def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.Boundary:
+@dataclass(frozen=True)
+class _SideValues:
+    """The values of the table of a side."""
+
+    case: Case
+    grid: flow.StaggeredGrid
+    face: str
+    table: Boundary
+
+    @cached_property
+    def timed(self) -> frozenset[str]:
+        return frozenset(key for key, parts in self._parts.items() if changes(*parts))
+
+    @cached_property
+    def placed(self) -> frozenset[str]:
+        return frozenset(key for key, parts in self._parts.items() if placed(*parts))
+
+    def number(self, key: str) -> float | None:
+        value = getattr(self.table, key, None)
+        return None if value is None else self._most(key, value)
+
+    def vector(self, key: str) -> Vector:
+        return triple(self._most(key, part) for part in getattr(self.table, key, None) or REST)
+
+    @property
+    def _parts(self) -> dict[str, tuple[Any, ...]]:
+        values = ((key, value) for key, value in self.table if value is not None)
+        return {key: value if isinstance(value, tuple) else (value,) for key, value in values}
+
+    def _most(self, key: str, value: Value) -> float:
+        if key in self.placed:
+            return largest_on_wall(key, value, self.case, self.grid, self.face)
+        return largest(value, self.case)
+
+
+def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.BoundaryCondition:
     """The boundary condition on a face that is not periodic."""
-    table = case.boundary(face)
-    if table.type == "inflow":
-        return flow.Inflow()
-    if table.type == "outflow":
-        if table.pressure is None or isinstance(table.pressure, str):
-            return flow.ConvectiveOutflow() if table.pressure is None else flow.AdvectedOutflow()
-        return flow.PressureOutflow(largest(table.pressure, case), table.pressure != 0)
-    if table.type == "slip":
-        return flow.Slip()
-    velocity = table.velocity or (0.0, 0.0, 0.0)
-    values = {"velocity": velocity, "temperature": (table.temperature,)}
-    fields = frozenset(kind for kind, parts in values.items() if placed(*parts))
-
-    def most(kind: str, value: Value | None) -> float:
-        if value is None or kind not in fields:
-            return largest(value, case)
-        return largest_on_wall(kind, value, case, grid, face)
-
-    moves = triple(most("velocity", part) for part in velocity)
-    temperature = None if table.temperature is None else most("temperature", table.temperature)
-    transfer = table.heat_transfer or 0.0, largest(table.outside_temperature, case)
-    kinds = {
-        "velocity": changes(*(table.velocity or ())),
-        "temperature": changes(table.temperature),
-        "heat": changes(table.heat_flux, table.outside_temperature),
-    }
-    in_time = frozenset(kind for kind, changing in kinds.items() if changing) - fields
-    flux, roughness = largest(table.heat_flux, case), table.roughness or 0.0
-    return flow.Wall(moves, temperature, flux, *transfer, roughness, in_time, fields)
+    given = _SideValues(case, grid, face, case.boundary(face))
+    return given.table.kind.of(given)
 
 
 def _quantity(case: Case, name: str, table: Heat | PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
@@ -118,7 +123,7 @@ def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flo
     faces: dict[str, flow.Fixed | flow.Flux] = {}
     for face in FACES:
         if not case.periodic["xyz".index(face[0])]:
-            side, enters = getattr(scalar.boundaries, face), case.boundary(face).type == "inflow"
+            side, enters = getattr(scalar.boundaries, face), case.boundary(face).kind.enters
             if side is None:
                 faces[face] = flow.Fixed(0.0) if enters else flow.Flux(0.0)
             else:
@@ -150,7 +155,7 @@ def turbulence_described(case: Case) -> str:
     if table is None:
         return "none"
     words = []
-    walls = [case.boundary(face) for face in FACES if case.boundary(face).type == "wall"]
+    walls = [side for side in case.boundaries.sides.values() if side.kind.eddies < 0]
     rough = [wall for wall in walls if wall.roughness]
     if table.damping == "van-driest" and len(walls) > len(rough) and case.fluid.viscosity > 0:
         words.append("damped at smooth walls" + (", not at bodies" if case.obstacles else ""))
@@ -169,12 +174,11 @@ def eddies_described(case: Case, *beside: str) -> str:
     return ", ".join((f"{table.closure.title}, constant {table.constant:g}", *others, *beside, *carried))
 
 
-def outflows_described(model: FlowModel) -> Iterator[str]:
-    """A line for each outflow."""
+def sides_described(model: FlowModel) -> Iterator[str]:
+    """A line for each side that has one."""
     for face, side in model.boundaries.items():
-        if type(side) in LEAVING:
-            pressure = f"up to {side.pressure:g}" if isinstance(side, flow.PressureOutflow) and side.timed else "0"
-            yield f"{face}: {LEAVING[type(side)].format(pressure)}"
+        if side.described is not None:
+            yield f"{face}: {side.described}"
 
 
 def conditions(case: Case) -> Conditions:
@@ -196,13 +200,15 @@ def _constant(of: Value | None) -> float | None:
 
 
 def _side(case: Case, name: str) -> BoundarySide:
+    if name not in case.boundaries.sides:
+        return BoundarySide(type="periodic")
     boundary = case.boundary(name)
-    if boundary.type != "wall":
-        return BoundarySide(type=boundary.type)
+    if not boundary.kind.solid:
+        return BoundarySide(type=boundary.type, permeable=boundary.kind.permeable)
     insulated = case.heat is not None and boundary.temperature is None and boundary.heat_transfer is None
     x, y, z = map(_constant, boundary.velocity or (0.0, 0.0, 0.0))
     return BoundarySide(
-        type="wall",
+        type=boundary.type,
         velocity=(x or 0.0, y or 0.0, z or 0.0),
         temperature=_constant(boundary.temperature),
         heat_flux=_constant(boundary.heat_flux) if insulated else None,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from taskflow.cases import FACES, Case
+from taskflow.cases import Case
 from taskflow.cases.tables.pressure import FEWEST, untransformed
 from taskflow.common.errors import RunFailed
 from taskflow.flow import Grid
@@ -62,7 +62,7 @@ def choice(case: Case) -> Choice:
 
 def released(case: Case) -> tuple[str, ...]:
     """The faces on which p = 0; all others are walls for the pressure, or periodic."""
-    return tuple(face for face in FACES if case.boundary(face).pressure is not None)
+    return tuple(face for face, side in case.boundaries.sides.items() if side.kind.fixes_pressure)
 
 
 def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:

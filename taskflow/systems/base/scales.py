@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
+from taskflow.flow import Fixed, Flux, Quantity
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import StaggeredGrid, on_face
 from taskflow.flow.model import VELOCITY
@@ -57,7 +57,7 @@ def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
     forces = [largest_in_time(case.body.force[axis], case) for axis in model.driving.forced]
-    pressures = [(face, side.pressure) for face, side in model.boundaries.items() if isinstance(side, PressureOutflow)]
+    pressures = [(face, side.pressure) for face, side in model.boundaries.items() if side.pressure]
     forces += [2 * pressure / sim.grid.lengths["xyz".index(face[0])] for face, pressure in pressures]
     speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force, *forces))
     lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
@@ -67,21 +67,21 @@ def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
     carried |= {force.on: BEYOND for force in model.forces if force.on in carried}
     if any(force.on in VELOCITY for force in model.forces):
         speed = BEYOND
-    opened = any(isinstance(side, Inflow | ConvectiveOutflow | PressureOutflow) for side in model.boundaries.values())
+    opened = any(side.permeable for side in model.boundaries.values())
     kept = any(mean is not None for mean in model.driving.means)
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
 
 
 def _speeds(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> list[np.ndarray]:
     """The largest |u|, |v|, |w| of walls, of what enters, and of the surfaces of bodies, at moments of the run."""
-    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
+    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if side.solid]
     moving = sim.bodies.moving
     return [*speeds, *inflows.fastest(moments(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
 
 
 def _heat(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
     case, grid, sides = sim.case, sim.grid, model.boundaries
-    walls = [side for side in sides.values() if isinstance(side, Wall)]
+    walls = [side for side in sides.values() if side.solid]
     temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
     temperatures += [side.outside_temperature for side in walls]
     temperatures += [body.temperature or 0.0 for body in case.obstacles]
@@ -118,7 +118,7 @@ def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
     """Return the advective rate in cells next to walls that move, about: in a layer that grows by friction."""
     rates = np.zeros(times.size)
     for face, side in model.boundaries.items():
-        if isinstance(side, Wall) and any(side.velocity):
+        if any(side.velocity):
             depth = np.sqrt(4 * model.fluid.viscosity * times)
             with np.errstate(divide="ignore"):
                 share = np.array([math.erfc(x) for x in model.grid.beside(face) / 2 / depth])
@@ -128,7 +128,7 @@ def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
 
 def carried_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
     """The advective rate of what enters, of bodies that move, and of the initial velocity, about."""
-    speeds = _speeds(sim, model, inflows)[sum(isinstance(side, Wall) for side in model.boundaries.values()) :]
+    speeds = _speeds(sim, model, inflows)[sum(side.solid for side in model.boundaries.values()) :]
     initial, spacing = largest(sim.case, sim.grid), limiting_spacing(model)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)
@@ -136,7 +136,7 @@ def carried_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float
 
 def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
     """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
-    walls = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
+    walls = [np.abs(side.velocity) for side in model.boundaries.values() if side.solid]
     spacing, others = limiting_spacing(model), carried_rate(sim, model, inflows)
     return max([others, *(float((speed / spacing).sum()) for speed in walls)])
 

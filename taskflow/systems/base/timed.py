@@ -116,12 +116,10 @@ def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
 
 def _of_sides(case: Case) -> Iterator[TimedNumber]:
     for face, side in case.boundaries.sides.items():
-        if not isinstance(side, Boundary) or side.type not in ("wall", "outflow"):
+        if not isinstance(side, Boundary) or side.kind.enters:
             continue
         if isinstance(side.pressure, float | Timed) and side.pressure != 0:
             yield TimedNumber(timed(face, "p", ""), (Term(f"boundaries.{face}.pressure", side.pressure),), "force")
-        if side.type != "wall":
-            continue
         key, velocity = f"boundaries.{face}", side.velocity or (0.0, 0.0, 0.0)
         if changes(*velocity) and not placed(*velocity):
             for axis, part in enumerate(velocity):

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.common.errors import BadInput, Lost, RunFailed
+from taskflow.flow.boundaries.kinds import BOUNDARIES
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
 from taskflow.systems.bodies.moving import FARTHEST, Moving
 from taskflow.systems.bodies.solids import Solids
 
-OPEN = ("inflow", "outflow")
 MOMENTS = 2000  # of a run, at which expressions are looked at
 
 
@@ -100,7 +100,7 @@ class Surroundings:
         faces = grid.faces(axis)
         reach = ends[1][axis] - faces[-1] if high else faces[0] - ends[0][axis]
         width = float(faces[-1] - faces[-2] if high else faces[1] - faces[0])
-        if kind in OPEN and reach > -width:
+        if BOUNDARIES[kind].permeable and reach > -width:
             return f"comes nearer than a cell to the {kind} {face}; end its way before that"
         corners = np.array(ends)
         domain = np.array([grid.origin, np.add(grid.origin, grid.lengths)])

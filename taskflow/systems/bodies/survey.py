@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from taskflow.cases import FACES
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row, warning_rows
 from taskflow.common.units import several
@@ -18,7 +17,6 @@ from taskflow.systems.bodies.bodies import Bodies
 from taskflow.systems.bodies.solids import Solids, pieces
 
 SAMPLES = 16  # between the centres of two cells
-OPEN = ("inflow", "outflow")
 
 
 @dataclass(frozen=True)
@@ -116,9 +114,8 @@ def _hidden(solids: Solids, number: int) -> bool:
 
 
 def _check_openings(bodies: Bodies) -> None:
-    for face in FACES:
-        kind = bodies.case.boundary(face).type
-        if kind not in OPEN:
+    for face, side in bodies.case.boundaries.sides.items():
+        if not side.kind.permeable:
             continue
         axis, high = frame(face)
         layer = bodies.grid.box.layer(axis, int(high), 0, 1)
@@ -127,7 +124,7 @@ def _check_openings(bodies: Bodies) -> None:
             number = int(numbers[numbers != 0][0])
             raise BadInput(
                 f"obstacles[{number}]: it covers {np.count_nonzero(numbers)} of the {layer.volume} cells behind the"
-                f" {kind} {face}; let the body begin at least a cell away from there"
+                f" {side.type} {face}; let the body begin at least a cell away from there"
             )
 
 

@@ -20,8 +20,8 @@ from taskflow.common.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.boundaries.inflow import along, values
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
-from taskflow.flow.boundaries.outflow import convective_outlets, pressure_outlets
 from taskflow.flow.boundaries.rough_wall import KARMAN
+from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
@@ -152,13 +152,13 @@ class Inflows:
             net += float((shares * inward).sum()) * area
             gross += float((shares * np.abs(inward)).sum()) * area
             largest = max(largest, float(np.abs(inward).max()))
-        leaves = convective_outlets(self.openings.boundaries)
+        leaves = [face for face, side in self.openings.boundaries.items() if side.balances]
         if leaves:
             axis, _ = frame(leaves[0])
             mean = net / (self.grid.area(axis) * on_face(leaves[0], self.grid.constants).volume)
             return mean, max(largest, abs(mean))
         rounding = ROUNDING * float(np.finfo(self.dtype).eps) * gross
-        if not pressure_outlets(self.openings.boundaries) and abs(net) > rounding:
+        if not pressure_sides(self.openings.boundaries) and abs(net) > rounding:
             when = f" at time {time:g}" if self.varies else ""
             raise BadInput(
                 f"boundaries: {net:g} (volume per time) more enters than leaves{when}, and there is no way out; give a"
@@ -188,10 +188,12 @@ def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
     """The profiles of what depends on the place on walls, by face and field: of the velocities along them, and of T."""
     walls: dict[str, dict[str, InflowProfile]] = {}
     for face, side in case.boundaries.sides.items():
-        if side.type == "wall" and placed(*(side.velocity or ())):
+        if side.kind.permeable:
+            continue
+        if placed(*(side.velocity or ())):
             along = zip(VELOCITY, side.velocity or (), strict=True)
             walls[face] = {name: _on_wall(value) for name, value in along if VELOCITY[name][1] != face[0]}
-        if side.type == "wall" and side.temperature is not None and placed(side.temperature):
+        if side.temperature is not None and placed(side.temperature):
             walls[face] = {**walls.get(face, {}), "T": _on_wall(side.temperature)}
     return walls
 

@@ -228,7 +228,7 @@ def _phases_enter(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         key = ("boundaries", face)
         falls = [axis for axis, g in zip(AXES, body.gravity, strict=True) if g and axis != face[0]]
-        if side.type == "inflow" and side.phase is None:
+        if side.kind.enters and side.phase is None:
             remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"
             yield missing("phase", remedy).within(key)
         if side.pressure == "advected":

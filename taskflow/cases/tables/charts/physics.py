@@ -106,9 +106,9 @@ def scalars_have_sides(
             where, kind = (*key, "boundaries", name), boundaries.sides.get(name)
             if name not in charts.sides:
                 yield wrong(where, side.written(), f"the grid has no such side; {known_sides(name, charts)}")
-            elif kind is not None and kind.type not in ("wall", "inflow", "far-field"):
+            elif kind is not None and not (kind.kind.solid or kind.kind.enters):
                 yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; leave it out")
-            elif kind is not None and side.flux is not None and kind.type != "wall":
+            elif kind is not None and side.flux is not None and not kind.kind.solid:
                 yield wrong((*where, "flux"), side.flux, "a flux is given on walls; give the value that enters")
             elif side.flux and scalar.diffusivity == 0:
                 yield wrong((*where, "flux"), side.flux, "nothing diffuses without diffusivity; give one")

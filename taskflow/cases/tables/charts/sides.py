@@ -10,28 +10,16 @@ import numpy as np
 from pydantic import ConfigDict, Field
 
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.formulas.values import unchosen
-from taskflow.cases.language.problems import Problem, missing, present, wrong
+from taskflow.cases.language.problems import Problem, missing, present, shown, wrong
 from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
-from taskflow.cases.tables.boundaries import heat_of_wall, kind_of, options_fit
 from taskflow.cases.tables.charts.grid import known_sides
 from taskflow.cases.tables.initial import VectorExpression, vector_expression
+from taskflow.cases.tables.kinds import SideTable, kind_of
 from taskflow.cases.tables.motion import GridMotion, placed
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
 from taskflow.runtime.regions import triple
 
-SideType = Literal["wall", "slip", "symmetry", "inflow", "outflow", "far-field"]
-OPTIONS = {  # of each type
-    "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "moment_about"),
-    "slip": (),
-    "symmetry": (),
-    "inflow": ("velocity", "profile", "temperature"),
-    "outflow": ("pressure",),
-    "far-field": ("velocity", "pressure", "temperature"),
-}
-NAMES = ", ".join(f'"{name}"' for name in OPTIONS)
-GIVE_TYPE = f"give it a type, one of {NAMES}"
 LATER = "not available on charts in this version; leave it out"
 AT_REST = (0.0, 0.0, 0.0)
 IN_PLANE = 1e-3  # of the speed of a wall: what may point out of it, where faces are flat and walls are not
@@ -66,17 +54,16 @@ class FormulaVector(ABC):
         return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in self.vector]
 
 
-class ChartSide(Table, FormulaVector):
-    """One side, with the options of its type."""
+class ChartSide(SideTable, FormulaVector):
+    """One side of a body-fitted grid, with the options of its type."""
 
-    brief: ClassVar[str | None] = "type"
-
+    charts: ClassVar[bool] = True
     refused: ClassVar[Mapping[str, str]] = {
         "roughness": LATER, "log_law": f"{LATER}, and give velocity", "table": f"{LATER}, and give velocity",
         "phase": "one fluid has no phases; leave it out",
     }  # fmt: skip
 
-    type: SideType = entry("see above", remedy=GIVE_TYPE)
+    type: Any = entry("see above")
     velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
         "of a `wall`, in its plane, and of what enters at an `inflow`: three numbers, or expressions in x, y and z, in"
         " real time in t, too; of the `far-field` three numbers",
@@ -110,31 +97,28 @@ class ChartSide(Table, FormulaVector):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        kind = kind_of(values)
-        if kind not in OPTIONS:
+        yield from super().conflicts(values)
+        kind = cls.offered(values)
+        if kind is None:
             return
-        yield from options_fit(values, cls.model_fields, f"a side of the type {kind}", OPTIONS)
-        if kind in ("inflow", "far-field") and not present(values, "velocity"):
+        if kind.enters and "velocity" in kind.keys and not present(values, "velocity"):
             yield missing("velocity", "give three numbers or expressions, in the order x, y, z")
-        if kind == "outflow" and not present(values, "pressure"):
+        if kind.chosen(values).flux is None:
             yield missing("pressure", "a convective outflow is not available on charts in this version; give 0")
-        if kind == "wall":
-            yield from heat_of_wall(values)
         moving = values.get("velocity")
         formulas = isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving)
-        if kind == "far-field" and formulas:
+        if kind.flux == "far" and formulas:
             why = "a free stream is the same everywhere, and one that changes in time is not available in this version"
             yield wrong("velocity", moving, f"{why}; give three numbers")
-        if kind == "inflow" and formulas and present(values, "profile"):
+        if kind.enters and formulas and present(values, "profile"):
             yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """Walls that say nothing of it stand still, and the pressure far away is 0."""
-        if kind_of(values) == "wall" and not present(values, "velocity"):
-            return {**values, "velocity": AT_REST}
-        far = kind_of(values) == "far-field" and not present(values, "pressure")
-        return {**values, "pressure": 0.0} if far else values
+        kind = cls.offered(values)
+        far = kind is not None and kind.flux == "far" and not present(values, "pressure")
+        return {**super().filled(values), "pressure": 0.0} if far else super().filled(values)
 
     @property
     def vector(self) -> VectorExpression:
@@ -154,7 +138,7 @@ class ChartSides(Table):
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """A type alone stands for a table with this type; of other texts `conflicts` says what is wrong with them."""
-        kept = {name: side for name, side in values.items() if not isinstance(side, str) or side in OPTIONS}
+        kept = {name: side for name, side in values.items() if not isinstance(side, str) or ChartSide.offered(side)}
         return {name: {"type": side} if isinstance(side, str) else side for name, side in kept.items()}
 
     @classmethod
@@ -163,8 +147,8 @@ class ChartSides(Table):
             if kind_of(side) == "periodic":
                 remedy = "what is periodic is a seam of the grid; leave it out, and give grid.periodic of a shape"
                 yield wrong(name, side, f"{remedy}, or a map with the seam")
-            elif isinstance(side, str) and side not in OPTIONS:
-                yield wrong(name, side, unchosen(side, [*OPTIONS]))
+            elif isinstance(side, str) and not ChartSide.offered(side):
+                yield wrong(name, side, ChartSide.unknown(side))
 
     @property
     def sides(self) -> dict[str, ChartSide]:
@@ -180,16 +164,16 @@ def sides_match(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Prob
         if name not in charts.sides:
             yield wrong(("boundaries", name), side.written(), f"the grid has no such side; {known_sides(name, charts)}")
     absent = [name for name in charts.sides if name not in boundaries.sides]
-    close = gaps(charts) if absent else []
+    close, wanted = gaps(charts) if absent else [], f"give it a type, one of {', '.join(map(shown, ChartSide.kinds()))}"
     for name in absent:
         about = "".join(f"; {gap}" for gap in close if name in (gap.one, gap.other))
-        yield missing(name, f"the grid has this side; {GIVE_TYPE}{about}").within(["boundaries"])
+        yield missing(name, f"the grid has this side; {wanted}{about}").within(["boundaries"])
 
 
 def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
         thin = [patch for patch in charts.sides[name] if charts.charts[patch.chart].cells[patch.axis] == 1]
-        if thin and side.type in ("wall", "inflow", "outflow"):
+        if thin and not side.kind.symmetric and side.kind.flux != "far":
             remedy = f"chart {thin[0].chart + 1} is one cell thick there"
             remedy += '; give "symmetry" for two dimensions, or more cells'
             yield wrong(("boundaries", name), side.written(), remedy)
@@ -210,10 +194,16 @@ def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 
     return f"a wall moves in its own plane only, and this points out of it by {outwards:.3g}; give an inflow"
 
 
+def _values_may_vary(boundaries: ChartSides) -> Iterator[Problem]:
+    for name, side in boundaries.sides.items():
+        for problem in side.varying():
+            yield problem.within(("boundaries", name))
+
+
 def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
         try:
-            words = out_of_plane(charts, name, side) if side.type == "wall" else None
+            words = out_of_plane(charts, name, side) if side.kind.solid else None
         except BadInput as error:
             words = str(error)
         if words:
@@ -227,11 +217,11 @@ def unbalanced(
     """Say how much more enters than leaves at a time, or less, where all other sides are closed; None where that is
     nothing, or can leave. A grid that moves leaves fluid behind. Raises BadInput where a formula is not finite.
     """
-    if any(side.type in ("outflow", "far-field") for side in boundaries.sides.values()):
+    if any(side.kind.fixes_pressure for side in boundaries.sides.values()):
         return None
     charts, through = placed(charts, motion, t), {}  # negative where fluid enters
     for name, side in _both(charts, boundaries):
-        if side.type == "inflow":
+        if side.kind.permeable:
             through[name] = 0.0
             for (x, y, z), areas in (faces(charts, patch) for patch in charts.sides[name]):
                 velocity = np.stack(side.at(x, y, z, t))
@@ -261,4 +251,6 @@ def _both(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[tuple[str,
     return ((name, side) for name, side in boundaries.sides.items() if name in charts.sides)
 
 
-ChartSides.rules = (sides_match, _sides_have_room, _walls_move_in_their_planes, _closed_sides_balance)
+ChartSides.rules = (
+    sides_match, _sides_have_room, _values_may_vary, _walls_move_in_their_planes, _closed_sides_balance,
+)  # fmt: skip

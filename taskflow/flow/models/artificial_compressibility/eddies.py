@@ -16,11 +16,11 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.closures.closure import Closure
 from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import PLANE_SHORT, SHORT
-from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Components, Launch, Read, Roles, Stencil, Write, task
 
@@ -74,7 +74,7 @@ def eddy_viscosity(
     width = f[FILTER] if closure.filtered else None
     yield eddies_on_charts(velocity, f.metrics, width, f.nu_t, over=cells, closure=closure, factors=factors)
     for side in sides:
-        on_side = Mirror(-1.0 if side.kind == "wall" else 1.0, 0.0)
+        on_side = Mirror(side.kind.eddies, 0.0)
         for face, ghosts in side.layers.items():
             yield mirror(f.nu_t, over=ghosts, on=face, mirror=on_side)
 

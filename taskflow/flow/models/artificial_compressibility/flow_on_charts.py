@@ -10,11 +10,15 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 from taskflow.common.caching import cached_property
+from taskflow.flow.boundaries.collocated import CellFields, Condition
+from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.boundaries.sides import scalar_ghosts, side_ghosts
 from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
 from taskflow.flow.models.artificial_compressibility import eddies, measures
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE, DualTime
+from taskflow.flow.models.artificial_compressibility.edges import Edge, edge_ghosts, edges, scalar_edge_ghosts
 from taskflow.flow.models.artificial_compressibility.equations import (
     REACHES,
     GlobalSteps,
@@ -25,16 +29,6 @@ from taskflow.flow.models.artificial_compressibility.equations import (
     TurbulentNumbers,
 )
 from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, MethodOptions
-from taskflow.flow.models.artificial_compressibility.sides import (
-    Condition,
-    Edge,
-    Side,
-    edge_ghosts,
-    edges,
-    scalar_edge_ghosts,
-    scalar_ghosts,
-    side_ghosts,
-)
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.regions import Box, Location, triple
@@ -189,7 +183,7 @@ class FlowOnCharts(Model):
         """Shift the pressure where nothing else says how high it is: it is 0 in a cell, or its mean over the volume is,
         by exact sums.
         """
-        if any(side.kind in ("outflow", "far-field") for side in self.sides):
+        if any(side.kind.fixes_pressure for side in self.sides):
             return
         if (cell := self.method.pressure_cell) is not None:
             at = Box(cell, (cell[0] + 1, cell[1] + 1, cell[2] + 1))
@@ -213,9 +207,9 @@ class FlowOnCharts(Model):
 
     def ghosts_beyond(self, f: Roles, sides: Iterable[Side], flow: tuple[str, ...], T: str | None) -> Iterator[Launch]:
         """Those of fields of p, u, v, w and T, by what these sides say."""
-        metrics, numbers = self.metrics(f), _spreading(self.numbers)
+        fields, numbers = CellFields(flow, T, self.metrics(f), self.unit), _spreading(self.numbers)
         for side in sides:
-            yield from side_ghosts(side, flow, T, metrics, numbers)
+            yield from side_ghosts(side, fields, numbers)
         for edge in self.edges:
             yield edge_ghosts(edge, flow[1:], T)
 

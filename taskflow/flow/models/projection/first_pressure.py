@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity
+from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.sides import normal_velocity
 from taskflow.flow.forcing.driving import Driving, Setting
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.poisson import Solver

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import Boundaries, Slip, temperature_factor
+from taskflow.flow.boundaries.condition import Boundaries, BoxSide
 from taskflow.flow.grid import Grid
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.lines import Lines, begin_lines, end_lines
@@ -57,7 +57,7 @@ class ImplicitDiffusion:
 
     def velocity(self, f: Roles, boundaries: Boundaries, viscosity: float, dt: str) -> Iterator[Launch]:
         """Diffuses the new velocity, with ghost values beyond the walls, and takes the gradient out of it."""
-        low, high = (1.0 if isinstance(boundaries[side], Slip) else -1.0 for side in self.sides)
+        low, high = (boundaries[side].factor(BoxSide(side, self.grid)) for side in self.sides)
         chains = {ALONG: self.lines.in_cells(low, high), NORMAL: self.lines.on_faces()}
         for leaks, chain in chains.items():
             yield self.lines.find(f[leaks], chain, dt=dt, diffusivity=viscosity)
@@ -95,5 +95,6 @@ def _leaks(quantity: str) -> str:
 def factors(boundaries: Boundaries, grid: Grid, quantity: Quantity, *, heats: bool) -> dict[str, float]:
     """By side, what a ghost value of a quantity, or of the temperature, is over the value inside."""
     if heats:
-        return {face: temperature_factor(face, side, grid, quantity.diffusivity) for face, side in boundaries.items()}
+        diffusivity, sides = quantity.diffusivity, boundaries.items()
+        return {face: side.temperature_mirror(BoxSide(face, grid), diffusivity).factor for face, side in sides}
     return {face: -1.0 if isinstance(side, Fixed) else 1.0 for face, side in quantity.faces.items()}

@@ -20,9 +20,10 @@ from functools import partial
 from taskflow.flow.bodies.bulk_velocity import stage
 from taskflow.flow.bodies.moving_scalars import EULER, HEUN, WHOLE
 from taskflow.flow.bodies.obstacles import coefficients_at_bodies
-from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity, temperature_ghosts, velocity_ghosts
-from taskflow.flow.boundaries.inflow import wall_ghosts
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.inflow import placed_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
+from taskflow.flow.boundaries.sides import normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import NO_DRIVING
@@ -215,7 +216,7 @@ class NavierStokes(FlowModel):
         """Boundary values of a velocity along walls at the end of stage n."""
         yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
         along = dict(zip(VELOCITY, velocity, strict=True))
-        yield from wall_ghosts(along, self.boundaries, self.grid, self.openings.endings[n])
+        yield from placed_ghosts(along, self.boundaries, self.grid, self.openings.endings[n])
 
     def advance_scalars(self, f: Roles, quantities: tuple[Quantity, ...], n: int) -> Iterator[Launch]:
         """Advances scalar quantities to the end of stage n, with their ghost values, once the velocity is known. All
@@ -278,7 +279,7 @@ class NavierStokes(FlowModel):
                 yield from self.openings.bounded_ghosts(name, n)
             ending = self.scheme.endings[n]
             yield from temperature_ghosts(name, self.boundaries, self.grid, quantity.diffusivity, ending)
-            yield from wall_ghosts({"T": name}, self.boundaries, self.grid, self.openings.endings[n])
+            yield from placed_ghosts({"T": name}, self.boundaries, self.grid, self.openings.endings[n])
             supplies = heat_supplies(self.boundaries)
         else:
             yield from quantity.ghosts(name, self.grid, self.scheme.endings[n])

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from taskflow.flow.boundaries.boundary import Boundaries, Value, impose, open_sides
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.condition import Boundaries
+from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
 from taskflow.flow.models.two_phase.momentum import (

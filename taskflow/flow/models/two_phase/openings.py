@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from taskflow.flow.boundaries.boundary import Boundaries, Inflow, Mirror, mirror, open_sides, sides_of
+from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.outflow import Opening, opening
+from taskflow.flow.boundaries.sides import entrances, open_sides
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box
@@ -68,12 +70,12 @@ class InterfaceOpenings:
     @property
     def inner(self) -> Grid:
         """The grid without walls at inflows: its kernels read what lies beyond."""
-        entered = sides_of(Inflow, self.boundaries)
+        entered = entrances(self.boundaries)
         return self.grid.without(entered) if entered else self.grid
 
     def enter(self, phi: str, band: Band) -> Iterator[Launch]:
         """The level set beyond inflows, in all layers as in the first."""
-        for face in sides_of(Inflow, self.boundaries):
+        for face in entrances(self.boundaries):
             first, *others = (Box.of(self.grid.cells).layer(*frame(face), -n, 1 - n) for n in range(1, LAYERS + 1))
             yield enter_level_set(phi, values(face, "f"), over=first, on=face, band=band)
             for layer in others:

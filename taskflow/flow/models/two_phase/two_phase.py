@@ -15,18 +15,10 @@ from dataclasses import KW_ONLY, dataclass
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
-from taskflow.flow.boundaries.boundary import (
-    Mirror,
-    Slip,
-    Value,
-    beyond,
-    impose,
-    mirror,
-    normal_velocity,
-    velocity_ghosts,
-)
+from taskflow.flow.boundaries.boundary import Mirror, Value, beyond, impose, mirror
+from taskflow.flow.boundaries.condition import BoxSide
 from taskflow.flow.boundaries.inflow import inflow_ghosts
-from taskflow.flow.boundaries.outflow import pressure_outlets
+from taskflow.flow.boundaries.sides import entrances, normal_velocity, pressure_sides, velocity_ghosts
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY
@@ -67,7 +59,7 @@ class TwoPhase(FlowModel):
     @cached_property
     def operator(self) -> Operator:
         """div(1/rho grad p)."""
-        return Operator(self.grid, tuple(pressure_outlets(self.boundaries)), variable=True)
+        return Operator(self.grid, tuple(pressure_sides(self.boundaries)), variable=True)
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -184,7 +176,7 @@ class TwoPhase(FlowModel):
     @property
     def unsupported(self) -> list[str]:
         """The periodic directions along which weight acts and nothing carries the fluid: no wall, body or open side."""
-        supported = self.obstacles or any(not isinstance(side, Slip) for side in self.boundaries.values())
+        supported = self.obstacles or any(not side.symmetric for side in self.boundaries.values())
         around = zip("xyz", self.staggered.periodic, self.phases.gravity, strict=True)
         return [] if supported else [axis for axis, periodic, g in around if periodic and g]
 
@@ -213,7 +205,8 @@ class TwoPhase(FlowModel):
         """The shares beyond boundaries: those inside, but beyond inflows those with which what enters is between."""
         for face in self.boundaries:
             yield mirror(share, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
-        yield from inflow_ghosts({"f": share}, self.boundaries, self.grid, "")
+        for face in entrances(self.boundaries):
+            yield from inflow_ghosts({"f": share}, BoxSide(face, self.grid), "")
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """The scalars `rate` and `friction`, which bound the next step."""

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Numbers, Passive
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import pseudo_time
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, Program, fields
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import TILE, Launch, Ordering, Repeat, Roles, sweeps

@@ -1,0 +1,184 @@
+"""The keys of a side's table, by the kind of boundary condition that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
+
+from taskflow.cases.formulas.values import unchosen
+from taskflow.cases.language.problems import CaseError, Key, Problem, exclusive, missing, present, shown, wrong
+from taskflow.cases.language.table import REMEDY, Table, written
+from taskflow.cases.tables.timed import changes, placed
+from taskflow.common.registry import Unusable
+from taskflow.flow.boundaries.condition import BoundaryCondition
+from taskflow.flow.boundaries.kinds import BOUNDARIES
+
+Kind = type[BoundaryCondition]
+WHERE = {"time": "in time", "place": "with the place"}
+
+
+class SideTable(Table):
+    """One side: keys that several kinds read. What a kind reads beyond these are the keys of its own table."""
+
+    model_config = ConfigDict(extra="allow")
+    brief: ClassVar[str | None] = "type"
+    charts: ClassVar[bool]
+    """The side is of a body-fitted grid."""
+    type: Any
+
+    @property
+    def kind(self) -> Kind:
+        """The class of the boundary condition."""
+        return BOUNDARIES[self.type].chosen(dict(self))
+
+    @classmethod
+    def kinds(cls) -> list[str]:
+        """The types that a side may have, without those that cannot be loaded."""
+        return [name for name in BOUNDARIES if isinstance(found := _found(name), type) and cls._offers(found)]
+
+    @classmethod
+    def offered(cls, side: Any) -> Kind | None:
+        """Return the kind of a side in any of the ways to give it; None if there is none."""
+        name = kind_of(side)
+        found = _found(name) if name is not None else None
+        return found if isinstance(found, type) and cls._offers(found) else None
+
+    @classmethod
+    def unknown(cls, name: Any) -> str:
+        """Return the remedy for a type that is not there."""
+        found = _found(name) if isinstance(name, str) else None
+        return found if isinstance(found, str) else unchosen(name, cls.kinds())
+
+    @classmethod
+    def _offers(cls, kind: Kind) -> bool:
+        return kind.flux is not None if cls.charts else kind.on_boxes
+
+    @classmethod
+    def paths(cls) -> list[Key]:
+        """The keys of this table, and of all kinds that were asked for."""
+        return [*super().paths(), *((key,) for kind in BOUNDARIES.loaded.values() for key in own_keys(kind))]
+
+    @classmethod
+    def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
+        """The keys as they are given, those of the kind's own table read. A solid side stands still without another
+        velocity.
+        """
+        kind = cls.offered(values)
+        if kind is None:
+            return values
+        own = own_keys(kind)
+        kept = {key: value for key, value in values.items() if key in cls.model_fields}
+        if kind.solid and not present(values, "velocity"):
+            kept["velocity"] = (0.0, 0.0, 0.0)
+        if kind.table is not None:
+            try:
+                table = kind.table(**{key: value for key, value in values.items() if key in own})
+                kept |= {key: value for key, value in table if value is not None}
+            except CaseError:
+                pass  # `conflicts` reports it
+        return kept
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        kind = cls.offered(values)
+        own = own_keys(kind)
+        for key, value in values.items():
+            if key in cls.model_fields or key in own:
+                continue
+            homes = [f'"{name}"' for name, other in BOUNDARIES.loaded.items() if key in own_keys(other)]
+            if key in cls.refused:
+                yield wrong(key, value, cls.refused[key])
+            elif kind is not None and homes:
+                remedy = f"{cls.called(kind)} has none; leave it out, or give type = {' or '.join(homes)}"
+                yield wrong(key, value, remedy)
+            else:
+                yield Problem((key,), "there is no such key", shown(value), unknown=True)
+        if kind is None:
+            if (name := values.get("type")) is not None:
+                yield wrong("type", name, cls.unknown(name))
+            return
+        if kind.table is not None:
+            try:
+                kind.table(**{key: value for key, value in values.items() if key in own})
+            except CaseError as error:
+                yield from error.problems
+        yield from cls._keys_fit(values, kind)
+        if kind.solid:
+            yield from heat_of_wall(values)
+
+    @classmethod
+    def _keys_fit(cls, values: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
+        """Yield the problems with keys that only other kinds read."""
+        for key in present(values, *cls.model_fields):
+            if key != "type" and key not in kind.keys:
+                homes = " or ".join(f'"{name}"' for name in cls.kinds() if key in BOUNDARIES[name].keys)
+                yield wrong(key, values[key], f"{cls.called(kind)} has none; leave it out, or give type = {homes}")
+
+    @classmethod
+    def wanted(cls) -> str:
+        """Return the remedy for a type that is missing."""
+        *names, last = [f'"{name}"' for name in cls.kinds()]
+        return f"give it a type, {', '.join(names)} or {last}"
+
+    @classmethod
+    def _said(cls, key: str, about: str) -> str | None:
+        return cls.wanted() if (key, about) == ("type", REMEDY) else super()._said(key, about)
+
+    @classmethod
+    def called(cls, kind: Kind) -> str:
+        """Return what a side of a kind is called in messages."""
+        return f"a side of the type {kind.name}"
+
+    @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        """The JSON schema of the table, with the types and keys of all kinds that are installed."""
+        made["additionalProperties"] = False
+        made["properties"]["type"] = {**made["properties"]["type"], "enum": cls.kinds()}
+        for table in (BOUNDARIES[name].table for name in cls.kinds()):
+            made["properties"] |= table.model_json_schema()["properties"] if table is not None else {}
+        return super().as_schema(made)
+
+    def varying(self) -> Iterator[Problem]:
+        """Yield the problems with values that vary in a way that the kind does not know."""
+        for key, value in self:
+            parts = value if isinstance(value, tuple) else (value,)
+            for way, varies in (("place", placed), ("time", _in_time)):
+                if value is not None and key != "type" and way not in self.kind.varies and varies(*parts):
+                    remedy = f"on a side of the type {self.type} it may not change {WHERE[way]}; give a number"
+                    yield wrong(key, written(value), remedy)
+                    break
+
+
+def own_keys(kind: Kind | None) -> Iterable[str]:
+    """Return the keys of the table that a kind has for itself."""
+    return kind.table.model_fields if kind is not None and kind.table is not None else ()
+
+
+def kind_of(side: Any) -> str | None:
+    """The type of a side in any of the ways to give it."""
+    kind = side.get("type") if isinstance(side, Mapping) else getattr(side, "type", side)
+    return kind if isinstance(kind, str) else None
+
+
+def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the problems with what the table of a wall says of heat."""
+    yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
+    for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
+        if present(values, one, other) == [one]:
+            yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
+
+
+def _in_time(*values: Any) -> bool:
+    return any(changes(value) and getattr(value, "varies", True) for value in values)
+
+
+def _found(name: str) -> Kind | str | None:
+    """Return a kind by its name, or why it cannot be loaded; None if it is unknown."""
+    try:
+        return BOUNDARIES[name]
+    except KeyError:
+        return None
+    except Unusable as error:
+        return str(error)

@@ -1,0 +1,278 @@
+"""The boundary condition of a side of the domain. Each kind is a class of its own, in its own file.
+
+A model does not ask for the name of a kind, but for its attributes, and for the launches that it adds to a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Protocol, Self
+
+from taskflow.common.errors import BadInput
+from taskflow.flow.boundaries.boundary import (
+    Mirror,
+    MirrorTwo,
+    Value,
+    beyond,
+    impose,
+    mirror,
+    mirror_two,
+)
+from taskflow.flow.boundaries.collocated import (
+    FLUXES,
+    REST,
+    BoundaryPatch,
+    CellFields,
+    Condition,
+    beyond_scalar,
+    beyond_slip,
+)
+from taskflow.flow.grid import Grid, Vector, on_face
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Launch, frame
+
+Velocity = tuple[str, str, str]  # the fields of u, v and w
+NOTHING = Condition()
+FluxKind = Literal["closed", "given", "open", "far"]
+
+
+class GivenValues(Protocol):
+    """The values of a side's table. Of a value that varies it gives the one of largest size in the run."""
+
+    @property
+    def timed(self) -> Collection[str]:
+        """Keys whose values change in time."""
+
+    @property
+    def placed(self) -> Collection[str]:
+        """Keys whose values depend on the place."""
+
+    def number(self, key: str) -> float | None:
+        """Return a number, or None if the key is absent."""
+
+    def vector(self, key: str) -> Vector:
+        """Return three numbers, zeros if the key is absent."""
+
+
+
+@dataclass(frozen=True)
+class BoxSide:
+    """A side of a box, "x_min" to "z_max", of a grid."""
+
+    face: str
+    grid: Grid
+
+    @property
+    def axis(self) -> int:
+        """The axis across the side."""
+        return frame(self.face)[0]
+
+    @property
+    def along(self) -> tuple[int, int]:
+        """The two axes in the plane of the side."""
+        first, second = (axis for axis in range(3) if axis != self.axis)
+        return first, second
+
+    @property
+    def faces(self) -> Box:
+        """The faces of the side, on which the velocity normal to it lives."""
+        return on_face(self.face, self.grid)
+
+    @property
+    def ghosts(self) -> Box:
+        """The layer of ghost cells beyond the side, with edges."""
+        return beyond(self.face, self.grid)
+
+    @property
+    def spacing(self) -> float:
+        """The distance between the centres of a ghost cell and of the cell inside."""
+        return self.grid.beside(self.face)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A named side of a grid: its kind of condition, its values, and the patches that it consists of.
+
+    `varying`: its velocity differs from cell to cell, and is in the ghost cells of the fields `u_s`, `v_s`, `w_s`.
+    `scalars` has the values of passive scalars by name, in place of a temperature.
+    """
+
+    name: str
+    kind: BoundaryCondition
+    patches: tuple[BoundaryPatch, ...]
+    condition: Condition = NOTHING
+    varying: bool = False
+    scalars: Mapping[str, Condition] = field(default_factory=dict)
+
+    @property
+    def layers(self) -> dict[str, tuple[Box, ...]]:
+        """By face, the ghost cells next to the patches there."""
+        faces = dict.fromkeys(patch.face for patch in self.patches)
+        return {face: tuple(patch.ghosts for patch in self.patches if patch.face == face) for face in faces}
+
+    @property
+    def ghosts(self) -> tuple[Box, ...]:
+        return tuple(patch.ghosts for patch in self.patches)
+
+    @property
+    def speeds(self) -> tuple[str, str, str] | None:
+        """The fields of its velocity, where that is `varying`."""
+        return ("u_s", "v_s", "w_s") if self.varying else None
+
+    @property
+    def flux_code(self) -> int:
+        """The value of the field `sides` in its ghost cells."""
+        return FLUXES[self.kind.flux]
+
+    def each(self, values: Condition) -> Iterator[dict[str, Any]]:
+        """Yield the arguments of a launch over the ghost cells of each face."""
+        for face, ghosts in self.layers.items():
+            yield {"over": ghosts, "on": face, "side": values}
+
+    @property
+    def still(self) -> Side:
+        """This side, with all values 0."""
+        scalars = {name: condition.still for name, condition in self.scalars.items()}
+        return replace(self, condition=self.condition.still, varying=False, scalars=scalars)
+
+
+class BoundaryCondition:
+    """A kind of side: the keys that it reads of a case, its effect on the flow, and its description.
+
+    A subclass is a frozen dataclass whose fields are named as keys of the side's table. It can be pickled, and blocks
+    import its module. Without methods of its own it is a closed side without friction and without a heat flux.
+    """
+
+    name: ClassVar[str]
+    """The `type` of the side in a case."""
+    keys: ClassVar[frozenset[str]] = frozenset()
+    """The keys of a side's table that it reads; others are refused."""
+    table: ClassVar[Any] = None
+    """A `Table` with further keys, which no other kind has."""
+    varies: ClassVar[frozenset[Literal["time", "place"]]] = frozenset()
+    """What the values of its keys may depend on."""
+    on_boxes: ClassVar[bool] = True
+    flux: ClassVar[FluxKind | None] = None
+    """The fluxes through it on body-fitted grids, one of four. None: not available there."""
+    permeable: ClassVar[bool] = False
+    """Fluid may pass."""
+    enters: ClassVar[bool] = False
+    """Fluid enters with values that are given on the faces."""
+    balances: ClassVar[bool] = False
+    """Fluid leaves at a mean speed that balances the inflow."""
+    fixes_pressure: ClassVar[bool] = False
+    """The pressure is given on it. Elliptic solvers see a Dirichlet condition, otherwise a wall."""
+    solid: ClassVar[bool] = False
+    """The surface of a body: it may move in its plane, has a temperature or a heat flux, and feels a force."""
+    symmetric: ClassVar[bool] = False
+    """A plane of symmetry: nothing has a gradient across it."""
+    eddies: ClassVar[float] = 1.0
+    """The ghost value of the eddy viscosity over the value inside: -1 where it is 0 on the side."""
+    filled: ClassVar[bool] = False
+    """Its ghost values at the end of a stage are filled by `Opening.ghosts`."""
+
+    @classmethod
+    def chosen(cls, table: Mapping[str, Any]) -> type[BoundaryCondition]:
+        """Return the class for the values of a side's table: this one, or one of several that share its name."""
+        return cls
+
+    @classmethod
+    def of(cls, given: GivenValues) -> Self:
+        """Return the condition for the values of a table: a field has the value of the key of its name."""
+        of_key = {one.name: given.vector(one.name) if one.default == REST else given.number(one.name)
+                  for one in fields(cls) if one.init}  # type: ignore[arg-type]  # fmt: skip
+        return cls(**{name: value for name, value in of_key.items() if value is not None})
+
+    @property
+    def velocity(self) -> Vector:
+        """The velocity of the side in its plane."""
+        return REST
+
+    @property
+    def temperature(self) -> float | None:
+        """The temperature of the side; None without one."""
+        return None
+
+    @property
+    def heat_flux(self) -> float:
+        """The kinematic heat flux into the fluid, without the part that depends on the temperature there."""
+        return 0.0
+
+    @property
+    def heat_transfer(self) -> float:
+        """The kinematic coefficient of heat transfer, a speed."""
+        return 0.0
+
+    @property
+    def outside_temperature(self) -> float:
+        """The temperature outside, from which heat is transferred."""
+        return 0.0
+
+    @property
+    def roughness(self) -> float:
+        """The length z_0 of the logarithmic law of a rough wall; 0 of other sides."""
+        return 0.0
+
+    @property
+    def pressure(self) -> float:
+        """The pressure that is given on the side, over density: the one of largest size; 0 without one."""
+        return 0.0
+
+    @property
+    def described(self) -> str | None:
+        """A line of `taskflow check`; None of a side without one."""
+        return None
+
+    def factor(self, side: BoxSide) -> float:
+        """Return f of the ghost values of a velocity along the side: f inside + (1 - f) velocity."""
+        return 1.0
+
+    def normal(self, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
+        """Impose the velocity normal to a closed side, before the projection.
+
+        Raises BadInput if the side moves out of its plane.
+        """
+        if self.permeable:
+            return
+        if self.velocity[side.axis] != 0:
+            raise BadInput(
+                f"boundaries.{side.face}: velocity = {list(self.velocity)} has a component normal to the {self.name};"
+                f" a {self.name} moves in its own plane: set the {side.face[0]} component to 0, or use an inflow"
+            )
+        yield impose(velocity[side.axis], over=side.faces, value=Value(0.0))
+
+    def velocity_ghosts(self, velocity: Velocity, side: BoxSide, ending: str) -> Iterator[Launch]:
+        """Fill the ghost values of both velocities along the side; `ending` ends the names of a stage's scalars."""
+        (first, second), factor = side.along, self.factor(side)
+        values = MirrorTwo(factor, (1 - factor) * self.velocity[first], (1 - factor) * self.velocity[second])
+        yield mirror_two(velocity[first], velocity[second], over=side.ghosts, on=side.face, mirror=values)
+
+    def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
+        """Return the ghost value of the temperature for the value inside. Raises BadInput if there cannot be one."""
+        return Mirror(1.0, 0.0)
+
+    def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:
+        """Fill the ghost temperatures."""
+        yield mirror(T, over=side.ghosts, on=side.face, mirror=self.temperature_mirror(side, diffusivity))
+
+    def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
+        """Return those of the `names` whose values on the faces differ, and live in a region of their own."""
+        return ()
+
+    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
+        """Fill the ghost values of the eddy viscosity."""
+        yield mirror(nu_t, over=side.ghosts, on=side.face, mirror=Mirror(self.eddies, 0.0))
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        """Fill the ghost cells of a side of a body-fitted grid, with these values; one launch for each of its faces."""
+        for where in side.each(values):
+            yield beyond_slip(fields.flow, fields.T, fields.metrics, **where)
+
+    def collocated_scalar(self, side: Side, scalar: str, metrics: str | None, values: Condition) -> Iterator[Launch]:
+        """Fill the ghost cells of a passive scalar."""
+        for where in side.each(values):
+            yield beyond_scalar(scalar, metrics, **where)
+
+
+Boundaries = Mapping[str, BoundaryCondition]  # by face, x_min to z_max; the faces of periodic directions are absent

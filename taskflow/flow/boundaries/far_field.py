@@ -1,0 +1,35 @@
+"""A free stream far away, of body-fitted grids."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.collocated import CellFields, Condition, far_away
+from taskflow.flow.boundaries.condition import FluxKind, GivenValues, Side
+from taskflow.flow.boundaries.opening import OpenSide
+from taskflow.runtime.tasks import Launch
+
+
+@dataclass(frozen=True)
+class FarField(OpenSide):
+    """Beyond the side there is a free stream; fluid enters and leaves."""
+
+    name: ClassVar[str] = "far-field"
+    keys: ClassVar[frozenset[str]] = frozenset(("velocity", "pressure", "temperature"))
+    on_boxes = False
+    flux: ClassVar[FluxKind | None] = "far"
+    enters = True
+    fixes_pressure = True
+
+    @classmethod
+    def of(cls, given: GivenValues) -> Self:
+        return cls()
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield far_away(fields.flow, fields.T, **where)
+
+    def collocated_scalar(self, side: Side, scalar: str, metrics: str | None, values: Condition) -> Iterator[Launch]:
+        """Set the value of the free stream, not one whose mean with the value inside is it."""
+        yield impose(scalar, over=side.ghosts, value=Value(values.temperature))

@@ -1,0 +1,66 @@
+"""Sides through which fluid may pass: the launches that they add to a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, Velocity
+from taskflow.flow.boundaries.outflow import Coefficients, correct_outlet, opening
+from taskflow.runtime.tasks import Launch, Roles
+
+AS_INSIDE = Mirror(1.0, 0.0)
+State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
+
+
+@dataclass(frozen=True)
+class StageNames:
+    """The names of the scalars of a stage: its length `dt`, the `speed` of convective outflow. `ending` is the end of
+    the names of values that are prescribed on faces, `timed` of further scalars.
+    """
+
+    dt: str
+    speed: str
+    ending: str
+
+    @property
+    def timed(self) -> str:
+        return self.dt.removeprefix("dt")
+
+
+class OpenSide(BoundaryCondition):
+    """A side that fluid may pass. A `permeable` kind derives from it."""
+
+    permeable: ClassVar[bool] = True
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        """Set the normal velocity before the first projection."""
+        yield from ()
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        """Set the normal velocity at the end of a stage, before its projection; the one inside is set."""
+        yield from ()
+
+    def correct(self, velocity: Velocity, p: str, side: BoxSide, dt: str, b: Coefficients) -> Iterator[Launch]:
+        """Correct the normal velocity by the projection, whose equation has the coefficients `b`, 1 without any."""
+        if self.fixes_pressure:
+            q, on_faces = velocity[side.axis], b and b[side.axis]
+            about = opening(side.face, side.grid)
+            yield correct_outlet(q, p, on_faces, over=side.faces, on=side.face, dt=dt, opening=about)
+
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        """Fill ghost values of all that is `filled` here, at the beginning."""
+        yield from ()
+
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        """Fill ghost values of all that is `filled` here, at the end of a stage."""
+        yield from ()
+
+    def bounded_ghosts(self, T: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        """Fill ghost values of a temperature that keeps its bounds, at the end of a stage."""
+        if self.filled:
+            yield mirror(T, over=side.ghosts, on=side.face, mirror=AS_INSIDE)
+
+

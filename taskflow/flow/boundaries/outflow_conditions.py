@@ -1,0 +1,168 @@
+"""Outflows: the side "outflow" is one of three conditions, as its pressure says. The method is in `outflow`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from taskflow.flow.boundaries.boundary import Value, beyond, impose, mirror, timed
+from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
+from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, GivenValues, Side
+from taskflow.flow.boundaries.opening import AS_INSIDE, OpenSide, StageNames, State
+from taskflow.flow.boundaries.outflow import (
+    QUANTA,
+    accelerate_outlet,
+    advect_pressure,
+    balance,
+    convect,
+    extrapolate,
+    inner_face_pressure,
+    opening,
+    outlet,
+    push_outlet,
+)
+from taskflow.flow.operators.rates import exact_sum
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Launch, Roles, frame
+
+VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
+
+
+@dataclass(frozen=True)
+class Outflow(OpenSide):
+    """Fluid leaves. Without a pressure it is carried out, with one the pressure decides how much leaves."""
+
+    name: ClassVar[str] = "outflow"
+    keys: ClassVar[frozenset[str]] = frozenset(("pressure",))
+    varies = frozenset(("time",))
+    flux: ClassVar[FluxKind | None] = "open"
+
+    @classmethod
+    def chosen(cls, table: Mapping[str, Any]) -> type[BoundaryCondition]:
+        pressure = table.get("pressure")
+        if pressure is None:
+            return ConvectiveOutflow
+        return AdvectedOutflow if isinstance(pressure, str) else PressureOutflow
+
+    @classmethod
+    def of(cls, given: GivenValues) -> Self:
+        return cls()
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        q = f[VELOCITY[side.axis]]
+        yield mirror(q, over=side.faces, on=side.face, mirror=AS_INSIDE)
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield beyond_pressure(fields.flow, fields.T, fields.metrics, **where)
+
+
+class CarriedOutflow(Outflow):
+    """An outflow at a mean speed, which balances the inflow."""
+
+    flux = None
+    balances = True
+    filled = True
+
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        for field in (field for n, field in enumerate(state) if n != side.axis):
+            yield mirror(field, over=side.ghosts, on=side.face, mirror=AS_INSIDE)
+
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        for now, before in (pair for n, pair in enumerate(zip(new, old, strict=True)) if n != side.axis):
+            yield self._convected(f, now, before, side.ghosts, side, stage)
+
+    @staticmethod
+    def _convected(f: Roles, new: str, old: str, over: Box, side: BoxSide, stage: StageNames) -> Launch:
+        numbers = {"dt": stage.dt, "outflow_speed": f.scalar(stage.speed)}
+        return convect(new, old, over=over, on=side.face, opening=opening(side.face, side.grid), **numbers)
+
+
+@dataclass(frozen=True)
+class ConvectiveOutflow(CarriedOutflow):
+    """Velocity and temperature are carried out at the mean speed."""
+
+    @property
+    def described(self) -> str:
+        return "as much leaves, carried out at its mean speed"
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from super().begin(f, side, stage)
+        yield from self._balanced(f, f[VELOCITY[side.axis]], side, stage)
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
+        yield self._convected(f, new, old, side.faces, side, stage)
+        yield from self._balanced(f, new, side, stage)
+
+    @staticmethod
+    def _balanced(f: Roles, q: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        total = f.scalar("outflow")
+        where: dict[str, Any] = {"grid": side.grid, "axis": side.axis, "layer": True}
+        yield exact_sum(q, over=side.faces, total=total, bound=f.scalar("sum_bound"), scale=QUANTA, **where)
+        about = opening(side.face, side.grid)
+        yield balance(q, over=side.faces, total=total, outflow_speed=f.scalar(stage.speed), opening=about)
+
+
+@dataclass(frozen=True)
+class PressureOutflow(Outflow):
+    """p is given, and neither velocity nor temperature has a gradient across it.
+
+    p is 0, or where it is `timed` the scalar `timed` of "p" for each stage; `pressure` is the largest one then.
+    """
+
+    fixes_pressure = True
+
+    pressure: float = 0.0
+    timed: bool = False
+
+    @classmethod
+    def of(cls, given: GivenValues) -> Self:
+        pressure = given.number("pressure") or 0.0
+        return cls(pressure, "pressure" in given.timed or pressure != 0)
+
+    @property
+    def described(self) -> str:
+        pressure = f"up to {self.pressure:g}" if self.timed else "0"
+        return f"p = {pressure}, which decides how much leaves or enters"
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
+        yield extrapolate(new, old, over=side.faces, on=side.face)
+        if self.timed:
+            pressure, about = timed(side.face, "p", stage.timed), opening(side.face, side.grid)
+            yield push_outlet(new, over=side.faces, dt=stage.dt, pressure=pressure, opening=about)
+
+
+@dataclass(frozen=True)
+class AdvectedOutflow(CarriedOutflow):
+    """Velocity, temperature and pressure are carried out at the mean speed, and the normal velocity follows from the
+    pressure.
+    """
+
+    fixes_pressure = True
+
+    @property
+    def described(self) -> str:
+        return "as much leaves, carried out at its mean speed with its pressure"
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield impose(_kept(f, side), over=beyond(side.face, side.grid, edges=False), value=Value(0.0))
+        yield from super().begin(f, side, stage)
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        """The normal velocity on a face through which the pressure is carried; needs the one inside. `rhs` is used on
+        the way.
+        """
+        (_, high), grid, new, old = frame(side.face), side.grid, f[NEW[side.axis]], f[VELOCITY[side.axis]]
+        kept, last = _kept(f, side), Box.of(grid.cells).layer(side.axis, high, 0, 1)
+        layer, speed = beyond(side.face, grid, edges=False), f.scalar(stage.speed)
+        about: dict[str, Any] = {"on": side.face, "dt": stage.dt, "outlet": outlet(side.face, grid)}
+        yield inner_face_pressure(f.p, new, old, f.rhs, over=last, grid=grid, **about)
+        yield advect_pressure(kept, f.rhs, over=layer, outflow_speed=speed, **about)
+        yield accelerate_outlet(old, kept, new, over=side.faces, **about)
+
+
+def _kept(f: Roles, side: BoxSide) -> str:
+    return f[("h_u", "h_v", "h_w")[side.axis]]

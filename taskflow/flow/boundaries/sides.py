@@ -1,0 +1,77 @@
+"""The launches for the ghost values of all sides of a box, in the order of faces, and of a side of charts."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from taskflow.flow.boundaries.collocated import CellFields, Condition
+from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, BoxSide, Side, Velocity
+from taskflow.flow.grid import AXES, Grid
+from taskflow.runtime.tasks import FACES, Launch
+
+
+def open_sides(boundaries: Boundaries) -> list[str]:
+    """The faces through which fluid may pass."""
+    return [face for face, side in boundaries.items() if side.permeable]
+
+
+def entrances(boundaries: Boundaries) -> list[str]:
+    """The faces with values of what enters, from x_min to z_max."""
+    return [face for face in FACES if face in boundaries and boundaries[face].enters]
+
+
+def pressure_sides(boundaries: Boundaries) -> list[str]:
+    """The faces on which p = 0 for the pressure's equation, from x_min to z_max."""
+    return [face for face in FACES if face in boundaries and boundaries[face].fixes_pressure]
+
+
+def normal_velocity(velocity: Velocity, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
+    """Nothing flows through closed sides: the velocity normal to them is zero. One launch for each, over its faces.
+
+    Raises BadInput for a side that moves out of its plane.
+    """
+    for side, condition in _in_order(boundaries, grid):
+        yield from condition.normal(velocity, side)
+
+
+def velocity_ghosts(velocity: Velocity, boundaries: Boundaries, grid: Grid, ending: str = "") -> Iterator[Launch]:
+    """Ghost values of the velocities along each side whose values are not `filled` elsewhere; `ending` is that of the
+    scalars of the stage. Needs `normal_velocity` before, for the ghosts beyond edges, where two boundaries meet.
+    """
+    for side, condition in _in_order(boundaries, grid):
+        if not condition.filled:
+            yield from condition.velocity_ghosts(velocity, side, ending)
+
+
+def temperature_ghosts(
+    temperature: str, boundaries: Boundaries, grid: Grid, diffusivity: float, ending: str = ""
+) -> Iterator[Launch]:
+    """Ghost temperatures beyond each side whose values are not `filled` elsewhere; `ending` is that of the scalars of
+    the stage. Raises BadInput for a heat flux into a fluid that conducts no heat.
+    """
+    for side, condition in _in_order(boundaries, grid):
+        if not condition.filled:
+            yield from condition.temperature_ghosts(temperature, side, diffusivity, ending)
+
+
+def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:
+    """Sides with their conditions from x_min to z_max. Raises ValueError where they do not fit the grid's ends."""
+    ends = {"min": grid.low, "max": grid.high}
+    walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
+    if set(boundaries) != walls:
+        raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
+    return [(BoxSide(face, grid), boundaries[face]) for face in FACES if face in boundaries]
+
+
+def side_ghosts(side: Side, fields: CellFields, numbers: Condition) -> Iterator[Launch]:
+    """Fill the ghost cells of a side, one launch for each of its faces; `numbers` has what is the same of all sides."""
+    yield from side.kind.collocated(side, fields, _with(side.condition, numbers))
+
+
+def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbers: Condition) -> Iterator[Launch]:
+    """Fill the ghost cells of a passive scalar of a name in a field; it is insulated where nothing is said."""
+    values = _with(side.scalars.get(name, Condition()), numbers)
+    yield from side.kind.collocated_scalar(side, scalar, metrics, values)
+
+
+def _with(condition: Condition, numbers: Condition) -> Condition:
+    return replace(condition, diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas)

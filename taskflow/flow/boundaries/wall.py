@@ -1,0 +1,130 @@
+"""Walls, to which fluid sticks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from taskflow.common.errors import BadInput
+from taskflow.flow.boundaries.boundary import (
+    AROUND,
+    Mirror,
+    MirrorTwo,
+    mirror_timed,
+    mirror_two,
+    mirror_two_timed,
+    timed,
+)
+from taskflow.flow.boundaries.collocated import REST, CellFields, Condition, beyond_velocity
+from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.rough_wall import log_law_ghosts
+from taskflow.flow.grid import Vector
+from taskflow.runtime.tasks import Launch, frame
+
+
+@dataclass(frozen=True)
+class Wall(BoundaryCondition):
+    """A wall, which may move in its own plane, and to which fluid sticks. It has a temperature, or lets heat in:
+    `heat_flux` + `heat_transfer` (outside_temperature - T).
+
+    Both are kinematic (over density and heat capacity: the flux is a temperature times a velocity, the transfer
+    coefficient a velocity); they count where there is no temperature. The default insulates. `roughness` is the length
+    z_0 of the law of the wall, see `taskflow.flow.boundaries.rough_wall`; 0 is a smooth wall.
+
+    `timed` names what changes in time, "velocity", "temperature" or "heat", which is all that does not depend on the
+    temperature at the wall: its numbers are scalars at the end of each stage. Numbers of it here are the largest ones,
+    as are those of `fields`, "velocity" or "temperature", which depend on the place: see
+    `taskflow.flow.boundaries.inflow.placed_ghosts`.
+    """
+
+    name: ClassVar[str] = "wall"
+    keys: ClassVar[frozenset[str]] = frozenset((
+        "velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "moment_about",
+    ))  # fmt: skip
+    varies = frozenset(("time", "place"))
+    flux: ClassVar[FluxKind | None] = "closed"
+    solid = True
+    eddies = -1.0
+
+    velocity: Vector = REST
+    temperature: float | None = None
+    heat_flux: float = 0.0
+    heat_transfer: float = 0.0
+    outside_temperature: float = 0.0
+    roughness: float = 0.0
+    timed: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, given: GivenValues, **more: Any) -> Self:
+        placed = frozenset(key for key in ("velocity", "temperature") if key in given.placed)
+        kinds = {"velocity": "velocity", "temperature": "temperature"}
+        kinds |= dict.fromkeys(("heat_flux", "outside_temperature"), "heat")
+        changing = frozenset(kind for key, kind in kinds.items() if key in given.timed)
+        names = ("heat_flux", "heat_transfer", "outside_temperature", "roughness")
+        numbers = {name: number for name in names if (number := given.number(name)) is not None}
+        temperature = given.number("temperature")
+        return cls(given.vector("velocity"), temperature, **numbers, timed=changing - placed, fields=placed, **more)
+
+    def factor(self, side: BoxSide) -> float:
+        return -1.0
+
+    def velocity_ghosts(self, velocity: Velocity, side: BoxSide, ending: str) -> Iterator[Launch]:
+        (first, second), factor = side.along, self.factor(side)
+        along = velocity[first], velocity[second]
+        where: dict[str, Any] = {"over": side.ghosts, "on": side.face}
+        if "velocity" in self.timed:
+            speeds: dict[str, Any] = {
+                key: timed(side.face, "uvw"[a], ending) for key, a in (("first", first), ("second", second))
+            }
+            yield mirror_two_timed(*along, **where, **speeds, mirror=Mirror(factor, 1 - factor))
+        elif "velocity" in self.fields:  # which `placed_ghosts` adds
+            yield mirror_two(*along, **where, mirror=MirrorTwo(factor, 0.0, 0.0))
+        else:
+            yield from super().velocity_ghosts(velocity, side, ending)
+
+    def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:
+        changing = self.timed & {"temperature", "heat"}
+        if not changing:
+            yield from super().temperature_ghosts(T, side, diffusivity, ending)
+            return
+        name = "T" if "temperature" in changing else "heat"
+        supplied = replace(self, temperature=None, heat_flux=1.0, outside_temperature=0.0)  # the scalar is a factor
+        values = AROUND if name == "T" else supplied.temperature_mirror(side, diffusivity)
+        yield mirror_timed(T, over=side.ghosts, on=side.face, number=timed(side.face, name, ending), mirror=values)
+
+    def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
+        """Return g = factor inside + value that solves T = temperature or, with T = (g + inside) / 2 on the wall,
+        diffusivity (g - inside) / spacing = heat_flux + heat_transfer (outside_temperature - T).
+
+        Raises BadInput for a heat flux into a fluid that conducts no heat.
+        """
+        if self.temperature is not None:
+            return Mirror(-1.0, 2 * self.temperature)
+        for name in ("heat_flux", "heat_transfer"):
+            if getattr(self, name) != 0 and diffusivity == 0:
+                raise BadInput(
+                    f"boundaries.{side.face}: {name} = {getattr(self, name)} cannot enter a fluid that does not conduct"
+                    f" heat (heat.diffusivity = 0); give it a diffusivity, or set {name} = 0"
+                )
+        if self.heat_transfer == 0:
+            return Mirror(1.0, self.heat_flux * side.spacing / diffusivity if self.heat_flux else 0.0)
+        conductance, half = diffusivity / side.spacing, self.heat_transfer / 2
+        coming = self.heat_flux + self.heat_transfer * self.outside_temperature
+        return Mirror((conductance - half) / (conductance + half), coming / (conductance + half))
+
+    def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
+        along = tuple(name for name in "uvw" if name != "uvw"[frame(face)[0]])
+        velocity = along if "velocity" in self.fields else ()
+        return (*velocity, *("T" if "temperature" in self.fields else ""))
+
+    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
+        if self.roughness > 0:
+            yield from log_law_ghosts(velocity, nu_t, self.velocity, self.roughness, side, viscosity)
+        else:
+            yield from super().eddy_ghosts(velocity, nu_t, side, viscosity)
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield beyond_velocity(fields.flow, fields.T, fields.metrics, side.speeds, **where)
