@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from docs.performance.report import ReportTable, digits, flow, rows_of, share, shown
-from examples.papers.luo_2014.tables import charted, met, shared, swept
+from docs.performance.table import ReportTable, digits, flow, rows_of, share, shown
+from examples.papers.goal import met
+from examples.papers.luo_2014.tables import charted, swept
+from examples.papers.xue_roy_2020.tables import shared
 from examples.papers.xue_roy_2020.xue_roy import paper
 from taskflow.bench.tables import Result, where
 from taskflow.cli.format import times

@@ -14,7 +14,7 @@ from taskflow.runtime.cluster import BlockGroup, cause, embedded
 from taskflow.runtime.host import dask_messages, survey
 from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import cpu, open_device
-from tests.performance.runtime import CountMessagesJob
+from tests.performance.runtime_costs import CountMessagesJob
 from tests.simulation.test_placement import pinned
 
 

@@ -1,21 +1,29 @@
-"""`taskflow bench step` and `taskflow bench cavity`: whole steps, and the papers' campaign made of them."""
+"""The papers' campaign: scaling of steps of a cavity, memory, and pressure solvers."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
-from examples.papers.jacobsen_senocak_2013 import memory
-from taskflow.bench.projection import tables
-from taskflow.bench.projection.app import METHODS
+from examples.papers.jacobsen_senocak_2013 import memory, tables
+from examples.papers.jacobsen_senocak_2013.convergence import METHODS, truncated
+from examples.papers.jacobsen_senocak_2013.memory import Fitting
+from taskflow.bench.projection.flows import Flow
+from taskflow.bench.steps import Pressure
+from taskflow.flow import StaggeredGrid
+from taskflow.runtime.host import look
+from taskflow.runtime.regions import Box
+
+PAPER = "examples.papers.jacobsen_senocak_2013"
 
 
 @pytest.fixture
-def measured(give, here):
-    """Give a command of bench for CPUs; what it said, and the numbers it wrote."""
+def measured(start, here):
+    """Give a command of the study for CPUs; what it said, and the numbers it wrote."""
 
     def call(*words):
-        result = give("bench", *words, "--seconds", 0.01, "--warm", 1, "--device", "cpu", "-o", "bench.json")
+        result = start(PAPER, *words, "--seconds", 0.01, "--warm", 1, "--device", "cpu", "-o", "bench.json")
         assert (result.exit_code, result.stderr) == (0, "")
         return result.stdout, json.loads((here / "bench.json").read_text())
 
@@ -68,58 +76,6 @@ def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["cavity", "taylor-green"])
-def test_a_step(measured, case):
-    words = ["step", "--case", case, "--cells", "16x8x12", "--blocks", "1x2x1", "--overlap", "none,comm"]
-    told, result = measured(*words, "--precision", "single", "--iterations", 4)
-    assert f"Steps of {case}, 16 x 8 x 12 cells, 4 jacobi iterations, single precision" in told
-    assert [row["name"] for row in result["results"]] == ["none", "comm"]
-    for row in result["results"]:
-        assert row["iterations"] == 4
-        assert row["divergence"] > 0
-        assert 0 < row["residual"] < 1
-
-
-def test_what_an_iteration_costs(measured):
-    few, many = (
-        measured("step", "--cells", "8", "--precision", "single", "--iterations", n)[1]["results"][0] for n in (4, 6)
-    )
-    assert (few["iterations"], many["iterations"]) == (4, 6)
-    assert many["bytes_per_cell"] - few["bytes_per_cell"] == 2 * 3 * 4
-    # three sums of two neighbours, three coefficients, their sum less the right-hand side, times one over the diagonal
-    assert many["operations_per_cell"] - few["operations_per_cell"] == 2 * 10
-
-
-def test_another_value_of_the_case(measured):
-    _, result = measured("step", "--cells", 8, "--iterations", 2, "--set", "time.scheme=rk3")
-    _, plain = measured("step", "--cells", 8, "--iterations", 2)
-    assert result["settings"] == ["time.scheme=rk3"]
-    assert result["results"][0]["operations_per_cell"] > 2 * plain["results"][0]["operations_per_cell"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("solver", "words", "left"), [("fft", [], 1e-12), ("multigrid", ["--tolerance", 1e-6], 1e-6)])
-def test_other_solvers(measured, solver, words, left):
-    words = ("--overlap", "full", "--solver", solver, *words)
-    told, result = measured("step", "--cells", "16x8x12", "--blocks", 2, *words)
-    [row] = result["results"]
-    assert row["residual"] <= left
-    assert row["iterations"] == 1 if solver == "fft" else row["iterations"] > 1
-    assert ("operations that cannot be told" in told) == (row["flops"] is None) == (solver == "fft")
-
-
-def test_a_step_to_a_tolerance(measured):
-    told, result = measured("step", "--case", "taylor-green", "--cells", "16", "--tolerance", 1e-2)
-    assert "jacobi to 0.01" in told
-    [row] = result["results"]
-    assert row["residual"] <= 1e-2
-    rounds, word = row["rounds"]["rounds"], 8
-    sweeps = row["iterations"] / rounds  # of a round, after which the residual is looked at
-    fixed = {"momentum": 12, "divergence": 4, "correct": 7, "rate": 3, "norm": 1}
-    assert row["bytes_per_cell"] == pytest.approx(word * (sum(fixed.values()) + rounds * (3 * sweeps + 2)))
-
-
-@pytest.mark.slow
 def test_memory(measured):
     told, result = measured("cavity", "--study", "memory", "--counts", "2,4", "--precision", "single")
     assert "1 block " in told
@@ -162,11 +118,6 @@ def test_pressure_solvers(measured, here):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["step", "--solver", "magic"], ["pressure.solver", "magic"]),
-    (["step", "--set", "time.scheme=magic"], ["time.scheme", "magic"]),
-    (["step", "--cells", "many"], ["--cells many: give a number of cells along x, y and z"]),
-    (["step", "--cells", "8", "--blocks", "9", "--workers", "1"], ["9 blocks along z do not fit 8 planes"]),
-    (["step", "--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),
     (["cavity", "--scale", "3", "--counts", "1"], ["--scale 3: does not divide the 512 x 512 x 256"]),
     (["cavity", "--shapes", "4d"], ["--shapes 4d: give one or more of 1d, 2d, 3d, strong"]),
     (["cavity", "--study", "pressure", "--methods", "magic"], ["--methods magic: give one or more of"]),
@@ -180,27 +131,34 @@ def test_pressure_solvers(measured, here):
     (["cavity", "--study", "memory", "--workers", "1"], ["--workers: not used by the study memory; leave it out"]),
     (["cavity", "--study", "memory", "--warm", "1"], ["--warm: not used by the study memory without --largest"]),
 ])  # fmt: skip
-def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):
-    result = give("bench", *words, "--device", "cpu")
+def test_what_cannot_be_measured_is_refused(start, refused, here, words, said):
+    result = start(PAPER, *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, *said)
     assert result.stdout == ""
 
 
-@pytest.mark.gpu
-def test_a_step_on_a_gpu(give, here):
-    words = ["step", "--cells", "64", "--seconds", 1, "--device", "gpu", "-o", "bench.json"]
-    result = give("bench", *words)
-    assert (result.exit_code, result.stderr) == (0, "")
-    actual = json.loads((here / "bench.json").read_text())
-    [row] = actual["results"]
-    assert actual["gpu"] in result.stdout
-    assert row["joules_per_cell"] is None or 1e-9 < row["joules_per_cell"] < 1e-5
+@pytest.mark.parametrize(("cells", "slabs", "coarsest"), [(513, 8, 17), (257, 1, 3), (256, 1, 2), (9, 9, 9)])
+def test_a_truncated_cycle_ends_with_two_planes_for_each_block(cells, slabs, coarsest):
+    """The first is the papers' own."""
+    grid = StaggeredGrid((cells,) * 3, (1.0, 1.0, 1.0)).constants
+    assert truncated(grid, (1, 1, slabs)).levels[-1].mesh.cells == (coarsest,) * 3
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_the_largest_that_fits(blocks):
+    here = replace(look("here"), memory=10**9)
+    fitting = Fitting(Flow("cavity", Pressure(iterations=4)), [here] * blocks, "cpu", "single")
+    x, y, z = fitting.largest()
+    assert (x, y, x % (64 * blocks)) == (z, 64, 0)
+    assert fitting.problem((x, y, z)) is None
+    assert fitting.problem((x + 64 * blocks, 64, z + 64 * blocks)) is not None
+    assert Box.of((x, y, z)).volume * 48 > 0.5 * 10**9 / blocks
 
 
 @pytest.mark.multigpu
-def test_scaling_on_two_gpus(give, here):
+def test_scaling_on_two_gpus(start, here):
     words = ["cavity", "--shapes", "1d", "--counts", 2, "--scale", 4, "--overlap", "full", "--seconds", 0.5]
-    result = give("bench", *words, "--device", "gpu", "-o", "bench.json")
+    result = start(PAPER, *words, "--device", "gpu", "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")
     one, two = json.loads((here / "bench.json").read_text())["results"]
     assert (one["blocks"], two["blocks"]) == (1, 2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from docs.performance.report import digits, results_of, rows_of, share
+from docs.performance.table import digits, results_of, rows_of, share
 from taskflow.bench.tables import Result, decided
 
 SEED = (256, 256, 128)  # cells of the benchmark of Zaspel and Griebel (2011)

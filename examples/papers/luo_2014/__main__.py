@@ -1,6 +1,4 @@
-"""The benchmarks of artificial compressibility: `taskflow bench residual`, `ssspnt`, `triangular`, `outer` and
-`simplefoam`.
-"""
+"""The studies after L. Luo et al. (2014): `python -m examples.papers.luo_2014 triangular`, `outer` and `simplefoam`."""
 
 from __future__ import annotations
 
@@ -9,6 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
+from examples.papers.luo_2014.factors import Charts
+from examples.papers.luo_2014.march import ImplicitFlow
+from examples.papers.luo_2014.outer import measure_outer
+from examples.papers.luo_2014.simplefoam import PeerCase, measure_simplefoam
+from examples.papers.luo_2014.tables import show_outer, show_simplefoam, show_triangular
+from examples.papers.luo_2014.triangular import TriangularSolves, measure_triangular
+from taskflow.bench.app import start, studies
 from taskflow.bench.options import (
     Device,
     Output,
@@ -22,75 +27,17 @@ from taskflow.bench.options import (
     spread,
     triple,
 )
+from taskflow.bench.tables import present
+from taskflow.bench.team import Request
 from taskflow.common.errors import BadInput
 
 ORDERINGS: tuple[Literal["tiles", "hyperplanes", "jacobi", "colours"], ...]
 ORDERINGS = "tiles", "hyperplanes", "jacobi", "colours"
 PRECISIONS: tuple[Literal["single", "double"], ...] = ("single", "double")
 SOLVERS = "gmres", "correction"
-KINDS: tuple[Literal["strong", "weak", "charts"], ...] = ("strong", "weak", "charts")
-CUTS = "z", "y", "x", "xyz"
 CASES = "section", "duct"
-HALOS: tuple[Literal["direct", "packed"], ...] = ("direct", "packed")
 
-app = typer.Typer()
-
-
-@app.command()
-def residual(
-    cells: Annotated[
-        int | None, typer.Option(min=8, help="Cells along x, y and z. Default: 128 on a CPU, 256 on a GPU.")
-    ] = None,
-    device: Device = "auto",
-    output: Output = None,
-) -> None:
-    """Time stages of artificial compressibility.
-
-    Explicit Euler with heat, and stages of Runge-Kutta on uniform and on skewed cells, on one chart and on 64, each in
-    single and in double precision, beside the copy bandwidth.
-    """
-    from examples.papers.luo_2014.tables import show_residual
-    from examples.papers.xue_roy_2020.residual import measure_residual
-    from taskflow.bench.tables import present
-
-    present("residual", partial(measure_residual, cells, device), show_residual, output)
-
-
-@app.command()
-@spread
-def ssspnt(
-    *,
-    context: typer.Context,
-    cells: Annotated[
-        str | None, typer.Option(metavar="N|XxYxZ", help="Cells in all. Default: 256 along each; on CPUs 96.")
-    ] = None,
-    kinds: Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(KINDS)}, with commas; or all.")] = "all",
-    cuts: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Directions in which a box is cut: of {', '.join(CUTS)}; or all.")
-    ] = "all",
-    halos: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Of {', '.join(HALOS)}, with commas; or all. Packed alone on CPUs.")
-    ] = "all",
-    overlap: Overlap = "none,full,auto",
-    timing: TimingOptions,
-) -> None:
-    """Time Xue & Roy's heated box on one device and on two.
-
-    Cut along z, y and x, and in all three, of one size (strong) and grown (weak), and in 16 charts that are turned
-    (charts); halos packed or straight into ghost cells, each overlap; with the paper's metric, a scaled size of the
-    problem times steps, per device and second, and the paper's numbers.
-    """
-    from examples.papers.luo_2014.tables import show_ssspnt
-    from examples.papers.xue_roy_2020.ssspnt import Sharing, measure_ssspnt
-    from taskflow.bench.tables import present
-    from taskflow.bench.team import Request
-
-    if kinds == "charts":
-        refuse_unused(context, "with --kinds charts", "cuts")
-    sharing = Sharing(chosen("--kinds", kinds, KINDS), chosen("--cuts", cuts, CUTS), chosen("--halos", halos, HALOS))
-    whole, conditions = cells_of(cells) if cells else None, timing.conditions(overlap)
-    request = Request(timing.device, (1, 1, 2), timing.workers or "auto")
-    present("ssspnt", partial(measure_ssspnt, request, whole, sharing, conditions), show_ssspnt, timing.output)
+app = studies("Studies after L. Luo et al. (2014), computed by taskflow.")
 
 
 @app.command()
@@ -115,11 +62,6 @@ def triangular(
     With the matrix and its factors in each ordering and precision, and exact sums beside plain ones of the same bytes,
     beside the copy bandwidth.
     """
-    from examples.papers.luo_2014.factors import Charts
-    from examples.papers.luo_2014.tables import show_triangular
-    from examples.papers.luo_2014.triangular import TriangularSolves, measure_triangular
-    from taskflow.bench.tables import present
-
     known, precisions = chosen("--orderings", orderings, ORDERINGS), chosen("--factors", factors, PRECISIONS)
     if "tiles" not in known:
         refuse_unused(context, f"with --orderings {orderings}", "tile")
@@ -152,12 +94,6 @@ def outer(
 
     From the first state, with the shares of their parts: matrix, factors, solves, products, sums and messages.
     """
-    from examples.papers.luo_2014.march import ImplicitFlow
-    from examples.papers.luo_2014.outer import measure_outer
-    from examples.papers.luo_2014.tables import show_outer
-    from taskflow.bench.tables import present
-    from taskflow.bench.team import Request
-
     names, whole = chosen("--solvers", solvers, SOLVERS), cells_of(cells) if cells else None
     flows = [ImplicitFlow(case, solver, ordering, tuple(settings)) for solver in names]
     conditions, blocks = timing.conditions(overlap), ascending(counts)
@@ -186,13 +122,13 @@ def simplefoam(
     On the same vertices and cores, by turns: until the force along x on all walls is within 0.1 % of the converged one
     of each program, and to the end. OpenFOAM has to be installed.
     """
-    from examples.papers.luo_2014.simplefoam import PeerCase, measure_simplefoam
-    from examples.papers.luo_2014.tables import show_simplefoam
-    from taskflow.bench.tables import present
-
     names, counts = chosen("--cases", cases, CASES), ascending(cores, "--cores", "cores")
     if cells and len(names) > 1:
         raise BadInput(f"--cells {cells}: they are of one case; give --cases, too, as --cases {names[0]}")
     sizes = [triple("--cells", size.strip()) for size in cells.split(",")] if cells else [None]
     flows = [PeerCase(name, size, tuple(settings)) for name in names for size in sizes]
     present("simplefoam", partial(measure_simplefoam, flows, counts, repeats, iterations), show_simplefoam, output)
+
+
+if __name__ == "__main__":
+    start(app, "examples.papers.luo_2014")

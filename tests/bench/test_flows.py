@@ -1,23 +1,17 @@
 """The flows that steps are timed in, what their steps cost, and the largest of them that fits."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from examples.papers.jacobsen_senocak_2013.convergence import METHODS, truncated
-from examples.papers.jacobsen_senocak_2013.memory import Fitting
 from taskflow.bench.cost import cost, operations
-from taskflow.bench.projection import app, flows
+from taskflow.bench.projection import flows
 from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.bench.steps import Pressure
-from taskflow.flow import StaggeredGrid
 from taskflow.runs.state.setup import SimulationSetup
-from taskflow.runtime.host import look
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import open_device
-from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import repeat
 from taskflow.systems.initial import fields as initial
 from taskflow.systems.initial.fields import InitialFields, initial_profiles
@@ -80,25 +74,3 @@ def test_rounds_count_as_often_as_they_are_done():
     result = cost(setup, loops, {"rounds": 2.5})
     assert result.nbytes == 8 * item["limits"].nbytes + 2.5 * item["monitor"].nbytes
     assert result.operations == pytest.approx(8 * item["limits"].operations + 2.5 * item["monitor"].operations)
-
-
-def test_names_of_methods_are_those_of_the_command():
-    assert tuple(METHODS) == app.METHODS
-
-
-@pytest.mark.parametrize(("cells", "slabs", "coarsest"), [(513, 8, 17), (257, 1, 3), (256, 1, 2), (9, 9, 9)])
-def test_a_truncated_cycle_ends_with_two_planes_for_each_block(cells, slabs, coarsest):
-    """The first is the papers' own."""
-    grid = StaggeredGrid((cells,) * 3, (1.0, 1.0, 1.0)).constants
-    assert truncated(grid, (1, 1, slabs)).levels[-1].mesh.cells == (coarsest,) * 3
-
-
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_the_largest_that_fits(blocks):
-    here = replace(look("here"), memory=10**9)
-    fitting = Fitting(Flow("cavity", FOUR), [here] * blocks, "cpu", "single")
-    x, y, z = fitting.largest()
-    assert (x, y, x % (64 * blocks)) == (z, 64, 0)
-    assert fitting.problem((x, y, z)) is None
-    assert fitting.problem((x + 64 * blocks, 64, z + 64 * blocks)) is not None
-    assert Box.of((x, y, z)).volume * 48 > 0.5 * 10**9 / blocks

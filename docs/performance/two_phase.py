@@ -1,12 +1,12 @@
-"""The tables and figures of P. Zaspel and M. Griebel (2011), made of results of `taskflow bench two-phase`."""
+"""The tables and figures of P. Zaspel and M. Griebel (2011), made of results of `two-phase`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
-from docs.performance.report import ReportTable, results_of, rows_of, share, shown
-from examples.papers.zaspel_griebel_2011.goals import (
+from docs.performance.table import ReportTable, results_of, rows_of, share, shown
+from docs.performance.two_phase_goals import (
     GOALS,
     SEED,
     Row,

@@ -1,9 +1,10 @@
-"""`taskflow bench residual`: a row for each case and precision, with the bytes that a stage has to move."""
+"""The study `residual`: a row for each case and precision, with the bytes that a stage has to move."""
 
 import json
 
 import pytest
 
+PAPER = "examples.papers.xue_roy_2020"
 NAMES = [f"Runge-Kutta, {cells}" for cells in ("uniform", "skewed", "skewed, 64 charts")]
 
 
@@ -13,8 +14,8 @@ def copied(brief):
 
 
 @pytest.mark.slow
-def test_stages(give, here):
-    result = give("bench", "residual", "--cells", 8, "--device", "cpu", "-o", "bench.json")
+def test_stages(start, here):
+    result = start(PAPER, "residual", "--cells", 8, "--device", "cpu", "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")
     assert "8^3 cells on" in result.stdout
     rows = json.loads((here / "bench.json").read_text())["results"]
@@ -28,6 +29,6 @@ def test_stages(give, here):
         assert row["share_of_copy"] == pytest.approx(row["bytes"] / row["seconds"] / 2e10)
 
 
-def test_cells_that_do_not_make_charts_are_refused(give, refused):
-    result = give("bench", "residual", "--cells", 10, "--device", "cpu")
+def test_cells_that_do_not_make_charts_are_refused(start, refused):
+    result = start(PAPER, "residual", "--cells", 10, "--device", "cpu")
     refused(result.exit_code, result.stderr, "--cells 10", "a multiple of 4")

@@ -4,15 +4,12 @@ import json
 
 import pytest
 
-from tests.performance import runtime
-
 ABOUT = {"taskflow", "git_commit", "packages", "python", "processor", "gpu", "threads", "command", "host"}
 
 
 @pytest.fixture(autouse=True)
-def copied(brief, monkeypatch):
+def copied(brief):
     brief()
-    monkeypatch.setattr(runtime, "LAUNCHES", 20)
 
 
 @pytest.fixture
@@ -27,34 +24,6 @@ def measured(give, here):
         return result.stdout, actual
 
     return call
-
-
-def test_kernels(measured):
-    told, result = measured("kernels", "--cells", 12, "--precision", "single")
-    assert "12^3 cells in single precision" in told
-    assert result["copy_bandwidth"] == 2e10
-    results = {line["name"]: line for line in result["results"]}
-    assert list(results) == [
-        "Jacobi sweep, bare kernel", "Jacobi sweep", "momentum", "divergence", "correction", "whole step",
-        "residual_of", "smooth_colours_from_zero", "restrict_residual", "correct_by_coarse", "relax",
-        "cg_first_inner_products", "cg_first_update", "cg_inner_products", "cg_update",
-    ]
-    for name, line in results.items():
-        assert name in told
-        assert line["samples"] >= 5
-        assert line["cells_per_second"] == pytest.approx(12**3 / line["seconds"])
-        assert line["bytes_per_second"] == pytest.approx(line["bytes"] / line["seconds"])
-    assert results["Jacobi sweep"]["bytes"] == results["Jacobi sweep, bare kernel"]["bytes"] == 3 * 4 * 12**3
-    assert results["momentum"]["bytes"] == (3 + 6 + 3) * 4 * 12**3
-    assert results["cg_update"]["bytes"] == (2 + 2 + 1) * 4 * 12**3  # on the finest level
-    assert results["cg_first_update"]["bytes"] == (1 + 2 + 1) * 4 * 12**3
-
-
-def test_kernels_of_large_eddy_simulation(measured):
-    _, result = measured("kernels", "--cells", 8, "--set", "turbulence.model=wale")
-    results = {line["name"]: line for line in result["results"]}
-    assert results["momentum"]["bytes"] == (4 + 6 + 3) * 8 * 8**3
-    assert results["eddy viscosity"]["bytes"] == (3 + 1) * 8 * 8**3
 
 
 @pytest.mark.slow
@@ -102,21 +71,6 @@ def test_scaling(measured, here):
     assert rows["strong", 2]["speedup"] == pytest.approx(speedup)
 
 
-@pytest.mark.slow
-def test_runtime(measured):
-    told, result = measured("runtime", "--seconds", 0.05)
-    rows = {row["name"]: row for row in result["results"]}
-    assert list(rows) == [
-        "operation, one by one", "calls of a pass, one by one", "trace hit rate", "analysis and recording",
-        "actor calls", "actor calls, steps running", "Dask messages",
-    ]  # fmt: skip
-    for name, row in rows.items():
-        assert name in told
-        assert row["how"] in told
-    assert rows["operation, one by one"]["value"] < 1000
-    assert rows["Dask messages"]["value"] == 0
-
-
 @pytest.mark.parametrize(("words", "said"), [
     (["sweep", "--cells", "8x8"], ["--cells 8x8: give three numbers along x, y and z, such as 64x64x32"]),
     (["sweep", "--cells", "8x8x0"], ["--cells 8x8x0: give three numbers"]),
@@ -142,7 +96,7 @@ def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):
 
 def test_a_gpu_that_is_not_there(give, refused, here, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    for command in ("sweep", "scaling", "runtime"):
+    for command in ("sweep", "scaling"):
         result = give("bench", command, "--device", "gpu")
         refused(result.exit_code, result.stderr, "no usable GPU")
 

@@ -1,4 +1,4 @@
-"""One device and two beside each other: `taskflow bench ssspnt`."""
+"""One device and two beside each other: `python -m examples.papers.xue_roy_2020 ssspnt`."""
 
 import json
 
@@ -7,13 +7,14 @@ import pytest
 from examples.papers.xue_roy_2020.ssspnt import Sharing
 from examples.papers.xue_roy_2020.xue_roy import goals, paper
 
+PAPER = "examples.papers.xue_roy_2020"
 BRIEF = ("--device", "cpu", "--seconds", 0.05, "--overlap", "none")
 
 
 @pytest.mark.slow
-def test_two_devices_beside_one(give, here):
+def test_two_devices_beside_one(start, here):
     words = ("--cells", 16, "--cuts", "x,xyz", "--kinds", "strong,charts", *BRIEF, "-o", "bench.json")
-    result = give("bench", "ssspnt", *words)
+    result = start(PAPER, "ssspnt", *words)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "paper: strong, cut along x" in result.stdout
     report = json.loads((here / "bench.json").read_text())
@@ -31,7 +32,7 @@ def test_two_devices_beside_one(give, here):
             assert row["efficiency"] == pytest.approx(rate / of["cells_per_second_per_block"])
     assert alone["bytes_per_cell"] > whole["bytes_per_cell"] + 60  # metrics
     (here / "page.md").write_text("<!-- table of ssspnt -->\n\n<!-- end -->\n")
-    assert give("bench", "report", "bench.json", "-o", "page.md").exit_code == 0
+    assert start("docs.performance.report", "bench.json", "-o", "page.md").exit_code == 0
     assert "| strong, cut along xyz | packed | none | 2 | 16 x 16 x 16 |" in (here / "page.md").read_text()
 
 
@@ -44,8 +45,8 @@ def test_boxes_grow_with_the_devices():
 
 
 @pytest.mark.slow
-def test_halos_between_cpus_are_packed(give):
-    result = give("bench", "ssspnt", "--halos", "direct", *BRIEF)
+def test_halos_between_cpus_are_packed(start):
+    result = start(PAPER, "ssspnt", "--halos", "direct", *BRIEF)
     assert (result.exit_code, result.stderr) == (
         2, "Error: --halos direct: between CPUs all halos are packed; use packed, or --device gpu\n",
     )  # fmt: skip

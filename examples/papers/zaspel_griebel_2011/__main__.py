@@ -1,14 +1,17 @@
-"""The benchmark of two phases: `taskflow bench two-phase`."""
+"""The benchmark of Zaspel & Griebel (2011): `python -m examples.papers.zaspel_griebel_2011 two-phase`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from examples.papers.zaspel_griebel_2011 import shares, step, tables
+from examples.papers.zaspel_griebel_2011.bubble import Bubble
+from taskflow.bench.app import start, studies
 from taskflow.bench.options import (
     OVERLAPS,
     Blocks,
@@ -27,10 +30,9 @@ from taskflow.bench.options import (
     refuse_unused,
     spread,
 )
-
-if TYPE_CHECKING:
-    from examples.papers.zaspel_griebel_2011.bubble import Bubble
-    from taskflow.bench.scaling import Growth
+from taskflow.bench.scaling import Growth
+from taskflow.bench.steps import Pressure
+from taskflow.bench.tables import present
 
 SHAPES = ("weak-128", "weak-256", "weak-512", "strong-256", "strong-512")
 METHODS = ("cg", "multigrid", "mixed")  # of the study of pressure solvers
@@ -43,7 +45,7 @@ UNUSED = {  # the options that a study does not use
     "scaling": ("cells", "blocks", "schemes", "sizes", "methods"),
 }
 
-app = typer.Typer()
+app = studies("The benchmark of Zaspel & Griebel (2011), computed by taskflow.")
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,6 @@ class BubbleOptions:
 
     def bubble(self, settings: list[str]) -> Bubble:
         """The case with these and other settings."""
-        from examples.papers.zaspel_griebel_2011.bubble import Bubble
-        from taskflow.bench.steps import Pressure
-
         pressure = Pressure(self.solver, None, None if self.solver == "fft" else self.tolerance)  # that one is direct
         return Bubble(pressure, self.steps, self.price, self.watts, self.method, tuple(settings))
 
@@ -100,8 +99,6 @@ class StudyOptions:
     @property
     def growth(self) -> Growth:
         """The shapes and numbers of blocks. Raises BadInput where an option is something else."""
-        from taskflow.bench.scaling import Growth
-
         counts = ascending(self.counts) if self.counts else None
         return Growth(chosen("--shapes", self.shapes, SHAPES), counts, self.scale)
 
@@ -141,9 +138,6 @@ def two_phase(
     The first steps, from rest, of an air bubble of 6 cm in a tank of water whose longest side is 20 cm, in double
     precision where nothing else is asked for.
     """
-    from examples.papers.zaspel_griebel_2011 import shares, step, tables
-    from taskflow.bench.tables import present
-
     refuse_unused(context, f"by the study {study}", *UNUSED[study])
     conditions = timing.conditions(overlap or ("all" if study == "scaling" else "auto"))
     if study in ("sizes", "pressure"):
@@ -164,3 +158,7 @@ def two_phase(
         schemes = chosen("--schemes", studied.schemes, SCHEMES)
         measure = partial(step.measure_step, timing.device, whole, cut, conditions, bubble, schemes, workers)
     present(f"two-phase {study}", measure, tables.SHOWN[study], timing.output, tables.DRAWN.get(study), picture)
+
+
+if __name__ == "__main__":
+    start(app, "examples.papers.zaspel_griebel_2011")

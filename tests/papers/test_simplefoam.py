@@ -1,4 +1,4 @@
-"""`taskflow bench simplefoam`: meshes, files and logs of OpenFOAM, which need not be there; one run where it is."""
+"""The study `simplefoam`: meshes, files and logs of OpenFOAM, which need not be there; one run where it is."""
 
 import json
 import os
@@ -23,6 +23,7 @@ from taskflow.common.errors import BadInput
 from taskflow.common.hexahedra import area, cell_volumes
 from taskflow.geometry.grids import shape
 
+PAPER = "examples.papers.luo_2014"
 DUCT = PeerCase("duct", (16, 4, 5))
 SECTION = PeerCase("section", (16, 4, 1))
 GRIDS = {
@@ -179,7 +180,7 @@ def test_cases_are_those_of_the_examples():
     assert (case.table("time").steady, case.own.march) == (1e-6, "implicit")
 
 
-def test_rows_become_tables(give, here):
+def test_rows_become_tables(start, here):
     theirs = [
         Marched([OuterIterate(1, s, 2.0, s / 2), OuterIterate(9, 2 * s, 2.001, s)], False, 3 * s)
         for s in (3.0, 2.0, 4.0)
@@ -199,20 +200,20 @@ def test_rows_become_tables(give, here):
     assert [(row["ratio"], row["met"]) for row in result["results"]] == [(0.5, None), (1.0, True)]
     (here / "0.json").write_text(json.dumps(result))
     (here / "page.md").write_text("<!-- table of simplefoam -->\n\n<!-- end -->\n")
-    assert give("bench", "report", "0.json", "-o", "page.md").exit_code == 0
+    assert start("docs.performance.report", "0.json", "-o", "page.md").exit_code == 0
     lines = (here / "page.md").read_text().splitlines()
     assert lines[4].startswith("| 2 cores of a CPU | duct | 8 x 4 x 4 | 2 | simpleFoam | 1 | 2 (3) | 1 |  |  |")
     assert "| taskflow | 1 (7) | 1 (2) |  | 1 | faster than simpleFoam, met |" in lines[5]
 
 
-def test_where_it_is_not_installed_the_remedy_is_told(give, refused, monkeypatch, tmp_path):
+def test_where_it_is_not_installed_the_remedy_is_told(start, refused, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    result = give("bench", "simplefoam", "--cores", 1)
+    result = start(PAPER, "simplefoam", "--cores", 1)
     refused(result.exit_code, result.stderr, "simpleFoam: there is no such program on PATH", "install OpenFOAM")
     (tmp_path / "simpleFoam").write_text("#!/bin/sh\n")
     (tmp_path / "simpleFoam").chmod(0o755)
     monkeypatch.setenv("WM_PROJECT_DIR", str(tmp_path))
-    result = give("bench", "simplefoam", "--cores", 1)
+    result = start(PAPER, "simplefoam", "--cores", 1)
     refused(result.exit_code, result.stderr, f"WM_PROJECT_DIR = {tmp_path}", "install OpenFOAM")
 
 
@@ -223,8 +224,8 @@ def test_where_it_is_not_installed_the_remedy_is_told(give, refused, monkeypatch
     (("--cores", "0"), "numbers of cores"),
     (("--cores", "100000"), "give fewer"),
 ])  # fmt: skip
-def test_words_that_say_nothing_are_refused(give, refused, words, said):
-    result = give("bench", "simplefoam", *words)
+def test_words_that_say_nothing_are_refused(start, refused, words, said):
+    result = start(PAPER, "simplefoam", *words)
     refused(result.exit_code, result.stderr, words[-2], said)
 
 
@@ -237,10 +238,10 @@ def test_cores_are_given_back():
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("simpleFoam") is None, reason="OpenFOAM is not installed")
-def test_both_programs_beside_each_other(give, here):
+def test_both_programs_beside_each_other(start, here):
     cores = "1,2" if shutil.which("mpirun") and len(os.sched_getaffinity(0)) > 1 else "1"
     words = ("--cases", "duct", "--cells", "16x8x8", "--cores", cores, "--repeats", 1)
-    result = give("bench", "simplefoam", *words, "-o", "bench.json")
+    result = start(PAPER, "simplefoam", *words, "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")
     report = json.loads((here / "bench.json").read_text())
     assert report["openfoam"].startswith("OPENFOAM=")

@@ -1,4 +1,4 @@
-"""`taskflow bench triangular`: a row for each operation, ordering and precision, with the bytes that it must move."""
+"""The study `triangular`: a row for each operation, ordering and precision, with the bytes that it must move."""
 
 import json
 
@@ -12,6 +12,7 @@ from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from tests.runtime.machine.devices import DEVICES, one_gpu, opened
 
+PAPER = "examples.papers.luo_2014"
 BYTES = {
     ("assembly", "single"): 681, ("assembly", "double"): 1129,
     ("factorisation", "single"): 424, ("factorisation", "double"): 744,
@@ -26,9 +27,9 @@ def copied(brief):
 
 
 @pytest.mark.slow
-def test_rows_of_two_sizes(give, here):
+def test_rows_of_two_sizes(start, here):
     words = ("--cells", "9x8x5,8", "--charts", 2, "--orderings", "tiles,hyperplanes", "--tile", "4x4x4")
-    result = give("bench", "triangular", *words, "--device", "cpu", "-o", "bench.json")
+    result = start(PAPER, "triangular", *words, "--device", "cpu", "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")
     written = json.loads((here / "bench.json").read_text())
     rows = written["results"]
@@ -44,7 +45,7 @@ def test_rows_of_two_sizes(give, here):
         assert row["goal"] == ("0.6 of copy" if aimed else None)
     assert "2 x 9x8x5" in result.stdout
     (here / "page.md").write_text("<!-- table of triangular -->\n\n<!-- end -->\n")
-    assert give("bench", "report", "bench.json", "-o", "page.md").exit_code == 0
+    assert start("docs.performance.report", "bench.json", "-o", "page.md").exit_code == 0
     assert "| solve, tiles | 2 x 9x8x5 | single | 4 x 4 x 4 |" in (here / "page.md").read_text()
 
 
@@ -92,13 +93,13 @@ def test_goals_know_their_rows():
 
 
 @pytest.mark.parametrize("words", [("--orderings", "red"), ("--cells", "8,x"), ("--tile", "8")])
-def test_words_that_say_nothing_are_refused(give, refused, words):
-    result = give("bench", "triangular", *words, "--device", "cpu")
+def test_words_that_say_nothing_are_refused(start, refused, words):
+    result = start(PAPER, "triangular", *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, words[0], "give")
 
 
-def test_cusparse_has_no_cpu(give, refused):
-    result = give("bench", "triangular", "--cusparse", "--device", "cpu")
+def test_cusparse_has_no_cpu(start, refused):
+    result = start(PAPER, "triangular", "--cusparse", "--device", "cpu")
     refused(result.exit_code, result.stderr, "--cusparse", "leave it out")
 
 

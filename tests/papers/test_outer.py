@@ -1,4 +1,4 @@
-"""`taskflow bench outer`: outer iterations on one block and on two, and the shares of their parts."""
+"""The study `outer`: outer iterations on one block and on two, and the shares of their parts."""
 
 import json
 
@@ -9,6 +9,7 @@ from examples.papers.luo_2014.march import ImplicitFlow
 from examples.papers.luo_2014.shares import used
 from examples.papers.xue_roy_2020.ssspnt import HeatedBox
 
+PAPER = "examples.papers.luo_2014"
 PARTS = (
     "matrix", "factors", "solves", "derivative", "sums", "vectors", "residual", "update", "ghosts", "messages", "rest",
 )  # fmt: skip
@@ -16,8 +17,8 @@ BRIEF = ("--iterations", 2, "--seconds", 0.05, "--device", "cpu", "-o", "bench.j
 
 
 @pytest.mark.slow
-def test_one_block_beside_two(give, here):
-    result = give("bench", "outer", "--cells", 16, "--counts", "1,2", "--overlap", "none", *BRIEF)
+def test_one_block_beside_two(start, here):
+    result = start(PAPER, "outer", "--cells", 16, "--counts", "1,2", "--overlap", "none", *BRIEF)
     assert (result.exit_code, result.stderr) == (0, "")
     rows = json.loads((here / "bench.json").read_text())["results"]
     assert [(row["solver"], row["blocks"]) for row in rows] == [
@@ -33,14 +34,14 @@ def test_one_block_beside_two(give, here):
     assert correction["parts"]["solves"]["bytes_per_cell"] == 4 * 576
     assert gmres["parts"]["solves"]["bytes_per_cell"] == pytest.approx(576 * (gmres["products"] + 1))
     (here / "page.md").write_text("<!-- table of outer -->\n\n<!-- end -->\n")
-    assert give("bench", "report", "bench.json", "-o", "page.md").exit_code == 0
+    assert start("docs.performance.report", "bench.json", "-o", "page.md").exit_code == 0
     assert "| cavity | 16 x 16 x 16 | gmres | tiles | 2 | 2 | none |" in (here / "page.md").read_text()
 
 
 @pytest.mark.slow
-def test_six_charts_with_another_key(give, here):
+def test_six_charts_with_another_key(start, here):
     words = ("--case", "channel", "--cells", "48x8x8", "--solvers", "correction", "--set", "method.linear.sweeps=3")
-    assert give("bench", "outer", *words, *BRIEF).exit_code == 0
+    assert start(PAPER, "outer", *words, *BRIEF).exit_code == 0
     result = json.loads((here / "bench.json").read_text())
     assert result["settings"] == ["method.linear.sweeps=3"]
     assert [(row["products"], row["cells"]) for row in result["results"]] == [(3, [48, 8, 8])]
@@ -73,6 +74,6 @@ def test_goals_know_their_rows():
 
 
 @pytest.mark.parametrize("words", [("--iterations", 3), ("--solvers", "direct"), ("--counts", "0")])
-def test_words_that_say_nothing_are_refused(give, refused, words):
-    result = give("bench", "outer", *words, "--device", "cpu")
+def test_words_that_say_nothing_are_refused(start, refused, words):
+    result = start(PAPER, "outer", *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, words[0], "give")

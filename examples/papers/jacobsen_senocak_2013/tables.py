@@ -1,4 +1,4 @@
-"""The results of the benchmarks of the projection solver, as tables and pictures."""
+"""The results of the studies of Jacobsen & Senocak, as tables and pictures."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
+from taskflow.bench.projection.step import show_steps, solved
 from taskflow.bench.tables import (
-    Columns,
     Result,
     Units,
     about,
@@ -19,39 +19,14 @@ from taskflow.bench.tables import (
     reached,
     scaled,
     share,
-    where,
 )
-from taskflow.cli.format import say, several, table, times
+from taskflow.cli.format import say, several, table
 from taskflow.common.units import size
-
-
-def show_kernels(result: Result) -> None:
-    """Print the result of `measure_kernels`."""
-    heading = f"{result['cells'][0]}^3 cells in {result['precision']} precision on {where(result)}"
-    say(heading, [("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after")])
-    columns = [
-        {
-            "ms": number(row["seconds"] * 1e3),
-            "Gcell/s": number(row["cells_per_second"] / 1e9),
-            "GB/s": number(row["bytes_per_second"] / 1e9),
-            "of copy": f"{row['share_of_copy']:.0%}",
-        }
-        for row in result["results"]
-    ]
-    columned((row["name"] for row in result["results"]), columns)
-
-
-def show_steps(result: Result) -> None:
-    """Print the result of `measure_step`."""
-    row = result["results"][0]
-    say(f"Steps of {result['case']}, {times(row['cells'])} cells, {_solved(result)}", about(result))
-    units = Units.of(result["results"])
-    listed(result["results"], [{**units.speed(row), **_state(row), **units.costs(row)} for row in result["results"]])
 
 
 def show_cavity(result: Result) -> None:
     """Print the result of `measure_cavity`."""
-    say(f"Scaling of steps of the lid-driven cavity, {_solved(result)}", about(result))
+    say(f"Scaling of steps of the lid-driven cavity, {solved(result)}", about(result))
     units = Units.of(result["results"])
     for shape, rows in by("shape", result["results"]).items():
         papers = result["papers"].get(shape) if rows[0]["flops"] is not None else None
@@ -62,7 +37,7 @@ def show_cavity(result: Result) -> None:
 def show_memory(result: Result) -> None:
     """Print the result of `measure_memory`."""
     say(
-        f"Memory of a step of the lid-driven cavity, {_solved(result)}",
+        f"Memory of a step of the lid-driven cavity, {solved(result)}",
         [
             ("largest", "n x 64 x n cells that fit into what is free"),
             ("in all", "bytes per cell, as those of fields; but for what a benchmark copies beside"),
@@ -91,24 +66,16 @@ def show_convergence(result: Result) -> None:
 
 def draw_convergence(result: Result, path: Path) -> Path:
     """Draw the result of `measure_convergence`; the path."""
-    from taskflow.plots.benchmarks import plot_convergence
+    from examples.papers.jacobsen_senocak_2013.pictures import plot_convergence
 
     return plot_convergence(result["results"], f"Pressure of the lid-driven cavity, {conditions(result)}", path)
 
 
 def draw_cavity(result: Result, path: Path) -> Path:
     """Draw the result of `measure_cavity`; the path."""
-    from taskflow.plots.benchmarks import plot_campaign
+    from examples.papers.jacobsen_senocak_2013.pictures import plot_campaign
 
-    return plot_campaign(result["results"], result["papers"], f"Lid-driven cavity, {_solved(result)}", path)
-
-
-def _solved(result: Result) -> str:
-    return f"{result['pressure']}, {conditions(result)}"
-
-
-def _state(row: Result) -> Columns:
-    return {**reached(row), "div": f"{row['divergence']:.1e}"}
+    return plot_campaign(result["results"], result["papers"], f"Lid-driven cavity, {solved(result)}", path)
 
 
 def _room(row: Result) -> tuple[str, ...]:

@@ -1,25 +1,30 @@
-"""`taskflow bench two-phase`: the seed's bubble, on few cells."""
+"""The study `two-phase`: the seed's bubble, on few cells."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
 
-from examples.papers.zaspel_griebel_2011 import report, step
+from docs.performance import two_phase as report
+from docs.performance.two_phase_goals import GOALS
+from examples.papers.zaspel_griebel_2011 import step
 from examples.papers.zaspel_griebel_2011.bubble import Bubble
-from examples.papers.zaspel_griebel_2011.goals import GOALS
 from examples.papers.zaspel_griebel_2011.step import halved
 from taskflow.bench.steps import Pressure
 from taskflow.common.errors import BadInput
 
+PAPER = "examples.papers.zaspel_griebel_2011"
+SCALING = ("--study", "scaling", "--shapes", "weak-128", "--counts", "1", "--scale", "16")
+
 
 @pytest.fixture
-def measured(give, here):
+def measured(start, here):
     """Give a command of the benchmark for CPUs; what it said, and the numbers it wrote."""
 
     def call(*words):
         brief = "--steps", 2, "--seconds", 0.01, "--device", "cpu"
-        result = give("bench", "two-phase", *brief, *words, "-o", "bench.json")
+        result = start(PAPER, "two-phase", *brief, *words, "-o", "bench.json")
         assert (result.exit_code, result.stderr) == (0, "")
         return result.stdout, json.loads((here / "bench.json").read_text())
 
@@ -249,17 +254,36 @@ def test_scaling(measured, here):
     (["--counts", "1"], ["--counts: not used by the study step; leave it out"]),
     (["--picture", "a.png"], ["--picture: not used by the study step; leave it out"]),
 ])  # fmt: skip
-def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):
-    result = give("bench", "two-phase", *words, "--device", "cpu")
+def test_what_cannot_be_measured_is_refused(start, refused, here, words, said):
+    result = start(PAPER, "two-phase", *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, *said)
     assert result.stdout == ""
 
 
+@pytest.mark.slow
+def test_shares_of_a_step_that_was_not_replayed_are_refused(start):
+    """Or no share is 0."""
+    words = ("--study", "shares", "--cells", "32x32x16", "--device", "cpu", "--steps", 3)
+    result = start(PAPER, "two-phase", *words)
+    shares = [float(value) for value in re.findall(r"([\d.]+) ?%", result.stdout)]
+    assert result.exit_code != 0 or (shares and min(shares[:4]) > 0), shares
+
+
+@pytest.mark.parametrize("words", [
+    (*SCALING, "--cells", "32x32x16"), (*SCALING, "--blocks", "2"),
+    ("--study", "sizes", "--sizes", "16", "--cells", "32x32x16"),
+    ("--study", "pressure", "--methods", "multigrid", "--cells", "16x16x16", "--workers", "2"),
+], ids=lambda words: f"{words[1]} {words[-2]}")  # fmt: skip
+def test_options_that_a_study_does_not_use_are_refused(start, refused, words):
+    result = start(PAPER, "two-phase", "--device", "cpu", "--steps", 1, *words)
+    refused(result.exit_code, result.stderr, words[-2])
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("study", ["step", "pressure", "shares"])
-def test_studies_on_a_gpu(give, here, study):
+def test_studies_on_a_gpu(start, here, study):
     words = "--study", study, "--cells", 64, "--seconds", 1, "--device", "gpu"
-    result = give("bench", "two-phase", *words, "-o", "bench.json")
+    result = start(PAPER, "two-phase", *words, "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")
     actual = json.loads((here / "bench.json").read_text())
     row = actual["results"][-1]
@@ -269,9 +293,9 @@ def test_studies_on_a_gpu(give, here, study):
 
 
 @pytest.mark.multigpu
-def test_scaling_on_two_gpus(give, here):
+def test_scaling_on_two_gpus(start, here):
     words = "--study", "scaling", "--shapes", "weak-128", "--counts", 2, "--scale", 4, "--overlap", "full"
-    result = give("bench", "two-phase", *words, "--seconds", 0.5, "--device", "gpu", "-o", "bench.json")
+    result = start(PAPER, "two-phase", *words, "--seconds", 0.5, "--device", "gpu", "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")
     one, two = json.loads((here / "bench.json").read_text())["results"]
     assert (one["blocks"], two["blocks"]) == (1, 2)

@@ -1,10 +1,10 @@
-"""The tables of the studies of Jacobsen & Senocak, made of results of `taskflow bench cavity` and of runs."""
+"""The tables of the studies of Jacobsen & Senocak, made of results of `cavity` and of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from docs.performance.report import ReportTable, results_of, rows_of, share, shown
+from docs.performance.table import ReportTable, results_of, rows_of, share, shown
 from taskflow.bench.tables import Result, decided
 from taskflow.cli.format import times
 
