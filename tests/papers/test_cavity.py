@@ -16,6 +16,8 @@ from taskflow.runtime.host import look
 from taskflow.runtime.regions import Box
 
 PAPER = "examples.papers.jacobsen_senocak_2013"
+BRIEF = ("--seconds", 0.01)
+STEPS = (*BRIEF, "--warm", 1)
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def measured(start, here):
     """Give a command of the study for CPUs; what it said, and the numbers it wrote."""
 
     def call(*words):
-        result = start(PAPER, *words, "--seconds", 0.01, "--warm", 1, "--device", "cpu", "-o", "bench.json")
+        result = start(PAPER, *words, "--device", "cpu", "-o", "bench.json")
         assert (result.exit_code, result.stderr) == (0, "")
         return result.stdout, json.loads((here / "bench.json").read_text())
 
@@ -33,7 +35,7 @@ def measured(start, here):
 @pytest.mark.slow
 def test_scaling(measured, here):
     words = ["cavity", "--shapes", "2d,strong", "--counts", "2", "--scale", 32, "--overlap", "none,full"]
-    told, result = measured(*words, "--price", 2.5, "--picture", "cavity.svg")
+    told, result = measured(*words, *STEPS, "--price", 2.5, "--picture", "cavity.svg")
     assert (here / "cavity.svg").read_text().startswith("<?xml")
     assert "30 jacobi iterations, double precision" in told
     assert "2d (the papers: 4.9 TFLOPS on 256 GPUs)\n" in told
@@ -66,7 +68,7 @@ def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
         pairs = pairwise(capsys.readouterr().out.splitlines())
         return [line.split()[-columns:] for line in next(pair for pair in pairs if "of copy" in pair[0])]
 
-    _, result = measured("cavity", "--shapes", "2d", "--counts", "1", "--scale", 32, "--overlap", "none")
+    _, result = measured("cavity", "--shapes", "2d", "--counts", "1", "--scale", 32, "--overlap", "none", *STEPS)
     [row] = result["results"]
     row |= {"joules_per_cell": 7.5e-8, "flops": 5e9, "operations_per_cell": 450.0}
     assert shown(result, 3) == [["GFLOPS", "nJ", "GFLOPS/W"], ["5.00", "75.0", "6.00"]]
@@ -92,7 +94,7 @@ def test_memory(measured):
 def test_the_largest_is_run(measured, monkeypatch):
     monkeypatch.setattr(memory, "LARGEST", 64)
     words = ["cavity", "--study", "memory", "--largest", "--counts", 2, "--overlap", "full", "--iterations", 2]
-    told, result = measured(*words)
+    told, result = measured(*words, *STEPS)
     [row] = result["results"]
     assert (row["blocks"], row["cells"]) == (2, [64, 64, 64])
     assert "Steps of cavity, 64 x 64 x 64 cells, 2 jacobi iterations" in told
@@ -101,7 +103,7 @@ def test_the_largest_is_run(measured, monkeypatch):
 @pytest.mark.slow
 def test_pressure_solvers(measured, here):
     words = ["cavity", "--study", "pressure", "--sizes", "9", "--methods", "all", "--counts", 2, "--decades", 2]
-    told, result = measured(*words, "--overlap", "none", "--picture", "pressure.svg")
+    told, result = measured(*words, *BRIEF, "--overlap", "none", "--picture", "pressure.svg")
     assert (here / "pressure.svg").read_text().startswith("<?xml")
     assert "9 x 9 x 9 cells" in told
     for method in METHODS:
