@@ -1,10 +1,15 @@
 """Timings for developers: the kernels of the flow solver, and what the runtime costs."""
 
 import json
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import pytest
 
+from taskflow.runs.directory.provenance import provenance
 from tests.bench.test_machine import ABOUT
+from tests.bench.test_registry import ROOT
 from tests.performance import runtime_costs
 
 
@@ -80,3 +85,23 @@ def test_what_cannot_be_measured_is_refused(start, refused, here, monkeypatch):
     ):
         result = start(f"tests.performance.{words[0]}", *words[1:])
         refused(result.exit_code, result.stderr, said)
+
+
+@pytest.mark.parametrize(("name", "recorded"), [
+    (None, ["/usr/bin/taskflow", "bench"]), ("__main__", ["/usr/bin/taskflow", "bench"]),
+    ("taskflow.__main__", ["python", "-m", "taskflow", "bench"]),
+    ("tests.performance.kernels", ["python", "-m", "tests.performance.kernels", "bench"]),
+], ids=str)  # fmt: skip
+def test_the_recorded_command_can_be_given_again(monkeypatch, name, recorded):
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/taskflow", "bench"])
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", name and SimpleNamespace(name=name))
+    assert provenance()["command"] == recorded
+
+
+@pytest.mark.slow
+def test_a_module_records_how_it_was_begun(tmp_path):
+    """In a process of its own."""
+    words = ["tests.performance.kernels", "--cells", "4", "--device", "cpu", "-o", str(tmp_path / "a.json")]
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((tmp_path / "a.json").read_text())["command"] == ["python", "-m", *words]

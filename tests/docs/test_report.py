@@ -74,6 +74,12 @@ def test_a_long_command_has_a_line_of_its_own(start, here):
     assert lines[first + 1 : first + 3] == [f"   `{' '.join(command)}`,", "   copy 1.00 TB/s"]
 
 
+def test_the_command_of_a_module_is_shown_as_it_was_given(start, here):
+    command = ["python", "-m", "examples.papers.luo_2014", "outer"]
+    lines = made(start, here, {**STEP, "command": command, "results": [ROW]})
+    assert any("`python -m examples.papers.luo_2014 outer`" in line for line in lines)
+
+
 def test_of_two_results_the_newer_one_counts(start, here):
     older = {**STEP, "started": "2026-01-02", "results": [{**ROW, "seconds": 2e-3}]}
     for results in ([{**STEP, "results": [ROW]}, older], [older, {**STEP, "results": [ROW]}]):
