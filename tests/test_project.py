@@ -25,6 +25,8 @@ from taskflow.cli.app import app
 from taskflow.runtime.tasks import Task
 
 ROOT = Path(__file__).resolve().parents[1]
+STANDARD = sys.stdlib_module_names
+PARENTS = "taskflow", "taskflow.runtime", "tests"  # what is imported from them is a module
 HEAVY = [
     "cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "scipy", "typer", "ucxx", "xarray",
     "zarr",
@@ -32,7 +34,7 @@ HEAVY = [
 
 
 def pages() -> list[Path]:
-    places = ("*.md", "deploy/*.md", "tests/*.md", "docs/**/*.md")
+    places = ("*.md", "deploy/*.md", "tests/**/*.md", "docs/**/*.md", "examples/papers/**/*.md")
     return sorted(path for place in places for path in ROOT.glob(place) if path.name != "CODE_OF_CONDUCT.md")
 
 
@@ -87,6 +89,34 @@ def test_modules_and_folders_form_no_circles():
 def _folder(module: str) -> str:
     path = ROOT / module.replace(".", "/")
     return f"{module}.__init__" if path.is_dir() else module.rpartition(".")[0] if module.count(".") > 1 else module
+
+
+def test_the_package_imports_nothing_that_is_around_it():
+    """It is installed without tests, documentation and the studies of papers."""
+    around = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"taskflow"}
+    assert around >= {"tests", "examples", "docs"}
+    paths = (ROOT / "taskflow").rglob("*.py")
+    assert {path: used for path in paths if (used := {name.split(".")[0] for name in imported(path)} & around)} == {}
+
+
+def test_oracles_know_numpy_and_regions_alone():
+    """Kernels are held to them: whatever both shared would be checked against itself."""
+    allowed = re.compile(r"(numpy|tests\.reference|taskflow\.runtime\.regions)(\.|$)")
+    paths = sorted((ROOT / "tests" / "reference").rglob("*.py"))
+    names = {path.name: [name for name in imported(path) if name.split(".")[0] not in STANDARD] for path in paths}
+    assert len(names) > 10
+    assert {path: name for path, known in names.items() for name in known if not allowed.match(name)} == {}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules that a file imports, inside of functions and for types alone, too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from names if node.module in PARENTS else [node.module]
 
 
 def test_citation_names_this_version():

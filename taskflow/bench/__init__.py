@@ -1,6 +1,5 @@
-"""Benchmarks: measurements of this machine and of taskflow on it, and the tables of the documentation made of them.
+"""Benchmarks: measurements of a machine, and of taskflow on it, for its users.
 
 It knows everything below it, and how to time it. Nothing imports it: the command finds it by its name.
-`machine` holds what is measured without a flow; every system of equations has a package beside it (`projection`,
-`two_phase`).
+`machine` measures without a flow; each system of equations has a package beside it (`projection`).
 """

@@ -1,29 +1,41 @@
 """`taskflow bench`: the group of all benchmarks, and the registry in which it finds them.
 
-A system of this package is a subpackage whose module `app` has a typer app of that name; the commands of the app are
-commands of `taskflow bench`. A package that is not ours names a typer app by an entry point of the group
-`taskflow.bench`: its commands are those of `taskflow bench NAME`, where NAME is the name of the entry point. All
-are looked up when the group is first used, and none of them should import what only a measurement needs.
+A subpackage has a module `app` with a typer app of that name; the commands of the app are commands of
+`taskflow bench`. A package that is not ours names a typer app by an entry point of the group `taskflow.bench`: its
+commands are those of `taskflow bench NAME`, where NAME is the name of the entry point. All are looked up when the
+group is first used, and none of them should import what only a measurement needs.
+
+Studies that are no part of the package are typer apps, too (`studies`), and modules to start (`start`).
 """
 
 from __future__ import annotations
 
 from collections.abc import MutableMapping
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from taskflow.cli.exit_codes import writing
+from taskflow.cli import alone
+from taskflow.cli.exit_codes import Command, Commands, refuse
 from taskflow.cli.format import tell
 
-PAPERS = "examples.papers.zaspel_griebel_2011", "examples.papers.luo_2014"
-SYSTEMS = ("taskflow.bench.machine", "taskflow.bench.projection", *PAPERS)
+SYSTEMS = ("taskflow.bench.machine", "taskflow.bench.projection")
 OTHERS = "taskflow.bench"  # the group of entry points
+LOOKS: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False, "add_completion": False}
+HELP = {"help_option_names": ["-h", "--help"]}
+PAPER = "examples.papers."
+MOVED = {
+    "report": "docs.performance.report",
+    "kernels": "tests.performance.kernels",
+    "runtime": "tests.performance.runtime",
+    "cavity": f"{PAPER}jacobsen_senocak_2013 cavity",
+    "two-phase": f"{PAPER}zaspel_griebel_2011 two-phase",
+    **{name: f"{PAPER}xue_roy_2020 {name}" for name in ("residual", "ssspnt")},
+    **{name: f"{PAPER}luo_2014 {name}" for name in ("triangular", "outer", "simplefoam")},
+}
 
 
 class Benchmarks(TyperGroup):
@@ -46,6 +58,12 @@ class Benchmarks(TyperGroup):
     def commands(self, commands: MutableMapping[str, Any]) -> None:
         self._own, self._all = dict(commands), None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that these words give. Raises BadInput if it has moved out of the package."""
+        if (name := args[0]) in MOVED and name not in self.commands:
+            refuse(f"bench {name}: it has moved; in a checkout of taskflow give `python -m {MOVED[name]} ...`")
+        return super().resolve_command(ctx, args)
+
 
 def _others() -> MutableMapping[str, Any]:
     """The groups of other packages. One that cannot be loaded is named on standard error, and left out."""
@@ -66,32 +84,25 @@ bench = typer.Typer(
 )
 
 
-@bench.command()
-def report(
-    results: Annotated[
-        list[Path], typer.Argument(metavar="RESULT.json...", help="What benchmarks wrote with -o.", show_default=False)
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="PAGE.md", help="Make the tables of this page anew; it may be new."),
-    ] = None,
-) -> None:
-    """Make tables of results, as in the documentation.
+def studies(about: str) -> typer.Typer:
+    """Return an app for commands that `python -m MODULE` gives; their errors end as those of `taskflow` do."""
+    app = typer.Typer(cls=Commands, no_args_is_help=True, context_settings=HELP, **LOOKS)
 
-    Kernels, steps, pressure solvers, several GPUs and CPUs, with machine, date, commit and command. In a page a table
-    stands between `<!-- table of NAME -->` and `<!-- end -->`. Without -o they are printed.
-    """
-    from docs.performance import report
+    @app.callback(help=about)
+    def _(debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False) -> None:
+        pass
 
-    tables = {**report.TABLES}
-    for system in SYSTEMS:
-        if find_spec(f"{system}.report"):
-            tables |= import_module(f"{system}.report").TABLES
-    read = report.read(results)
-    if output is None:
-        typer.echo(report.updated(report.blank(list(report.TABLES)), read, tables), nl=False)
-        return
-    page = output.read_text(encoding="utf-8") if output.exists() else report.blank(list(report.TABLES))
-    with writing(output):
-        output.write_text(report.updated(page, read, tables), encoding="utf-8")
-    tell(output)
+    return app
+
+
+def study(command: Any) -> typer.Typer:
+    """Return an app of this command alone, which `python -m MODULE` gives without another word."""
+    app = typer.Typer(**LOOKS)
+    app.command(cls=Command, context_settings=HELP)(command)
+    return app
+
+
+def start(app: typer.Typer, module: str) -> None:
+    """Give the command that the words of `python -m MODULE` ask for."""
+    with alone():
+        app(prog_name=f"python -m {module}")

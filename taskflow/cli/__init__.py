@@ -7,7 +7,8 @@ import logging
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from taskflow.common.namesake import PROBLEM, mixed
 
@@ -49,12 +50,19 @@ def main() -> None:
         from taskflow.common.files import only_check
 
         only_check()
-    try:
-        if "--debug" not in sys.argv:
-            _hush()
+    with alone():
         from taskflow.cli.app import app
 
         app(prog_name="taskflow")
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let a command have this process to itself: no logs of libraries, and an exit code after Ctrl-C."""
+    try:
+        if "--debug" not in sys.argv:
+            _hush()
+        yield
     except KeyboardInterrupt:  # while loading: a command itself ends in `Commands`
         sys.exit(CTRL_C)
     finally:

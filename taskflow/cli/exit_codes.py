@@ -6,13 +6,13 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from taskflow.cli.format import style, tell
 from taskflow.common.errors import BadInput, Interrupted, TaskflowError
@@ -28,17 +28,29 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Do the command. Never lets an exception through that a user would see as a traceback."""
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-            return result
-        except (typer.Exit, typer.Abort, USAGE):
-            raise
-        except BaseException as error:
-            code = ended_by(error)
-            if ctx.params.get("debug"):
-                traceback.print_exc()
-        raise typer.Exit(code)
+        return _invoked(super().invoke, ctx)
+
+
+class Command(TyperCommand):
+    """A command without a group, which ends as those of `Commands` do."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Do the command. Never lets an exception through that a user would see as a traceback."""
+        return _invoked(super().invoke, ctx)
+
+
+def _invoked(invoke: Callable[[Any], Any], ctx: Any) -> Any:
+    try:
+        result = invoke(ctx)
+        sys.stdout.flush()
+        return result
+    except (typer.Exit, typer.Abort, USAGE):
+        raise
+    except BaseException as error:
+        code = ended_by(error)
+        if ctx.params.get("debug"):
+            traceback.print_exc()
+    raise typer.Exit(code)
 
 
 def ended_by(error: BaseException) -> int:

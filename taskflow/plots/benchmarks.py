@@ -1,27 +1,17 @@
-"""Pictures of what `taskflow bench` measures: scaling, what many devices reach of what one would reach that many times;
-the papers' campaign, with arithmetic, energy and money; the time of pressure solvers against their residuals; and
-of two phases the figures of P. Zaspel and M. Griebel (2011).
-"""
+"""Pictures of scaling studies: what many devices reach of what one would reach that many times."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from math import prod
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from taskflow.plots import save
 
 MARKS = {"none": "o", "comm": "s", "full": "^", "auto": "D"}
-LINES = ("-", "--", ":", "-.")
-PAPERS = 256  # GPUs
-SPEED = "cells_per_second_per_block"
 Row = Mapping[str, Any]
 Panel = tuple[Callable[[Axes, Sequence[Row]], None], Sequence[Row]]  # a function that draws, and its rows
 
@@ -32,39 +22,10 @@ def plot_scaling(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
     `rows` have shape, name (of the overlap), blocks, efficiency and speedup. Returns the file written. Raises BadInput
     where the format is not known.
     """
-    return _draw_panels(_scaling_panels(rows), heading, out)
+    return draw_panels(scaling_panels(rows), heading, out)
 
 
-def plot_campaign(rows: Sequence[Row], papers: Mapping[str, float], heading: str, out: str | Path) -> Path:
-    """Draw what `taskflow bench cavity` found: rows have what `plot_scaling` needs, flops, joules_per_cell and
-    cells_per_dollar; `papers` has the operations per second that 256 GPUs sustained, by shape.
-
-    Returns the file written. Raises BadInput where the format is not known.
-    """
-    panels: list[Panel] = _scaling_panels(rows)
-    if computed := [row for row in rows if row["flops"] is not None]:
-        panels.append((partial(_arithmetic, papers), computed))
-    for name, scale, words in (
-        ("joules_per_cell", 1e9, "energy per cell and step [nJ]"),
-        ("cells_per_dollar", 1e-12, "cells x steps per dollar [$10^{12}$]"),
-    ):
-        if known := [row for row in rows if row[name] is not None]:
-            panels.append((partial(_bars, name, scale, words), known))
-    return _draw_panels(panels, heading, out)
-
-
-def plot_convergence(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
-    """Draw what `taskflow bench cavity --study pressure` found: a panel per size, a line per method and number of
-    blocks. `rows` have cells, blocks, method, seconds and residual.
-
-    Returns the file written. Raises BadInput where the format is not known.
-    """
-    sizes = dict.fromkeys(tuple(row["cells"]) for row in rows)
-    panels = [(_convergence, [row for row in rows if tuple(row["cells"]) == size]) for size in sizes]
-    return _draw_panels(panels, heading, out)
-
-
-def _scaling_panels(rows: Sequence[Row]) -> list[Panel]:
+def scaling_panels(rows: Sequence[Row]) -> list[Panel]:
     """Return the panels of efficiency and speedup, as far as there are rows for them."""
     weak, strong = [r for r in rows if not _shared(r)], [r for r in rows if _shared(r)]
     return [(draw, part) for draw, part in ((_efficiency, weak), (_speedup, strong)) if part]
@@ -75,7 +36,7 @@ def _shared(row: Row) -> bool:
     return str(row["shape"]).startswith("strong")
 
 
-def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path, name: str = "scaling") -> Path:
+def draw_panels(panels: Sequence[Panel], heading: str, out: str | Path, name: str = "scaling") -> Path:
     """Draw panels beside each other, in two rows where there are more than three. Returns the file written."""
     lines = 2 if len(panels) > 3 else 1
     columns = -(-len(panels) // lines)
@@ -90,19 +51,12 @@ def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path, name: s
     return save(figure, Path(out).parent, name, out)
 
 
-def _along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
+def along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
     """Set the axis of the numbers of blocks."""
     counts = sorted({row["blocks"] for row in rows})
     axes.set_xscale("log", base=2)
     axes.set_xticks(counts, [str(count) for count in counts], minor=False)
     axes.set_xlabel("blocks, each on a device of its own")
-
-
-def _in_plain_numbers(axis: Axis) -> None:
-    """Write the ticks of a logarithmic axis out: 1, 2, 5, 10, 20, ..."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def _efficiency(axes: Axes, rows: Sequence[Row]) -> None:
@@ -114,7 +68,7 @@ def _efficiency(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_ylim(max(0, 10 * (min(efficiencies) // 10 - 1)), 1.04 * max(100, *efficiencies))
     axes.set_ylabel("efficiency [%]")
     axes.set_title("weak scaling", fontsize="medium")
-    _along_blocks(axes, rows)
+    along_blocks(axes, rows)
 
 
 def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
@@ -127,7 +81,7 @@ def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_yticks(counts, [str(count) for count in counts], minor=False)
     axes.set_ylabel("speedup")
     axes.set_title("strong scaling", fontsize="medium")
-    _along_blocks(axes, rows)
+    along_blocks(axes, rows)
 
 
 def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
@@ -138,103 +92,3 @@ def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
             line = [r for r in rows if r["shape"] == shape and (r["blocks"] == 1 or r["name"] == overlap)]
             label = f"{overlap}" if shape == "strong" else f"{shape}, {overlap}"
             yield label, MARKS.get(overlap, "x"), f"C{number}", sorted(line, key=lambda row: row["blocks"])
-
-
-def _fastest(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return by shape the row of each number of blocks whose way to overlap is fastest."""
-    fastest: dict[str, dict[int, Row]] = {}
-    for row in rows:
-        of_shape = fastest.setdefault(row["shape"], {})
-        of_shape[row["blocks"]] = min(row, of_shape.get(row["blocks"], row), key=lambda row: row["seconds"])
-    return {shape: [of_shape[blocks] for blocks in sorted(of_shape)] for shape, of_shape in fastest.items()}
-
-
-def _arithmetic(papers: Mapping[str, float], axes: Axes, rows: Sequence[Row]) -> None:
-    """Draw operations per second against the number of blocks; level lines are what the papers' 256 GPUs sustained."""
-    for number, (shape, line) in enumerate(_fastest(rows).items()):
-        values = [row["flops"] / 1e12 for row in line]
-        axes.plot([row["blocks"] for row in line], values, marker="o", color=f"C{number}", label=shape)
-        if shape in papers:
-            label = f"{shape}, the papers: {PAPERS} GPUs"
-            axes.axhline(papers[shape] / 1e12, color=f"C{number}", linestyle=":", label=label)
-    _along_blocks(axes, rows)
-    axes.set_yscale("log")
-    _in_plain_numbers(axes.yaxis)
-    axes.set_ylabel("$10^{12}$ operations per second")
-    axes.set_title("arithmetic, all blocks", fontsize="medium")
-
-
-def _bars(name: str, scale: float, words: str, axes: Axes, rows: Sequence[Row]) -> None:
-    """Draw a bar per shape and number of blocks."""
-    counts: list[str] = []
-    for number, (shape, line) in enumerate(_fastest(rows).items()):
-        places = range(len(counts), len(counts) + len(line))
-        axes.bar(places, [row[name] * scale for row in line], color=f"C{number}", label=shape)
-        counts += [str(row["blocks"]) for row in line]
-    axes.set_xticks(range(len(counts)), counts)
-    axes.set_ylim(0, 1.25 * max(row[name] * scale for row in rows))  # the legend is above the bars
-    axes.set_xlabel("blocks, each on a device of its own")
-    axes.set_ylabel(words)
-    axes.set_title("the fastest overlap of each", fontsize="medium")
-
-
-def _convergence(axes: Axes, rows: Sequence[Row]) -> None:
-    methods, counts = (list(dict.fromkeys(row[name] for row in rows)) for name in ("method", "blocks"))
-    for number, method in enumerate(methods):
-        for line, count in zip(LINES, counts, strict=False):
-            points = [row for row in rows if (row["method"], row["blocks"]) == (method, count)]
-            axes.plot(
-                [1e3 * row["seconds"] for row in points],
-                [row["residual"] for row in points],
-                marker=list(MARKS.values())[number % len(MARKS)],
-                color=f"C{number}",
-                linestyle=line,
-                label=f"{method}, {count} block{'s' * (count > 1)}",
-            )
-    axes.set_xscale("log")
-    _in_plain_numbers(axes.xaxis)
-    axes.set_yscale("log")
-    axes.set_xlabel("time of the pressure solver [ms]")
-    axes.set_ylabel("residual relative to the right-hand side")
-    axes.set_title(" x ".join(map(str, rows[0]["cells"])) + " cells", fontsize="medium")
-
-
-def plot_sizes(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
-    """Draw cells times steps per second against the number of cells, and where a price is known what a dollar buys.
-
-    Returns the file written. Raises BadInput where the format is not known.
-    """
-    panels = [(partial(_size, SPEED, 1e6, "$10^6$ cells x steps per second"), rows)]
-    if rows[0]["cells_per_dollar"] is not None:
-        panels.append((partial(_size, "cells_per_dollar", 1e12, "cells x steps per dollar [$10^{12}$]"), rows))
-    return _draw_panels(panels, heading, out, "sizes")
-
-
-def _size(name: str, unit: float, words: str, axes: Axes, rows: Sequence[Row]) -> None:
-    values = [row[name] * row["blocks"] if name == SPEED else row[name] for row in rows]
-    axes.plot([prod(row["cells"]) for row in rows], [value / unit for value in values], marker="o")
-    axes.set_xscale("log")
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("cells")
-    axes.set_ylabel(words)
-
-
-def plot_solvers(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
-    """Draw a bar per method: the time of a step, and of the solution from p = 0, with its iterations.
-
-    Returns the file written. Raises BadInput where the format is not known.
-    """
-    figure = Figure(figsize=(7.5, 0.7 * len(rows) + 1.8), layout="constrained")
-    figure.suptitle(heading, fontsize="medium")
-    axes = figure.add_subplot()
-    for offset, name, label in ((0.2, "seconds", "a step"), (-0.2, "solve_seconds", "a solution from p = 0")):
-        places = [number + offset for number in range(len(rows))]
-        axes.barh(places, [1e3 * row[name] for row in rows], height=0.36, label=label)
-    for number, row in enumerate(rows):
-        axes.text(1e3 * row["solve_seconds"], number - 0.2, f" {row['solve_iterations']:g} iterations", va="center")
-        axes.text(1e3 * row["seconds"], number + 0.2, f" {row['iterations']:.3g} iterations", va="center")
-    axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
-    axes.set_xlim(0, 1.35 * max(1e3 * max(row["seconds"], row["solve_seconds"]) for row in rows))
-    axes.set_xlabel("ms")
-    axes.legend(fontsize="small")
-    return save(figure, Path(out).parent, "solvers", out)

@@ -101,8 +101,8 @@ def test_without_a_compiler(shell, refused, here, command):
     (["info", "nowhere"], "nowhere: not a run directory"),
     (["info", "cavity.toml"], "cavity.toml"),
     (["plot", "nowhere"], "nowhere"),
-    (["bench", "kernels", "-o", "nowhere/a.json"], "nowhere"),
-    (["bench", "kernels", "--device", "gpu"], "no GPU is visible"),
+    (["bench", "step", "-o", "nowhere/a.json"], "nowhere"),
+    (["bench", "step", "--device", "gpu"], "no usable GPU"),
 ])
 def test_other_commands(give, refused, here, monkeypatch, words, told):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")

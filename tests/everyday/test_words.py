@@ -155,27 +155,3 @@ def test_requests_of_a_page_are_answered(command):
         assert answer(port, "http://[bad/")[0] == 400
         assert answer(port, "/slice?field=u&plane=y&snapshot=-1")[0] == 400
         assert "/../" not in answer(port, "/run")[1]
-
-
-# --------------------------------------------------------------------------------------------------------- bench
-
-TINY = ("bench", "two-phase", "--device", "cpu", "--steps")
-SCALING = ("--study", "scaling", "--shapes", "weak-128", "--counts", "1", "--scale", "16")
-
-
-def test_shares_of_a_step_that_was_not_replayed_are_refused(process):
-    """Or no share is 0."""
-    status, told = process(*TINY, 3, "--study", "shares", "--cells", "32x32x16")
-    shares = [float(value) for value in re.findall(r"([\d.]+) ?%", told)]
-    assert status != 0 or (shares and min(shares[:4]) > 0), shares
-
-
-@pytest.mark.parametrize("words", [
-    (*SCALING, "--cells", "32x32x16"), (*SCALING, "--blocks", "2"),
-    ("--study", "sizes", "--sizes", "16", "--cells", "32x32x16"),
-    ("--study", "pressure", "--methods", "multigrid", "--cells", "16x16x16", "--workers", "2"),
-], ids=lambda words: f"{words[1]} {words[-2]}")  # fmt: skip
-def test_options_that_a_study_does_not_use_are_refused(command, words):
-    status, told = command(*TINY, 1, *words)
-    assert status == 2
-    assert words[-2] in told

@@ -1,10 +1,10 @@
-"""Pictures of benchmarks: a panel for everything that was measured."""
+"""Pictures of scaling: a panel for everything that was measured."""
 
 import pytest
 from matplotlib.figure import Figure
 
 from taskflow.common.errors import BadInput
-from taskflow.plots.benchmarks import plot_campaign, plot_convergence, plot_scaling, plot_sizes, plot_solvers
+from taskflow.plots.benchmarks import plot_scaling
 
 SWEEP = [
     {
@@ -13,12 +13,6 @@ SWEEP = [
     }
     for shape in ("cube", "strong") for blocks, name in ((1, "none"), (2, "none"), (2, "full"), (4, "full"))
 ]  # fmt: skip
-SOLVERS = [
-    {"cells": [n, n, n], "blocks": blocks, "method": method, "seconds": 1e-3 * k, "residual": 10.0**-k}
-    for n in (32, 64) for blocks in (1, 2) for method in ("jacobi", "cg") for k in (1, 2)
-]  # fmt: skip
-
-
 @pytest.fixture
 def drawn(monkeypatch):
     """The figures that are saved."""
@@ -38,39 +32,6 @@ def test_scaling_has_weak_and_strong(drawn, tmp_path):
     assert labels == ["cube, none", "cube, full", "ideal"]
     plot_scaling([{**row, "shape": f"{row['shape']}-64"} for row in SWEEP], "Heading", tmp_path / "a.svg")
     assert titles(drawn[1]) == ["weak scaling", "strong scaling"]
-
-
-def test_a_campaign_has_what_was_measured(drawn, tmp_path):
-    plot_campaign(SWEEP, {"cube": 3e12}, "Heading", tmp_path / "a.png")
-    assert titles(drawn[0])[2:] == ["arithmetic, all blocks", "the fastest overlap of each"]
-    assert [axes.get_ylabel() for axes in drawn[0].axes][3:] == ["energy per cell and step [nJ]"]
-
-
-def test_solvers_have_a_panel_for_each_size(drawn, tmp_path):
-    plot_convergence(SOLVERS, "Heading", tmp_path / "a.png")
-    assert titles(drawn[0]) == ["32 x 32 x 32 cells", "64 x 64 x 64 cells"]
-    assert len(drawn[0].axes[0].lines) == 4
-
-
-@pytest.mark.parametrize("price", [None, 1e12])
-def test_sizes_have_a_second_panel_with_a_price(drawn, tmp_path, price):
-    rows = [
-        {"cells": [n, n, n], "blocks": 2, "cells_per_second_per_block": 1e6 * n, "cells_per_dollar": price}
-        for n in (32, 64)
-    ]
-    plot_sizes(rows, "Heading", tmp_path / "a.png")
-    assert len(drawn[0].axes) == (1 if price is None else 2)
-    assert drawn[0].axes[0].lines[0].get_xydata().tolist() == [[32.0**3, 64.0], [64.0**3, 128.0]]
-
-
-def test_solvers_have_two_bars_each(drawn, tmp_path):
-    rows = [
-        {"method": name, "seconds": n, "solve_seconds": 2 * n, "iterations": 4.5, "solve_iterations": 9}
-        for n, name in enumerate(("cg", "multigrid"), 1)
-    ]
-    plot_solvers(rows, "Heading", tmp_path / "a.png")
-    assert [bar.get_width() for bar in drawn[0].axes[0].patches] == [1e3, 2e3, 2e3, 4e3]
-    assert [text.get_text().strip() for text in drawn[0].axes[0].texts] == ["9 iterations", "4.5 iterations"] * 2
 
 
 def test_an_unknown_format_is_refused(tmp_path):

@@ -1,1 +1,1 @@
-"""Figures and tables of the paper, computed by this package."""
+"""Studies of D. A. Jacobsen and I. Senocak (2013): the lid-driven cavity on many GPUs."""

@@ -1,1 +1,1 @@
-"""The benchmarks of artificial compressibility: stages and steps of its marches. They know no other system."""
+"""Studies after L. Luo et al. (2014): implicit marching on many cores."""

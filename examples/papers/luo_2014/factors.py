@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from examples.papers.luo_2014.plain_products import plain_products
-from examples.papers.xue_roy_2020.residual import GHOST, skewed
+from examples.papers.skewed import GHOST, skewed
 from taskflow.bench.timing import timed
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.collocated import FLUXES

@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from examples.papers.goal import NONE, Goal, Row
 from taskflow.runtime.regions import Triple
 
-Row = Mapping[str, Any]
 PAPER_BLOCK: tuple[Triple, int] = (79, 49, 49), 1  # one chart
 PAPER = {"solve": 35.84e-3, "factorisation": 208.7e-3}  # seconds of its Table 1, for this block on a C2050
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A bound on a number of a row, in words; `least`: it is to be at least that."""
-
-    number: str
-    bound: float
-    words: str
-    least: bool = True
-
-    def judged(self, row: Row) -> dict[str, Any]:
-        """The goal in words, and whether the row meets it."""
-        value = row[self.number]
-        return {"goal": self.words, "met": value >= self.bound if self.least else value <= self.bound}
 
 
 def of_copy(bound: float) -> Goal:
@@ -52,7 +36,6 @@ CHANNEL = within(12)
 SUMS = Goal("sums", 0.25, "sums 25 %", least=False)
 PEER = Goal("ratio", 1.0, "faster than simpleFoam")
 CUBE: Triple = (128, 128, 128)
-NONE = {"goal": None, "met": None}
 
 
 def of_sweeps(row: Row, gpu: bool) -> dict[str, Any]:

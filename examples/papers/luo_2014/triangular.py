@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from examples.papers.goal import Row
 from examples.papers.luo_2014.cusparse import time_cusparse
 from examples.papers.luo_2014.factors import Charts, Factors, KrylovSums, Timing
-from examples.papers.luo_2014.goals import Row, of_sweeps, paper_seconds, thrice
+from examples.papers.luo_2014.goals import of_sweeps, paper_seconds, thrice
 from taskflow.bench.timing import BESIDE, about, beside_copies, open_here
 from taskflow.common.errors import BadInput
 from taskflow.runtime.cluster import shortage

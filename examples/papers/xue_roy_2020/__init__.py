@@ -1,1 +1,1 @@
-"""Figures and tables of the paper, computed by this package."""
+"""Studies after W. Xue and C. J. Roy (2020): artificial compressibility on two devices."""

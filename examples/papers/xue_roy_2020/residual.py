@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from examples.papers.skewed import GHOST, skewed
 from taskflow.bench.timing import about, beside_copies, open_here, timed
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.collocated import FLUXES
-from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
@@ -27,7 +26,6 @@ from taskflow.runtime.tasks import Launch, Roles, record
 
 CELLS = {"cpu": 128, "gpu": 256}
 ALONG = 4  # charts along each axis, where there are many
-GHOST = 2
 EULER = MethodOptions(flux="central", damping="pressure", march="euler")
 PRECISIONS = {"double": "f8", "single": "f4"}
 
@@ -93,14 +91,6 @@ class Stages:
             shard.write({name: random.random(shape) / 10 for name in names} | {"sides": sides}, around)
             if self.skewed:
                 shard.write({"metrics": skewed(shape[0], self.size)}, around)
-
-
-@cache
-def skewed(count: int, size: int) -> np.ndarray:
-    """The metrics of so many cells along each axis, of size 1 / `size`, whose vertices are moved by a tenth of that."""
-    z, y, x = np.meshgrid(*[np.arange(count + 1.0)] * 3, indexing="ij")
-    away = 0.1 * np.sin(x + 2 * y + 3 * z)
-    return metrics(((x + away) / size, (y - away) / size, (z + away) / size))
 
 
 @dataclass(frozen=True)

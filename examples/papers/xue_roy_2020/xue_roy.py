@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from examples.papers.luo_2014.goals import Goal
+from examples.papers.goal import Goal, Row
 
-Row = Mapping[str, Any]
 SCALED = 1e-7  # the factor of the paper's metric, its Eq. 6
 CELLS = 256**3  # of its box; weak: for each GPU
 ALONE = 93.8  # its metric on one P100

@@ -115,14 +115,14 @@ def show_scaling(result: Result) -> None:
 
 def draw_sizes(result: Result, path: Path) -> Path:
     """Draw the result of `measure_sizes`; the path."""
-    from taskflow.plots.benchmarks import plot_sizes
+    from examples.papers.zaspel_griebel_2011.pictures import plot_sizes
 
     return plot_sizes(result["results"], f"Steps of a rising bubble, {solved(result)}", path)
 
 
 def draw_pressure(result: Result, path: Path) -> Path:
     """Draw the result of `measure_pressure`; the path."""
-    from taskflow.plots.benchmarks import plot_solvers
+    from examples.papers.zaspel_griebel_2011.pictures import plot_solvers
 
     heading = f"Pressure of a rising bubble, to {tolerance(result)}, {conditions(result)}"
     return plot_solvers(result["results"], heading, path)

@@ -1,4 +1,4 @@
-"""The benchmarks of machine and runtime: `taskflow bench runtime`, `channels`, `sweep` and `scaling`."""
+"""The benchmarks of a machine: `taskflow bench channels`, `sweep` and `scaling`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import typer
 from taskflow.bench.options import (
     Blocked,
     Blocks,
-    Device,
-    Graphs,
     GrowthOptions,
     Output,
     Overlap,
@@ -34,26 +32,6 @@ app = typer.Typer()
 
 
 @app.command()
-def runtime(
-    graphs: Graphs = True,
-    device: Device = "auto",
-    seconds: Seconds = 1.0,
-    output: Output = None,
-) -> None:
-    """Time what the runtime itself costs.
-
-    Replays, analysis and recording, and control by Dask.
-    """
-    from taskflow.bench.machine.tables import show_runtime
-    from taskflow.bench.tables import present
-    from taskflow.bench.timing import TimingConditions
-    from tests.performance.runtime import measure_runtime
-
-    conditions = TimingConditions(seconds=seconds, graphs=graphs)
-    present("runtime", partial(measure_runtime, device, conditions), show_runtime, output)
-
-
-@app.command()
 def channels(
     names: Annotated[
         str, typer.Option("--channels", metavar="NAMES", help=f"Of {', '.join(CHANNELS)}, with commas; or all.")
@@ -69,8 +47,7 @@ def channels(
     its neighbours, both ways. `local` is measured between
     threads of a process, the others between a process for each block.
     """
-    from taskflow.bench.machine.channels import measure_channels
-    from taskflow.bench.machine.tables import show_channels
+    from taskflow.bench.machine.channels import measure_channels, show_channels
     from taskflow.bench.tables import present
 
     known, lengths = chosen("--channels", names, CHANNELS), ascending(sizes, "--sizes", "bytes")
@@ -94,8 +71,7 @@ def sweep(
 
     On one block, on many without exchange, and on many with it.
     """
-    from taskflow.bench.machine.sweep import measure_sweep
-    from taskflow.bench.machine.tables import show_sweep
+    from taskflow.bench.machine.sweep import measure_sweep, show_sweep
     from taskflow.bench.scaling import Size
     from taskflow.bench.tables import present
 
@@ -121,8 +97,7 @@ def scaling(
 
     On domains that grow with them (weak scaling), and that do not (strong).
     """
-    from taskflow.bench.machine.sweep import measure_scaling
-    from taskflow.bench.machine.tables import draw_scaling, show_scaling
+    from taskflow.bench.machine.sweep import draw_scaling, measure_scaling, show_scaling
     from taskflow.bench.tables import present
 
     growth, conditions = growing.growth, timing.conditions(overlap)

@@ -10,11 +10,15 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+import typer
 
 from taskflow.bench.machine import jacobi
+from taskflow.bench.tables import Result, number, where
 from taskflow.bench.team import Request, Team, open_team
 from taskflow.bench.timing import about
+from taskflow.cli.format import say, table
 from taskflow.common.errors import BadInput
+from taskflow.common.units import several, size
 from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth
 from taskflow.runtime.machine.channel import PREFERENCE, Deadline, channel_problem
 
@@ -131,3 +135,30 @@ def _row(team: Team, name: str, blocks: int, job: ChannelJob) -> dict[str, Any]:
         ],
         "allreduce": {"seconds": seconds, "samples": samples},
     }
+
+
+def show_channels(result: Result) -> None:
+    """Print the result of `measure_channels`."""
+    say(
+        f"Messages between {result['blocks']} blocks in a ring, in host memory of {where(result)}",
+        [
+            ("copy", f"{size(result['copy_bandwidth'])}/s for all blocks together, measured beside the messages"),
+            ("halo step", "microseconds for a message to and from both neighbours, by its size"),
+            ("GB/s", "what leaves a block, while as much comes, in the last of them"),
+            ("all-reduce", "microseconds, of three numbers"),
+        ],
+    )
+    measured = [row for row in result["results"] if row["problem"] is None]
+    table(
+        (*(size(nbytes) for nbytes in result["sizes"]), "GB/s", "all-reduce"),
+        ((f"{row['name']}, {several(row['processes'], 'process')}", _carried(row)) for row in measured),
+    )
+    for row in result["results"]:
+        if row["problem"] is not None:
+            typer.echo(f"  {row['name']}: {row['problem']}")
+
+
+def _carried(row: Result) -> tuple[str, ...]:
+    """Microseconds of halo steps, gigabytes per second that leave a block in the last, microseconds of a reduction."""
+    steps = [number(step["seconds"] * 1e6) for step in row["halo"]]
+    return *steps, number(row["halo"][-1]["bytes_per_second"] / 1e9), number(row["allreduce"]["seconds"] * 1e6)

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 from typing import Any
+
+import typer
 
 from taskflow.bench.machine import jacobi
 from taskflow.bench.scaling import Growth, Size, scaled
+from taskflow.bench.tables import Result, arranged, by, conditions, grown, number, share
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
+from taskflow.cli.format import say, table
+from taskflow.common.units import significant, size, times
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple
@@ -117,3 +123,59 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         return (none["seconds"] - row["seconds"]) / exchange if exchange > doubt else None
 
     return [{**row, "efficiency": rows[0]["seconds"] / row["seconds"], "hidden": hidden(row)} for row in rows]
+
+
+def show_sweep(result: Result) -> None:
+    """Print the result of `measure_sweep`."""
+    rows, blocks = result["results"], times(result["blocks"])
+    heading = f"{sweeps(result)} over {times(result['cells_per_block'])} cells per block, {conditions(result)}"
+    exchanged = [row for row in rows if row["messages"]]
+    carried = [
+        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the sweeps"),
+        ("blocks", blocks),
+    ]
+    if exchanged:
+        row, over = exchanged[-1], ", ".join(dict.fromkeys(name for one in exchanged for name in one["transports"]))
+        count = significant(row["messages"])
+        carried.append(("messages", f"{count} with {size(row['bytes'])} per sweep from the busiest block, over {over}"))
+    say(heading, carried)
+    table(
+        ("us", "spread", "Gcell/s", "of copy", "efficiency", "hidden", "host us"),
+        ((arranged(row), (*_speed(row), share(row["hidden"]), _host(row))) for row in rows),
+    )
+
+
+def show_scaling(result: Result) -> None:
+    """Print the result of `measure_scaling`."""
+    say(
+        f"Scaling: {sweeps(result)}, {conditions(result)}",
+        [("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the sweeps")],
+    )
+    for shape, rows in by("shape", result["results"]).items():
+        typer.echo(f"{shape}")
+        table(
+            ("us", "spread", "Gcell/s", "of copy", "efficiency", "speedup", "host us"),
+            ((grown(row), (*_speed(row), significant(row["speedup"]), _host(row))) for row in rows),
+        )
+
+
+def draw_scaling(result: Result, path: Path) -> Path:
+    """Draw the result of `measure_scaling`; the path."""
+    from taskflow.plots.benchmarks import plot_scaling
+
+    return plot_scaling(result["results"], f"{sweeps(result)}, {conditions(result)}", path)
+
+
+def sweeps(result: Result) -> str:
+    """The name of the sweeps that were measured."""
+    return "Jacobi sweeps, two in a pass over memory" if result["blocked"] else "Jacobi sweeps"
+
+
+def _speed(row: Result) -> tuple[str, ...]:
+    """Microseconds and their spread, cells per second of a block, share of the copy bandwidth, efficiency."""
+    shares = (share(row[name]) for name in ("share_of_copy", "efficiency"))
+    return number(row["seconds"] * 1e6), share(row["spread"]), number(row["cells_per_second_per_block"] / 1e9), *shares
+
+
+def _host(row: Result) -> str:
+    return number(None if row["host_seconds"] is None else row["host_seconds"] * 1e6)

@@ -1,4 +1,4 @@
-"""The benchmarks of the projection solver: `taskflow bench kernels`, `step` and `cavity`."""
+"""The benchmark of the projection solver: `taskflow bench step`."""
 
 from __future__ import annotations
 
@@ -9,25 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from taskflow.bench.options import (
-    OVERLAPS,
     Blocks,
-    Device,
-    GrowthOptions,
-    Output,
     Overlap,
-    Picture,
-    Precision,
     Price,
     Settings,
     Solver,
     TimingOptions,
     Tolerance,
-    ascending,
     blocks_of,
     cells_of,
-    chosen,
-    one_overlap,
-    refuse_unused,
     spread,
 )
 
@@ -35,21 +25,10 @@ if TYPE_CHECKING:
     from taskflow.bench.steps import Pressure
 
 ITERATIONS = 30  # of Jacobi in a step, as in the papers
-UNUSED = {  # the options that a study does not use
-    "scaling": ("largest", "sizes", "methods", "decades"),
-    "memory": ("sizes", "methods", "decades", "shapes", "scale", "workers", "picture"),
-    "pressure": (
-        "largest", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "price", "warm",
-    ),
-}  # fmt: skip
-RUNS = "warm", "price", "overlap", "seconds", "graphs"  # of the study of memory, if it runs something
-METHODS = ("truncated", "amalgamated", "cg", "mixed", "fft", "jacobi")  # of the study of pressure solvers
-
 Iterations = Annotated[
     int | None, typer.Option(min=1, help=f"Of the solver in a step. Default of Jacobi: {ITERATIONS}, as in the papers.")
 ]
 Warm = Annotated[int, typer.Option(min=0, help="Steps before anything is timed.")]
-
 
 app = typer.Typer()
 
@@ -72,27 +51,6 @@ class PressureOptions:
 
 
 @app.command()
-def kernels(
-    cells: Annotated[
-        int | None, typer.Option(min=4, help="Cells along x, y and z. Default: 256 on a CPU, 512 on a GPU.")
-    ] = None,
-    precision: Precision = None,
-    settings: Settings = [],  # noqa: B006
-    device: Device = "auto",
-    output: Output = None,
-) -> None:
-    """Time the kernels and the whole step of the flow solver.
-
-    The copy bandwidth is measured with them, to compare.
-    """
-    from taskflow.bench.projection.tables import show_kernels
-    from taskflow.bench.tables import present
-    from tests.performance.kernels import measure_kernels
-
-    present("kernels", partial(measure_kernels, cells, precision, device, tuple(settings)), show_kernels, output)
-
-
-@app.command()
 @spread
 def step(
     *,
@@ -111,8 +69,7 @@ def step(
     It also tells what a step moves, computes and leaves of divergence.
     """
     from taskflow.bench.projection.flows import Flow
-    from taskflow.bench.projection.step import measure_step
-    from taskflow.bench.projection.tables import show_steps
+    from taskflow.bench.projection.step import measure_step, show_steps
     from taskflow.bench.tables import present
 
     conditions = timing.conditions(overlap)
@@ -120,80 +77,3 @@ def step(
     whole, cut = cells_of(cells), blocks_of(blocks)
     measure = partial(measure_step, timing.device, whole, cut, conditions, flow, timing.workers)
     present("step", measure, show_steps, timing.output)
-
-
-@app.command()
-@spread
-def cavity(
-    *,
-    context: typer.Context,
-    study: Annotated[
-        Literal["scaling", "memory", "pressure"],
-        typer.Option(
-            help="Scaling, weak and strong; what a step takes of memory, and the largest case that fits; or the time of"
-            " pressure solvers against the residual that they leave."
-        ),
-    ] = "scaling",
-    growing: GrowthOptions,
-    overlap: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help=f"Of {', '.join(OVERLAPS)}, with commas; or all. Default: all, and none with --study pressure.",
-        ),
-    ] = None,
-    solving: PressureOptions,
-    settings: Settings = [],  # noqa: B006
-    largest: Annotated[
-        bool, typer.Option("--largest", help="With --study memory: run the largest, at most 16384 x 64 x 16384.")
-    ] = False,
-    sizes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N,...",
-            help="With --study pressure: cells along x, y and z. Default: 257,385,513 on GPUs, 65,129 on CPUs.",
-        ),
-    ] = None,
-    methods: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"With --study pressure: of {', '.join(METHODS)}, with commas.")
-    ] = "truncated,amalgamated,cg",
-    decades: Annotated[
-        int, typer.Option(min=1, max=12, help="With --study pressure: residuals down to 10 to minus this.")
-    ] = 8,
-    price: Price = None,
-    warm: Warm = 10,
-    picture: Picture = None,
-    timing: TimingOptions,
-) -> None:
-    """Rerun the papers' campaign: the cavity on more and more GPUs.
-
-    Jacobsen & Senocak (2010, 2013) timed steps of the lid-driven cavity on domains that grow with the GPUs in one, two
-    or three directions (weak scaling), or not at all (strong): cells per second, efficiency, share of the copy
-    bandwidth, arithmetic, energy, and with --price what a dollar buys.
-    """
-    from examples.papers.jacobsen_senocak_2013.convergence import Comparison, measure_convergence
-    from examples.papers.jacobsen_senocak_2013.memory import measure_memory
-    from taskflow.bench.projection import tables
-    from taskflow.bench.projection.flows import Flow
-    from taskflow.bench.projection.step import measure_cavity
-    from taskflow.bench.tables import present
-
-    refuse_unused(context, f"by the study {study}", *UNUSED[study])
-    if study == "memory" and not largest:
-        refuse_unused(context, "by the study memory without --largest", *RUNS)
-    device, output, growth = timing.device, timing.output, growing.growth
-    conditions = timing.conditions(overlap or ("none" if study == "pressure" else "all"))
-    if study == "pressure":
-        one_overlap(conditions, "the study pressure")
-    flow = Flow("cavity", solving.pressure, warm, price, tuple(settings))
-    if study == "pressure":
-        along = ascending(sizes, "--sizes", "cells") if sizes else None
-        comparison = Comparison(along, chosen("--methods", methods, METHODS), decades)
-        solve = partial(measure_convergence, device, comparison, growth, conditions)
-        present("pressure", solve, tables.show_convergence, output, tables.draw_convergence, picture)
-    elif study == "memory":
-        measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)
-        present("memory", measure, tables.show_memory, output)
-    else:
-        measure = partial(measure_cavity, device, growth, conditions, flow, timing.workers)
-        present("cavity", measure, tables.show_cavity, output, tables.draw_cavity, picture)

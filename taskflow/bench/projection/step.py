@@ -1,6 +1,4 @@
-"""Steps of a flow on some blocks: what they take, move, compute and cost, and the divergence that they leave; and the
-papers' scaling studies with the step of the lid-driven cavity.
-"""
+"""Steps of a flow on some blocks: what they take, move, compute and cost, and the divergence that they leave."""
 
 from __future__ import annotations
 
@@ -8,24 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
-from taskflow.bench.scaling import Growth, scaled
 from taskflow.bench.steps import check_memory, check_state, costs, flow_state
+from taskflow.bench.tables import Columns, Result, Units, about, conditions, listed, reached
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PRECISION, PassJob, PassTiming, TimingConditions, describe
+from taskflow.cli.format import say
+from taskflow.common.units import times
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.runs.state.setup import SimulationSetup
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
-from taskflow.runtime.regions import Triple, triple
+from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import counts, plan
 from taskflow.systems.projection import Projection
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
 STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
-
-
-# Sustained by 256 GPUs on 17.2 billion cells: Jacobsen & Senocak (2013), conclusions
-PAPERS = {"1d": 8.5e12, "2d": 4.9e12, "3d": 2.4e12}
 
 
 @dataclass(frozen=True)
@@ -91,42 +87,40 @@ class StepTiming(PassTiming):
         return {**row, "cells": list(cells), "dt": dt, **state, **spent}
 
 
-def measure_cavity(
-    device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None = None
-) -> dict[str, Any]:
-    """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
-
-    Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, the solver cannot be had or the
-    memory is not enough; RunFailed where the flow diverges.
-    """
-    counts = growth.counted(device)
-    with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
-        timing = StepTiming(team, conditions, flow)
-
-        def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
-            whole = triple(n * count for n, count in zip(cells, blocks, strict=True))
-            return timing.measure(name, whole, blocks, overlap)
-
-        rows = scaled(growth, counts, team.device, conditions, measure)
-    return {**_described(timing, rows), "papers": PAPERS, "results": rows}
-
-
 def measure_step(
     device: str, cells: Triple, blocks: Triple, conditions: TimingConditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
     """A row per overlap for one flow of so many cells in all.
 
-    Raises as `measure_cavity` does.
+    Raises BadInput if there are fewer GPUs than blocks, the cells cannot be cut so, the solver cannot be had or the
+    memory is not enough; RunFailed if the flow diverges.
     """
     with open_team(Request(device, blocks, workers or "auto")) as team:
         timing = StepTiming(team, conditions, flow)
         overlaps = conditions.apart(blocks)
         rows = [timing.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
-    return {**_described(timing, rows), "results": rows}
+    return {**described(timing, rows), "results": rows}
 
 
-def _described(timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def described(timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Where and with what the rows were measured, and of which flow."""
     flow = timing.flow
     told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
     return {**describe(timing.team, timing.precision, rows), **told}
+
+
+def show_steps(result: Result) -> None:
+    """Print the result of `measure_step`."""
+    row = result["results"][0]
+    say(f"Steps of {result['case']}, {times(row['cells'])} cells, {solved(result)}", about(result))
+    units = Units.of(result["results"])
+    listed(result["results"], [{**units.speed(row), **_state(row), **units.costs(row)} for row in result["results"]])
+
+
+def solved(result: Result) -> str:
+    """The solver of the pressure, with what and where it was measured."""
+    return f"{result['pressure']}, {conditions(result)}"
+
+
+def _state(row: Result) -> Columns:
+    return {**reached(row), "div": f"{row['divergence']:.1e}"}

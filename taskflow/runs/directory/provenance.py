@@ -34,9 +34,15 @@ def provenance() -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": packages,
         "platform": platform.platform(),
-        "command": sys.argv,
+        "command": command(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def command() -> list[str]:
+    """Return the words that began this process; of a module those of `python -m`, which can be typed again."""
+    name = getattr(getattr(sys.modules["__main__"], "__spec__", None), "name", "__main__")
+    return sys.argv if name == "__main__" else ["python", "-m", name.removesuffix(".__main__"), *sys.argv[1:]]
 
 
 def history() -> str:

@@ -1,0 +1,110 @@
+"""The tables of the page on artificial compressibility, made of results of its benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from docs.performance.table import ReportTable, digits, flow, rows_of, share, shown
+from examples.papers.goal import met
+from examples.papers.luo_2014.tables import charted, swept
+from examples.papers.xue_roy_2020.tables import shared
+from examples.papers.xue_roy_2020.xue_roy import paper
+from taskflow.bench.tables import Result, where
+from taskflow.common.units import times
+
+
+def goal(row: Result) -> str:
+    """The goal of a row, and whether it was met; nothing where there is none."""
+    return "" if row["goal"] is None else f"{row['goal']}, {met(row)}"
+
+
+def triangular(results: Sequence[Result]) -> ReportTable:
+    """Triangular solves, factors, matrices and sums: results of `triangular`."""
+    table = ReportTable("machine", "what", "cells", "precision", "tiles", order=lambda row: row[0])
+    for result, row in rows_of(results, "triangular"):
+        columns = {
+            "ms": shown(row["seconds"], 1e3),
+            "10^6 cells/s": shown(row["cells_per_second"], 1e-6),
+            "bytes per cell": shown(row["bytes_per_cell"], form="{:.0f}".format),
+            "of copy": shown(row["share_of_copy"], form=share),
+            "goal": goal(row),
+            "Luo et al. 2014: ms": shown(row["paper_seconds"], 1e3),
+        }
+        tiles = times(result["tile"]) if row["ordering"] == "tiles" else ""
+        table.put((where(result), swept(row), charted(row), row["precision"], tiles), columns, result)
+    return table
+
+
+def outer(results: Sequence[Result]) -> ReportTable:
+    """Outer iterations of implicit marching, and the shares of their parts: results of `outer`."""
+    labels = "machine", "case", "cells", "solver", "ordering", "iterations", "blocks", "overlap"
+    table = ReportTable(*labels, order=lambda row: (row[:5], int(row[5]), int(row[6])))
+    for result, row in rows_of(results, "outer"):
+        several = row["blocks"] > 1
+        columns = {
+            "ms": shown(row["seconds"], 1e3),
+            "products": shown(row["products"], form="{:.4g}".format),
+            "bytes per cell": shown(row["bytes_per_cell"], form=digits),
+            "of copy": shown(row["share_of_copy"], form=share),
+            "efficiency": shown(row["efficiency"], form=share) if several else "",
+            "same products": ("yes" if row["same"] else "no") if several else "",
+            "goal": goal(row),
+            **{name: share(part["share"]) for name, part in row["parts"].items()},
+        }
+        of = where(result), flow(result), times(row["cells"]), row["solver"], row["ordering"], str(result["iterations"])
+        table.put((*of, str(row["blocks"]), row["overlap"] if several else ""), columns, result)
+    return table
+
+
+def ssspnt(results: Sequence[Result]) -> ReportTable:
+    """Boxes shared by two devices, and what the paper reached in the same way: results of `ssspnt`."""
+    table = ReportTable("machine", "what", "halos", "overlap", "devices", "cells", order=lambda row: row[0])
+    for result, row in rows_of(results, "ssspnt"):
+        same = (one for one in paper() if (one["kind"], one["cut"]) == (row["kind"], row["cut"]))
+        theirs = sorted(one["efficiency"] for one in same)
+        columns = {
+            "ms": shown(row["seconds"], 1e3),
+            "10^9 cells/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-9),
+            "ssspnt": shown(row["ssspnt"]),
+            "efficiency": shown(row["efficiency"], form=share) if row["blocks"] > 1 else "",
+            "Xue and Roy, two P100": shown(theirs[:: len(theirs) - 1], form=share) if len(theirs) > 1 else "",
+        }
+        several = row["blocks"] > 1
+        ways = (row["halos"], row["name"]) if several else ("", "")
+        table.put((where(result), shared(row), *ways, str(row["blocks"]), times(row["cells"])), columns, result)
+    return table
+
+
+def simplefoam(results: Sequence[Result]) -> ReportTable:
+    """Implicit marching beside simpleFoam, with least times and medians: results of `simplefoam`."""
+    table = ReportTable("machine", "case", "cells", "cores", "program")
+    for result, row in rows_of(results, "simplefoam"):
+        columns = {
+            **_peer("to the force", row["to_force"]),
+            "as fast as simpleFoam": shown(row["ratio"]) if row["program"] == "taskflow" else "",
+            "goal": goal(row),
+            **_peer("to the end" if row["converged"] else "not converged", row["to_end"]),
+            "force": f"{row['force']:.6g}",
+        }
+        of = flow({**result, "case": row["case"]})
+        table.put((where(result), of, times(row["cells"]), str(row["cores"]), row["program"]), columns, result)
+    return table
+
+
+def _peer(what: str, part: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of a part of runs beside simpleFoam."""
+    own, products = part["processor_seconds"], part["products"]
+    return {
+        f"{what}: iterations": str(part["iterations"]) if products is None else f"{part['iterations']} ({products})",
+        f"{what}: s": f"{shown(part['seconds']['least'])} ({shown(part['seconds']['median'])})",
+        f"{what}: `ExecutionTime`": shown(own and own["least"]),
+    }
+
+
+TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {
+    "triangular": triangular,
+    "outer": outer,
+    "ssspnt": ssspnt,
+    "simplefoam": simplefoam,
+}

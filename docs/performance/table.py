@@ -1,0 +1,116 @@
+"""Tables of results, with their sources, and the forms of their numbers.
+
+A number of a result may be a pair, the least and the most of several measurements; None is a number that was not
+recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from taskflow.bench.tables import Result, where
+from taskflow.common.units import size
+from taskflow.runs.directory.provenance import brief
+
+Labels = tuple[str, ...]
+WIDTH = 120  # characters of a line below a table
+
+
+class ReportTable:
+    """Rows by their labels, each of one result or of several, and the results as numbered sources.
+
+    `labels` name the first columns; `order` is the key by whose values rows are sorted. Of two results for the same row
+    and group of columns the newer one counts.
+    """
+
+    def __init__(self, *labels: str, order: Callable[[Labels], Any] = lambda _: 0) -> None:
+        self._labels, self._order = labels, order
+        self._rows: dict[Labels, dict[str, tuple[Result, Mapping[str, str]]]] = {}
+
+    def put(self, labels: Labels, columns: Mapping[str, str], result: Result, group: str = "") -> None:
+        """Put numbers as texts, by their columns, into the row with these labels."""
+        row = self._rows.setdefault(labels, {})
+        if group not in row or (result["started"] or "") >= (row[group][0]["started"] or ""):
+            row[group] = result, columns
+
+    def markdown(self) -> str:
+        """The table and its sources; columns without any number are left out."""
+        if not self._rows:
+            return "No results."
+        columns = [columns for row in self._rows.values() for _, columns in row.values()]
+        filled = {name for texts in columns for name, text in texts.items() if text}
+        names = [name for name in dict.fromkeys(name for texts in columns for name in texts) if name in filled]
+        sources: list[str] = []
+        lines = [_line((*self._labels, *names, "source")), _line(["---"] * (len(self._labels) + len(names) + 1))]
+        for labels in sorted(self._rows, key=self._order):
+            row = self._rows[labels].values()
+            texts = {name: text for _, columns in row for name, text in columns.items() if text}
+            told = [source(result) for result, _ in row]
+            sources += dict.fromkeys(text for text in told if text not in sources)
+            numbers = sorted({sources.index(text) + 1 for text in told})
+            lines.append(_line((*labels, *(texts.get(name, "") for name in names), ", ".join(map(str, numbers)))))
+        return "\n".join([*lines, "", *(_note(n, text) for n, text in enumerate(sources, 1))])
+
+
+def _note(number: int, text: str) -> str:
+    """A numbered source; where that is long, with its command on a line of its own."""
+    line = f"{number}. {text}"
+    return line if len(line) <= WIDTH else line.replace(", `", ",\n   `").replace("`, ", "`,\n   ")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def source(result: Result) -> str:
+    """Machine, date, commit and command of a result, as text, and which of them were not recorded."""
+    words = result["command"] or ()
+    facts = {
+        "date": (result["started"] or "")[:16].replace("T", " "),
+        "commit": f"commit {brief(result['git_commit'])}" if result["git_commit"] else "",
+        "command": f"`{' '.join(words if words[0] == 'python' else ['taskflow', *words[1:]])}`" if words else "",
+    }
+    copy = f"copy {size(result['copy_bandwidth'])}/s" if result.get("copy_bandwidth") else ""
+    *some, last = ["", *(name for name, text in facts.items() if not text)]
+    missing = f"{' and '.join(filter(None, (', '.join(filter(None, some)), last)))} not recorded" if last else ""
+    parts = where(result), *facts.values(), copy, missing
+    return ", ".join(filter(None, parts)) + (f". {result['remark']}" if result.get("remark") else "")
+
+
+def digits(value: float) -> str:
+    """Three significant digits at most: an older result may have fewer, and its zeros would be invented."""
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
+
+
+def shown(value: Any, scale: float = 1.0, form: Callable[[float], str] = digits) -> str:
+    """A number, or the least and the most of several, times `scale`; nothing for one that is not known."""
+    if value is None:
+        return ""
+    return " to ".join(form(scale * part) for part in (value if isinstance(value, list) else [value]))
+
+
+def share(value: float) -> str:
+    """A share in per cent, with one decimal where that is not zero."""
+    return f"{100 * value:.1f} %".replace(".0 %", " %")
+
+
+def small(value: float) -> str:
+    """Two digits and a power of ten."""
+    return f"{value:.1e}".replace("e-0", "e-")
+
+
+def results_of(results: Sequence[Result], *names: str, gpu: bool | None = None) -> Iterator[Result]:
+    """The results of these benchmarks, of GPUs alone or of none where that is said."""
+    known = (result for result in results if result["benchmark"] in names)
+    return (result for result in known if gpu is None or (result["gpu"] is not None) == gpu)
+
+
+def rows_of(results: Sequence[Result], *names: str, gpu: bool | None = None) -> Iterator[tuple[Result, Any]]:
+    """The rows of these benchmarks, each with its result."""
+    return ((result, row) for result in results_of(results, *names, gpu=gpu) for row in result["results"])
+
+
+def flow(result: Result) -> str:
+    """The case that was measured, with the settings of it."""
+    return ", ".join([result["case"], *(f"`{setting}`" for setting in result.get("settings") or ())])

@@ -1,0 +1,116 @@
+"""The studies of Jacobsen & Senocak (2010, 2013): `python -m examples.papers.jacobsen_senocak_2013 cavity`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Literal
+
+import typer
+
+from examples.papers.jacobsen_senocak_2013 import tables
+from examples.papers.jacobsen_senocak_2013.convergence import METHODS, Comparison, measure_convergence
+from examples.papers.jacobsen_senocak_2013.memory import measure_memory
+from examples.papers.jacobsen_senocak_2013.scaling import measure_cavity
+from taskflow.bench.app import start, studies
+from taskflow.bench.options import (
+    OVERLAPS,
+    GrowthOptions,
+    Picture,
+    Price,
+    Settings,
+    TimingOptions,
+    ascending,
+    chosen,
+    one_overlap,
+    refuse_unused,
+    spread,
+)
+from taskflow.bench.projection.app import PressureOptions, Warm
+from taskflow.bench.projection.flows import Flow
+from taskflow.bench.tables import present
+
+UNUSED = {  # the options that a study does not use
+    "scaling": ("largest", "sizes", "methods", "decades"),
+    "memory": ("sizes", "methods", "decades", "shapes", "scale", "workers", "picture"),
+    "pressure": (
+        "largest", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "price", "warm",
+    ),
+}  # fmt: skip
+RUNS = "warm", "price", "overlap", "seconds", "graphs"  # of the study of memory, if it runs something
+
+
+app = studies("Studies of Jacobsen & Senocak (2010, 2013), computed by taskflow.")
+
+
+@app.command()
+@spread
+def cavity(
+    *,
+    context: typer.Context,
+    study: Annotated[
+        Literal["scaling", "memory", "pressure"],
+        typer.Option(
+            help="Scaling, weak and strong; what a step takes of memory, and the largest case that fits; or the time of"
+            " pressure solvers against the residual that they leave."
+        ),
+    ] = "scaling",
+    growing: GrowthOptions,
+    overlap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help=f"Of {', '.join(OVERLAPS)}, with commas; or all. Default: all, and none with --study pressure.",
+        ),
+    ] = None,
+    solving: PressureOptions,
+    settings: Settings = [],  # noqa: B006
+    largest: Annotated[
+        bool, typer.Option("--largest", help="With --study memory: run the largest, at most 16384 x 64 x 16384.")
+    ] = False,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="With --study pressure: cells along x, y and z. Default: 257,385,513 on GPUs, 65,129 on CPUs.",
+        ),
+    ] = None,
+    methods: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"With --study pressure: of {', '.join(METHODS)}, with commas.")
+    ] = "truncated,amalgamated,cg",
+    decades: Annotated[
+        int, typer.Option(min=1, max=12, help="With --study pressure: residuals down to 10 to minus this.")
+    ] = 8,
+    price: Price = None,
+    warm: Warm = 10,
+    picture: Picture = None,
+    timing: TimingOptions,
+) -> None:
+    """Rerun the papers' campaign: the cavity on more and more GPUs.
+
+    Jacobsen & Senocak (2010, 2013) timed steps of the lid-driven cavity on domains that grow with the GPUs in one, two
+    or three directions (weak scaling), or not at all (strong): cells per second, efficiency, share of the copy
+    bandwidth, arithmetic, energy, and with --price what a dollar buys.
+    """
+    refuse_unused(context, f"by the study {study}", *UNUSED[study])
+    if study == "memory" and not largest:
+        refuse_unused(context, "by the study memory without --largest", *RUNS)
+    device, output, growth = timing.device, timing.output, growing.growth
+    conditions = timing.conditions(overlap or ("none" if study == "pressure" else "all"))
+    if study == "pressure":
+        one_overlap(conditions, "the study pressure")
+    flow = Flow("cavity", solving.pressure, warm, price, tuple(settings))
+    if study == "pressure":
+        along = ascending(sizes, "--sizes", "cells") if sizes else None
+        comparison = Comparison(along, chosen("--methods", methods, tuple(METHODS)), decades)
+        solve = partial(measure_convergence, device, comparison, growth, conditions)
+        present("pressure", solve, tables.show_convergence, output, tables.draw_convergence, picture)
+    elif study == "memory":
+        measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)
+        present("memory", measure, tables.show_memory, output)
+    else:
+        measure = partial(measure_cavity, device, growth, conditions, flow, timing.workers)
+        present("cavity", measure, tables.show_cavity, output, tables.draw_cavity, picture)
+
+
+if __name__ == "__main__":
+    start(app, "examples.papers.jacobsen_senocak_2013")
