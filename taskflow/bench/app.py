@@ -1,7 +1,7 @@
 """`taskflow bench`: the group of all benchmarks, and the registry in which it finds them.
 
 A subpackage has a module `app` with a typer app of that name; the commands of the app are commands of
-`taskflow bench`. A package that is not ours names a typer app by an entry point of the group `taskflow.bench`: its
+`taskflow bench`. A package that is not ours names a typer app by an entry point of the group `taskflow.benchmarks`: its
 commands are those of `taskflow bench NAME`, where NAME is the name of the entry point. All are looked up when the
 group is first used, and none of them should import what only a measurement needs.
 
@@ -23,7 +23,7 @@ from taskflow.cli.exit_codes import Command, Commands, refuse
 from taskflow.cli.format import tell
 
 SYSTEMS = ("taskflow.bench.machine", "taskflow.bench.projection")
-OTHERS = "taskflow.bench"  # the group of entry points
+OTHERS = "taskflow.benchmarks"  # the group of entry points
 LOOKS: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False, "add_completion": False}
 HELP = {"help_option_names": ["-h", "--help"]}
 PAPER = "examples.papers."

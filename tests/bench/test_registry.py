@@ -12,7 +12,7 @@ from typer.main import get_group
 
 from taskflow.bench import app
 
-GROUP = "taskflow.bench"
+GROUP = "taskflow.benchmarks"
 ROOT = Path(__file__).resolve().parents[2]
 
 foreign = typer.Typer(help="Measure Burgers' equation.")
