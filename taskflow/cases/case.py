@@ -10,17 +10,29 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
+from taskflow.cases.language.capabilities import refusals
 from taskflow.cases.language.problems import CaseError, Problem, shown
 from taskflow.cases.language.table import Rule, Table, Text, document, entry, optional, table_in
 from taskflow.cases.source import locate, override, read
-from taskflow.cases.tables import exclusions, magnitudes
+from taskflow.cases.tables import magnitudes
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time
+from taskflow.cases.tables.elsewhere import elsewhere
 from taskflow.cases.tables.expressions import Expressions, ForcingTables, inlined, recordable
 from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.machine import Machine
-from taskflow.cases.tables.method import Kind, Method, choose, reads, replacements, system_of
+from taskflow.cases.tables.method import (
+    Kind,
+    Method,
+    choose,
+    name_of,
+    reads,
+    replacements,
+    supported,
+    supports,
+    system_of,
+)
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.particles import Particles
@@ -105,8 +117,11 @@ class Case(TableValue):
         tables = {name: t for name, t in tables.items() if reads(system, name) and name not in broken}
         known = tables | dict(_derived(tables, system))
         problems += _contradictions(known, system)
+        common = {name: table for name, table in tables.items() if name in Case.model_fields}
+        problems += refusals(name_of(system), supported(system), common, supports)
         if problems:
-            raise CaseError(*problems)
+            kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
+            raise CaseError(*elsewhere(problems, system, kinds))
         for name, table in tables.items():
             values[name] = table.completed(known) if isinstance(table, Table) else table
         super().__init__(**values)
@@ -242,7 +257,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
     rules = chain(*(kind.rules for name, kind in kinds.items() if name not in own))
-    for rule in chain(rules, magnitudes.RULES, exclusions.RULES):
+    for rule in chain(rules, magnitudes.RULES):
         yield from _asked(rule, plain)
     for rule in chain(*(kind.rules for kind in own.values())):
         yield from _asked(rule, known)
@@ -261,7 +276,7 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
     yield "tables", tables
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
-        partly = {key.partition(".")[0] for key in system.accepts}
+        partly = {place.partition(".")[0] for place in system.supports.places}
         needed = {system.claims, *system.instead} | (partly & Case.model_fields.keys())
     if needed <= tables.keys():
         yield "fields", (fields := _fields(tables, system))

@@ -12,6 +12,7 @@ from taskflow.cases.formulas.profile_table import ProfileTable
 from taskflow.cases.formulas.values import checked, saying, text, unchosen, word_or
 from taskflow.cases.language.problems import CaseError, Problem, exclusive, missing, present, wrong
 from taskflow.cases.language.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
+from taskflow.cases.tables.control import Time
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.timed import Value, Values, of_time, three_values
 from taskflow.cases.tables.timed import value as read
@@ -25,7 +26,6 @@ OPTIONS = {  # of each type
     "inflow": ("velocity", "log_law", "table", "temperature", "phase"),
     "outflow": ("pressure",),
 }
-CONTACT_ANGLE = "not available in this version: interfaces meet walls and bodies at 90 degrees; leave it out"
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
 
@@ -79,7 +79,6 @@ class Boundary(Table):
     """One side, with the options of its type."""
 
     brief: ClassVar[str | None] = "type"
-    refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
     type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
     velocity: Annotated[Values | None, reads(three_values)] = optional(
         "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time), also expressions of x, y"
@@ -155,6 +154,8 @@ BOTH, NEEDED = "the pair of sides is periodic", "required unless the pair is per
 
 class Boundaries(Table):
     """A pair of periodic sides, or two sides of their own, in each direction."""
+
+    each: ClassVar[type[Table] | None] = Boundary
 
     x: Pair = optional(BOTH)
     x_min: Side = optional(ONE, otherwise=NEEDED)
@@ -276,4 +277,18 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong((*key, "table"), table.source, f"{face} has one {name}; leave the column {name} out")
 
 
-Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side)
+def _lines_end_at_walls(boundaries: Boundaries, grid: GridTable, time: Time) -> Iterator[Problem]:
+    """Implicit diffusion solves along lines of cells from wall to wall."""
+    for axis in time.implicit or ():
+        sides = [boundaries.sides.get(f"{axis}_{end}") for end in ("min", "max")]
+        kinds = {"periodic" if side is None else side.type for side in sides}
+        if others := kinds - {"wall", "slip"}:
+            sort = f"{axis} has sides of type {' and '.join(sorted(others))}"
+            remedy = f"{sort}; give a direction between walls or slip boundaries, or leave it out"
+            yield wrong(("time", "implicit"), [axis], remedy)
+        elif grid.cells[AXES.index(axis)] < 2:
+            remedy = "there is one cell along it; give grid.cells 2 or more there, or leave it out"
+            yield wrong(("time", "implicit"), [axis], remedy)
+
+
+Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side, _lines_end_at_walls)

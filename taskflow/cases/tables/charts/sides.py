@@ -32,7 +32,6 @@ OPTIONS = {  # of each type
 }
 NAMES = ", ".join(f'"{name}"' for name in OPTIONS)
 GIVE_TYPE = f"give it a type, one of {NAMES}"
-LATER = "not available on charts in this version; leave it out"
 AT_REST = (0.0, 0.0, 0.0)
 IN_PLANE = 1e-3  # of the speed of a wall: what may point out of it, where faces are flat and walls are not
 BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
@@ -70,11 +69,6 @@ class ChartSide(Table, FormulaVector):
     """One side, with the options of its type."""
 
     brief: ClassVar[str | None] = "type"
-
-    refused: ClassVar[Mapping[str, str]] = {
-        "roughness": LATER, "log_law": f"{LATER}, and give velocity", "table": f"{LATER}, and give velocity",
-        "phase": "one fluid has no phases; leave it out",
-    }  # fmt: skip
 
     type: SideType = entry("see above", remedy=GIVE_TYPE)
     velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
@@ -117,14 +111,11 @@ class ChartSide(Table, FormulaVector):
         if kind in ("inflow", "far-field") and not present(values, "velocity"):
             yield missing("velocity", "give three numbers or expressions, in the order x, y, z")
         if kind == "outflow" and not present(values, "pressure"):
-            yield missing("pressure", "a convective outflow is not available on charts in this version; give 0")
+            yield missing("pressure", "give the pressure there, such as 0")
         if kind == "wall":
             yield from heat_of_wall(values)
         moving = values.get("velocity")
         formulas = isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving)
-        if kind == "far-field" and formulas:
-            why = "a free stream is the same everywhere, and one that changes in time is not available in this version"
-            yield wrong("velocity", moving, f"{why}; give three numbers")
         if kind == "inflow" and formulas and present(values, "profile"):
             yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
 
@@ -148,6 +139,7 @@ class ChartSide(Table, FormulaVector):
 class ChartSides(Table):
     """The sides of the grid, each by its name: a type as text, or a table with `type` and its options."""
 
+    each: ClassVar[type[Table] | None] = ChartSide
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ChartSide] = Field(init=False)
 

@@ -1,0 +1,239 @@
+"""What a system of equations can do, declared as dotted places of a case, and the refusal of everything else.
+
+The places of a case are its tables ("heat"), their keys ("body.rotation"), the sides of a domain by their type
+("boundaries.wall.temperature"), and kinds of values: a word ("time.scheme.rk3"), "nonzero", "timed" for a value that
+may change in time and "timed.placed" for one that depends on x, y or z as well, "function" and "array" of Python.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args, get_origin
+
+from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.language.problems import Key, Problem, shown, wrong
+from taskflow.cases.language.table import Table, written
+from taskflow.common.caching import cached_property
+
+HEAT_ON_SIDES = frozenset((
+    "boundaries.wall.temperature", "boundaries.wall.heat_flux", "boundaries.wall.heat_transfer",
+    "boundaries.wall.outside_temperature", "boundaries.inflow.temperature", "boundaries.far-field.temperature",
+))  # fmt: skip
+EVERYWHERE = frozenset((
+    "title", "method", "grid", "boundaries.x", "boundaries.y", "boundaries.z", "time", "output", "monitor",
+    "checkpoint", "machine", "statistics", "spectra", "probes", "planes", "isosurfaces",
+))  # fmt: skip
+"""What every system has, unless it says that it lacks it."""
+BY_NAME = HEAT_ON_SIDES | {
+    "grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields",
+    "boundaries.wall.roughness", "boundaries.inflow.phase",
+}  # fmt: skip
+"""What a system has only if it names it, although it has what is around it."""
+TIMED, PLACED = "timed", "timed.placed"
+SORTS = {
+    TIMED: "give numbers", PLACED: "give expressions of t alone", "nonzero": "give 0",
+    "function": "give an expression in x, y, z", "array": "give an expression in x, y, z",
+}  # fmt: skip
+"""What to give in place of a kind of value that is not supported."""
+WORD = re.compile(r"[\w-]+")
+
+
+@dataclass(frozen=True)
+class Supports:
+    """What a system can do.
+
+    Parameters
+    ----------
+    places : collection of str
+        What it supports besides `EVERYWHERE`. A place includes those below it, except for `BY_NAME`.
+    lacks : mapping
+        Places that it does not support within others that it does, and places that physics forbids: each with the
+        reason and a remedy, or None where it is only missing.
+    apart : mapping
+        Pairs of places that it supports, but not together, with a remedy or None. A case that asks for both is refused
+        for the first. Two places in one list or on the sides are a pair within one item or side.
+    """
+
+    places: Collection[str] = frozenset()
+    lacks: Mapping[str, str | None] = field(default_factory=dict)
+    apart: Mapping[tuple[str, str], str | None] = field(default_factory=dict)
+
+    @cached_property
+    def _declared(self) -> dict[str, bool]:
+        everywhere = dict.fromkeys(EVERYWHERE, True) | dict.fromkeys(BY_NAME, False)
+        return everywhere | dict.fromkeys(self.places, True) | dict.fromkeys(self.lacks, False)
+
+    def has(self, place: str) -> bool:
+        """Return whether all of a place is supported, except for the places below it that are declared otherwise."""
+        while place not in self._declared and "." in place:
+            place = place.rpartition(".")[0]
+        return self._declared.get(place, False)
+
+    def reads(self, place: str) -> bool:
+        """Return whether a place is supported, in part at least."""
+        below = (supported for name, supported in self._declared.items() if name.startswith(f"{place}."))
+        return self.has(place) or any(below)
+
+    def allows(self, use: Use) -> bool:
+        """Return whether what a case asks for is supported, in part at least."""
+        return self.reads(use.place) and (use.sort != TIMED or self.has(TIMED) or not _varies(use.value))
+
+    def reason(self, place: str) -> str | None:
+        """Return why physics forbids a place."""
+        while place not in self._declared and "." in place:
+            place = place.rpartition(".")[0]
+        return self.lacks.get(place)
+
+    def forbidden(self, words: Key) -> str | None:
+        """Return why physics forbids a key that no table has; of a side by its name, whatever its type."""
+        alike = (words[0], words[-1], len(words))
+        parts = {place: place.split(".") for place, reason in self.lacks.items() if reason}
+        found = (place for place, of in parts.items() if (of[0], of[-1], len(of)) == alike)
+        return self.lacks.get(next(found, ""))
+
+    @property
+    def sides(self) -> list[str]:
+        """The types of sides that are declared."""
+        parts = (place.split(".") for place in self.places)
+        return sorted(kind for table, *inner in parts if table == "boundaries" and len(inner) == 1 for kind in inner)
+
+
+def _varies(value: Any) -> bool:
+    return any(map(_varies, value)) if isinstance(value, tuple) else bool(getattr(value, "varies", False))
+
+
+Others = Callable[[], Mapping[str, Supports]]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A place that a case asks for: its key, its value, and the item of a list or the side to which it belongs."""
+
+    place: str
+    key: Key
+    value: Any
+    item: Key
+    sort: str = ""  # the kind of the value, if the place is one
+    choices: tuple[str, ...] = ()  # the words that the key may have
+
+    def problem(self, message: str) -> Problem:
+        return wrong(self.key, written(self.value), message)
+
+    def __str__(self) -> str:
+        problem = self.problem("")
+        return str(problem if self.sort else replace(problem, value=None)).removesuffix(": ")
+
+
+def used(tables: Mapping[str, Any]) -> Iterator[Use]:
+    """Yield every place that a case asks for: what differs from its default, each table before its keys."""
+    for name, value in tables.items():
+        yield from _used(name, (name,), value, (name,))
+
+
+def _used(place: str, key: Key, value: Any, item: Key, choices: tuple[str, ...] = ()) -> Iterator[Use]:
+    listed = isinstance(value, tuple) and bool(value) and all(isinstance(one, Table) for one in value)
+    if value is not None and value != ():
+        yield Use(place, key, value, item)
+    if isinstance(value, Table):
+        yield from _within(place, key, value, item)
+    elif listed:
+        for one, at in ((one, (*key, f"[{n}]")) for n, one in enumerate(value, start=1)):
+            yield from _within(place, at, one, at)
+    else:
+        for sort in dict.fromkeys(sorts(value)):
+            yield Use(f"{place}.{sort}", key, value, item, sort, choices)
+
+
+def _within(place: str, key: Key, table: Table, item: Key) -> Iterator[Use]:
+    for name, value in table:
+        known, at = type(table).model_fields.get(name), (*key, name)
+        if value is None or (known is not None and value == known.get_default()):
+            continue
+        if isinstance(value, Table) and table.each is not None:  # a side
+            kind = getattr(value, "type", None)
+            if kind is not None:
+                yield Use(f"{place}.{kind}", at, kind, at)
+            yield from _within(f"{place}.{kind}" if kind else place, at, value, at)
+        elif name != "type" or not place.endswith(f".{value}"):
+            yield from _used(f"{place}.{name}", at, value, item, words(known.annotation) if known else ())
+
+
+def sorts(value: Any) -> Iterator[str]:
+    """Yield the kinds of a value, by which places name it."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from sorts(part)
+    elif isinstance(value, Expression):
+        yield from ((TIMED,) if value.uniform else (TIMED, PLACED)) if value.timed else ()
+    elif isinstance(value, str):
+        yield from (value,) if WORD.fullmatch(value) else ()
+    elif isinstance(value, int | float):
+        yield from ("nonzero",) if value and not isinstance(value, bool) else ()
+    elif sort := getattr(value, "sort", None):
+        yield sort
+
+
+def words(annotation: Any) -> tuple[str, ...]:
+    """The words that a key of this type may have."""
+    if get_origin(annotation) is Literal:
+        return tuple(word for word in get_args(annotation) if isinstance(word, str))
+    return tuple(word for part in get_args(annotation) for word in words(part))
+
+
+def refusals(name: str, supports: Supports, tables: Mapping[str, Any], others: Others) -> Iterator[Problem]:
+    """Yield a problem for everything that a case asks for and its system does not support.
+
+    Parameters
+    ----------
+    name : str
+        The name of the system.
+    supports : Supports
+    tables : mapping
+        The tables of the case by name.
+    others : callable
+        Returns what each system supports, by name; called only if something is refused.
+    """
+    uses, refused = [*used(tables)], set[Key]()
+    for use in uses:
+        if not supports.allows(use) and not any(use.key[:n] in refused for n in range(1, len(use.key) + 1)):
+            refused.add(use.key)
+            yield refusal(name, supports, use, others)
+    found: dict[str, list[Use]] = {}
+    for use in uses:
+        found.setdefault(use.place, []).append(use)
+    for (first, second), remedy in supports.apart.items():
+        for use in found.get(first, ()):
+            rivals = (rival for rival in found.get(second, ()) if rival.item == use.item or rival.key[0] != use.key[0])
+            if rival := next(rivals, None):
+                yield use.problem(together(f"{rival}", remedy))
+
+
+def together(other: str, remedy: str | None = None) -> str:
+    """The message of what is not supported together with another key."""
+    return f"not supported together with {other}; {remedy or 'leave one of them out'}"
+
+
+def refusal(name: str, supports: Supports, use: Use, others: Others) -> Problem:
+    """The problem of a place that a system does not support."""
+    if reason := supports.reason(use.place):
+        return use.problem(reason)
+    above = use.place.removesuffix(f".{use.sort}")
+    kinds = [word for word in use.choices if supports.has(f"{above}.{word}")]
+    if use.key[0] == "boundaries" and use.place == f"boundaries.{use.value}":
+        axis, kinds = use.key[1][0], supports.sides
+        remedy = f'give {"".join(f"{shown(kind)}, or " for kind in kinds)}boundaries.{axis} = "periodic"'
+    elif use.sort in SORTS:
+        remedy = SORTS[use.sort] if use.sort != PLACED or supports.has(f"{above}.{TIMED}") else SORTS[TIMED]
+    elif use.sort and kinds:
+        remedy = f"give {' or '.join(map(shown, kinds))}"
+    else:
+        return use.problem(unsupported(name, [other for other, theirs in others().items() if theirs.reads(use.place)]))
+    return use.problem(f"not supported by the model {shown(name)}; {remedy}")
+
+
+def unsupported(name: str, others: Collection[str]) -> str:
+    """The message of what one model does not support, and others do."""
+    use = f", or use the model {' or '.join(map(shown, others))}" if others else ""
+    return f"not supported by the model {shown(name)}; leave it out{use}"

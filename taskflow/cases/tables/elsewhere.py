@@ -1,0 +1,64 @@
+"""Keys that a table of a case does not have, and the same table of another system has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from taskflow.cases.language.capabilities import unsupported
+from taskflow.cases.language.problems import Key, Problem
+from taskflow.cases.language.table import Table
+from taskflow.cases.tables.boundaries import OPTIONS
+from taskflow.cases.tables.method import PROJECTION, Kind, available, name_of, supported
+
+Tables = Mapping[str, type[Table]]
+SIDES = (*OPTIONS, "far-field")
+
+
+def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) -> Iterator[Problem]:
+    """Yield the problems; a strange key that another system supports, or that physics forbids, is refused as such.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+    system : type, optional
+        The system of the case; None for the projection.
+    common : mapping
+        The tables of the projection by name.
+    """
+    if not any(problem.strange for problem in problems):
+        yield from problems
+        return
+    others = {name: kind for name, kind in {PROJECTION: None, **available()[0]}.items() if kind is not system}
+    found: dict[Key, dict[str, type[Table]]] = {}
+    for keys in (problem.keys for problem in problems if problem.strange):
+        found[keys] = {name: kind for name, other in others.items() for kind in _tables_with(other, common, keys)}
+    for problem in problems:
+        reason = supported(system).forbidden(_words(problem.keys)) if problem.strange else None
+        beside = (kind for keys, kinds in found.items() if keys[:-1] == problem.keys[:-1] for kind in kinds.values())
+        if reason is not None:
+            yield replace(problem, message=reason)
+        elif found.get(problem.keys):
+            yield replace(problem, message=unsupported(name_of(system), [*found[problem.keys]]))
+        elif not problem.is_missing or all(problem.keys[-1] in kind.model_fields for kind in beside):
+            yield problem  # a key that another system lacks is not missed where a strange one of it is given
+
+
+def _tables_with(system: Kind | None, common: Tables, keys: Key) -> Iterator[type[Table]]:
+    """Yield the kind of table in which a system has a key, if it has one, and supports it."""
+    own = {} if system is None else {system.claims: system.table, **system.instead, **system.lists}
+    name, *path = words = _words(keys)
+    kind = own.get(name) or common.get(name)
+    sides = len(path) == 2 and kind is not None and kind.each is not None
+    if sides and kind:
+        kind, path = kind.each, path[1:]
+    if kind is None or tuple(path) not in kind.paths():
+        return
+    places = [f"{name}.{side}.{path[0]}" for side in SIDES] if sides else [".".join(words)]
+    if name not in common or any(map(supported(system).reads, places)):
+        yield kind
+
+
+def _words(keys: Key) -> Key:
+    """A key without numbers of items."""
+    return tuple(word for word in keys if not word.startswith("["))
