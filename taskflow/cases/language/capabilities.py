@@ -33,7 +33,7 @@ BY_NAME = HEAT_ON_SIDES | {
 """What a system has only if it names it, although it has what is around it."""
 TIMED, PLACED = "timed", "timed.placed"
 SORTS = {
-    TIMED: "give numbers", PLACED: "give expressions of t alone", "nonzero": "give 0",
+    TIMED: "give what is constant", PLACED: "give expressions of t alone", "nonzero": "give 0",
     "function": "give an expression in x, y, z", "array": "give an expression in x, y, z",
 }  # fmt: skip
 """What to give in place of a kind of value that is not supported."""
@@ -225,7 +225,8 @@ def refusal(name: str, supports: Supports, use: Use, others: Others) -> Problem:
         axis, kinds = use.key[1][0], supports.sides
         remedy = f'give {"".join(f"{shown(kind)}, or " for kind in kinds)}boundaries.{axis} = "periodic"'
     elif use.sort in SORTS:
-        remedy = SORTS[use.sort] if use.sort != PLACED or supports.has(f"{above}.{TIMED}") else SORTS[TIMED]
+        instead = {PLACED: TIMED, TIMED: "nonzero"}.get(use.sort, "")
+        remedy = SORTS[use.sort] if not instead or supports.has(f"{above}.{instead}") else SORTS[instead]
     elif use.sort and kinds:
         remedy = f"give {' or '.join(map(shown, kinds))}"
     else:

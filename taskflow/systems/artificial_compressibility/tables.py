@@ -58,7 +58,10 @@ SUPPORTS = Supports(
         "boundaries.far-field.velocity.timed": "a free stream is the same everywhere; give three numbers",
         "initial.velocity.function": None, "initial.velocity.array": None,
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
-        "turbulence.damping.van-driest": None,
+        "turbulence.damping.van-driest": None, "boundaries.outflow.pressure.advected": None,
+        "boundaries.outflow.pressure.timed": None, "boundaries.wall.temperature.timed": None,
+        "boundaries.wall.heat_flux.timed": None, "boundaries.wall.outside_temperature.timed": None,
+        "boundaries.inflow.temperature.timed": None, "scalars.boundaries.flux.timed": None,
     },
     apart={
         ("probes", "motion"): None,
