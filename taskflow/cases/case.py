@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
-from taskflow.cases.language.capabilities import refusals
 from taskflow.cases.language.problems import CaseError, Problem, shown
 from taskflow.cases.language.table import Rule, Table, Text, document, entry, optional, table_in
 from taskflow.cases.source import locate, override, read
@@ -22,17 +21,7 @@ from taskflow.cases.tables.expressions import Expressions, ForcingTables, inline
 from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.machine import Machine
-from taskflow.cases.tables.method import (
-    Kind,
-    Method,
-    choose,
-    name_of,
-    reads,
-    replacements,
-    supported,
-    supports,
-    system_of,
-)
+from taskflow.cases.tables.method import Kind, Method, choose, reads, replacements, system_of, unsupported
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.particles import Particles
@@ -117,11 +106,9 @@ class Case(TableValue):
         tables = {name: t for name, t in tables.items() if reads(system, name) and name not in broken}
         known = tables | dict(_derived(tables, system))
         problems += _contradictions(known, system)
-        common = {name: table for name, table in tables.items() if name in Case.model_fields}
-        problems += refusals(name_of(system), supported(system), common, supports)
+        problems += unsupported({name: tables[name] for name in tables if name in Case.model_fields}, system)
         if problems:
-            kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
-            raise CaseError(*elsewhere(problems, system, kinds))
+            raise CaseError(*elsewhere(problems, system, _kinds()))
         for name, table in tables.items():
             values[name] = table.completed(known) if isinstance(table, Table) else table
         super().__init__(**values)
@@ -230,6 +217,11 @@ class Case(TableValue):
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
 
 
+def _kinds() -> dict[str, type[Table]]:
+    """The kinds of tables of the projection, by name."""
+    return {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
+
+
 def _is_read(value: Any, kinds: tuple[type[Table], ...]) -> bool:
     """Return whether a value is a table of one of these kinds, or a list of such tables."""
     listed = isinstance(value, tuple) and value and all(isinstance(item, kinds) for item in value)
@@ -253,7 +245,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     at those that a system reads with keys of its own.
     """
     own = {system.claims: system.table, **system.instead} if system else {}
-    kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
+    kinds = _kinds()
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
     rules = chain(*(kind.rules for name, kind in kinds.items() if name not in own))

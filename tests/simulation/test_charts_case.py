@@ -1,6 +1,6 @@
 """Cases on charts: what is wrong is told by key, value and remedy, all at once; what is right is written and read back.
 """
-# ruff: noqa: E501, RUF043, SIM117
+# ruff: noqa: E501, SIM117
 
 import tomllib
 

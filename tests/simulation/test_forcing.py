@@ -69,7 +69,7 @@ def test_a_scalar_with_the_name_of_a_coordinate_is_in_no_expression():
 
 def test_a_budget_has_no_term_for_forces():
     case({"on": "dust", "expression": "1"}, statistics={"budget": True})
-    with pytest.raises(BadInput, match="budget = true: not supported together with forcing\[1\].on = "):
+    with pytest.raises(BadInput, match=r"budget = true: not supported together with forcing\[1\].on = "):
         case({"on": "v", "expression": "-v"}, statistics={"budget": True})
     with pytest.raises(BadInput, match=r"budget = true: not supported together with body\.force = "):
         case(statistics={"budget": True}, body={"force": ["sin(t)", 0, 0]})

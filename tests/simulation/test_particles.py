@@ -96,7 +96,7 @@ def test_what_is_wrong_is_told_with_its_key(values, words):
 def test_what_is_not_there_yet_is_refused():
     with pytest.raises(BadInput, match=r"particles\[1\].every: missing; give how often"):
         case({"name": "d", "points": POINTS})
-    with pytest.raises(BadInput, match=r'bodies.treatment = "immersed": not supported together with particles; give "flagged"'):
+    with pytest.raises(BadInput, match='treatment = "immersed": not supported together with particles; give "flagged"'):
         case(DYE, obstacles=BODIES, bodies={"treatment": "immersed"})
     with pytest.raises(BadInput, match=r"time.cfl = 1.2: around obstacles the particles dye pass one face"):
         case(DYE, obstacles=BODIES, time={"steps": 9, "cfl": 1.2, "scheme": "rk3"})

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args, get_origin
 
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.language.problems import Key, Problem, shown, wrong
+from taskflow.cases.language.problems import Key, Problem, numbered, shown, wrong
 from taskflow.cases.language.table import Table, written
 from taskflow.common.caching import cached_property
 
@@ -65,11 +65,14 @@ class Supports:
         everywhere = dict.fromkeys(EVERYWHERE, True) | dict.fromkeys(BY_NAME, False)
         return everywhere | dict.fromkeys(self.places, True) | dict.fromkeys(self.lacks, False)
 
-    def has(self, place: str) -> bool:
-        """Return whether all of a place is supported, except for the places below it that are declared otherwise."""
+    def _nearest(self, place: str) -> str:
         while place not in self._declared and "." in place:
             place = place.rpartition(".")[0]
-        return self._declared.get(place, False)
+        return place
+
+    def has(self, place: str) -> bool:
+        """Return whether all of a place is supported, except for the places below it that are declared otherwise."""
+        return self._declared.get(self._nearest(place), False)
 
     def reads(self, place: str) -> bool:
         """Return whether a place is supported, in part at least."""
@@ -82,16 +85,13 @@ class Supports:
 
     def reason(self, place: str) -> str | None:
         """Return why physics forbids a place."""
-        while place not in self._declared and "." in place:
-            place = place.rpartition(".")[0]
-        return self.lacks.get(place)
+        return self.lacks.get(self._nearest(place))
 
     def forbidden(self, words: Key) -> str | None:
         """Return why physics forbids a key that no table has; of a side by its name, whatever its type."""
         alike = (words[0], words[-1], len(words))
-        parts = {place: place.split(".") for place, reason in self.lacks.items() if reason}
-        found = (place for place, of in parts.items() if (of[0], of[-1], len(of)) == alike)
-        return self.lacks.get(next(found, ""))
+        parts = ((place.split("."), reason) for place, reason in self.lacks.items())
+        return next((reason for of, reason in parts if reason and (of[0], of[-1], len(of)) == alike), None)
 
     @property
     def sides(self) -> list[str]:
@@ -133,14 +133,14 @@ def used(tables: Mapping[str, Any]) -> Iterator[Use]:
 
 
 def _used(place: str, key: Key, value: Any, item: Key, choices: tuple[str, ...] = ()) -> Iterator[Use]:
-    listed = isinstance(value, tuple) and bool(value) and all(isinstance(one, Table) for one in value)
-    if value is not None and value != ():
-        yield Use(place, key, value, item)
+    if value is None or value == ():
+        return
+    yield Use(place, key, value, item)
     if isinstance(value, Table):
         yield from _within(place, key, value, item)
-    elif listed:
-        for one, at in ((one, (*key, f"[{n}]")) for n, one in enumerate(value, start=1)):
-            yield from _within(place, at, one, at)
+    elif isinstance(value, tuple) and all(isinstance(one, Table) for one in value):
+        for at, one in numbered(**{place: value}):
+            yield from _within(place, (*key, at[-1]), one, (*key, at[-1]))
     else:
         for sort in dict.fromkeys(sorts(value)):
             yield Use(f"{place}.{sort}", key, value, item, sort, choices)
@@ -183,17 +183,9 @@ def words(annotation: Any) -> tuple[str, ...]:
 
 
 def refusals(name: str, supports: Supports, tables: Mapping[str, Any], others: Others) -> Iterator[Problem]:
-    """Yield a problem for everything that a case asks for and its system does not support.
+    """Yield a problem for everything that the tables of a case ask for and its system, of this name, does not support.
 
-    Parameters
-    ----------
-    name : str
-        The name of the system.
-    supports : Supports
-    tables : mapping
-        The tables of the case by name.
-    others : callable
-        Returns what each system supports, by name; called only if something is refused.
+    `others` returns what each system supports, by name; it is called only if something is refused.
     """
     uses, refused = [*used(tables)], set[Key]()
     for use in uses:

@@ -18,13 +18,7 @@ SIDES = (*OPTIONS, "far-field")
 def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) -> Iterator[Problem]:
     """Yield the problems; a strange key that another system supports, or that physics forbids, is refused as such.
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-    system : type, optional
-        The system of the case; None for the projection.
-    common : mapping
-        The tables of the projection by name.
+    `common` has the kinds of the tables of the projection, by name.
     """
     if not any(problem.strange for problem in problems):
         yield from problems

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
-from taskflow.cases.language.capabilities import Supports, Use, refusal
+from taskflow.cases.language.capabilities import Supports, Use, refusal, refusals
 from taskflow.cases.language.problems import CaseError, Key, Problem, explained, shown, wrong
 from taskflow.cases.language.table import Table, Text, entry, plain_keys
 from taskflow.cases.tables.projection import PROJECTION as PROJECTION_SUPPORTS
@@ -88,6 +88,11 @@ def name_of(system: Kind | None) -> str:
 def supports() -> dict[str, Supports]:
     """What each system supports, of all packages."""
     return {PROJECTION: PROJECTION_SUPPORTS} | {name: system.supports for name, system in available()[0].items()}
+
+
+def unsupported(tables: Mapping[str, Any], system: Kind | None) -> Iterator[Problem]:
+    """Yield a problem for all that the tables of a case ask for, and its system does not support."""
+    return refusals(name_of(system), supported(system), tables, supports)
 
 
 def system_of(method: Method | None) -> Kind | None:
