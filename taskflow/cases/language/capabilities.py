@@ -1,4 +1,4 @@
-"""What a system of equations can do, declared as dotted places of a case, and the refusal of everything else.
+"""Capabilities of systems of equations, declared as dotted places of a case, and the refusal of everything else.
 
 The places of a case are its tables ("heat"), their keys ("body.rotation"), the sides of a domain by their type
 ("boundaries.wall.temperature"), and kinds of values: a word ("time.scheme.rk3"), "nonzero", "timed" for a value that
@@ -42,7 +42,7 @@ WORD = re.compile(r"[\w-]+")
 
 @dataclass(frozen=True)
 class Supports:
-    """What a system can do.
+    """Capabilities of a system.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Supports:
         below = (supported for name, supported in self._declared.items() if name.startswith(f"{place}."))
         return self.has(place) or any(below)
 
-    def allows(self, use: Use) -> bool:
+    def allows(self, use: Demand) -> bool:
         """Return whether what a case asks for is supported, in part at least."""
         return self.reads(use.place) and (use.sort != TIMED or self.has(TIMED) or not _varies(use.value))
 
@@ -92,6 +92,12 @@ class Supports:
         alike = (words[0], words[-1], len(words))
         parts = ((place.split("."), reason) for place, reason in self.lacks.items())
         return next((reason for of, reason in parts if reason and (of[0], of[-1], len(of)) == alike), None)
+
+    def has_on_sides(self, key: str) -> bool:
+        """Return whether a key is supported on sides of some type."""
+        parts = ((place.split("."), supported) for place, supported in self._declared.items())
+        declared = [supported for (table, *inner), supported in parts if table == "boundaries" and inner[1:] == [key]]
+        return any(declared) if declared else self.has("boundaries") or bool(self.sides)
 
     @property
     def sides(self) -> list[str]:
@@ -108,7 +114,7 @@ Others = Callable[[], Mapping[str, Supports]]
 
 
 @dataclass(frozen=True)
-class Use:
+class Demand:
     """A place that a case asks for: its key, its value, and the item of a list or the side to which it belongs."""
 
     place: str
@@ -126,16 +132,16 @@ class Use:
         return str(problem if self.sort else replace(problem, value=None)).removesuffix(": ")
 
 
-def used(tables: Mapping[str, Any]) -> Iterator[Use]:
+def used(tables: Mapping[str, Any]) -> Iterator[Demand]:
     """Yield every place that a case asks for: what differs from its default, each table before its keys."""
     for name, value in tables.items():
         yield from _used(name, (name,), value, (name,))
 
 
-def _used(place: str, key: Key, value: Any, item: Key, choices: tuple[str, ...] = ()) -> Iterator[Use]:
+def _used(place: str, key: Key, value: Any, item: Key, choices: tuple[str, ...] = ()) -> Iterator[Demand]:
     if value is None or value == ():
         return
-    yield Use(place, key, value, item)
+    yield Demand(place, key, value, item)
     if isinstance(value, Table):
         yield from _within(place, key, value, item)
     elif isinstance(value, tuple) and all(isinstance(one, Table) for one in value):
@@ -143,10 +149,10 @@ def _used(place: str, key: Key, value: Any, item: Key, choices: tuple[str, ...] 
             yield from _within(place, (*key, at[-1]), one, (*key, at[-1]))
     else:
         for sort in dict.fromkeys(sorts(value)):
-            yield Use(f"{place}.{sort}", key, value, item, sort, choices)
+            yield Demand(f"{place}.{sort}", key, value, item, sort, choices)
 
 
-def _within(place: str, key: Key, table: Table, item: Key) -> Iterator[Use]:
+def _within(place: str, key: Key, table: Table, item: Key) -> Iterator[Demand]:
     for name, value in table:
         known, at = type(table).model_fields.get(name), (*key, name)
         if value is None or (known is not None and value == known.get_default()):
@@ -154,7 +160,7 @@ def _within(place: str, key: Key, table: Table, item: Key) -> Iterator[Use]:
         if isinstance(value, Table) and table.each is not None:  # a side
             kind = getattr(value, "type", None)
             if kind is not None:
-                yield Use(f"{place}.{kind}", at, kind, at)
+                yield Demand(f"{place}.{kind}", at, kind, at)
             yield from _within(f"{place}.{kind}" if kind else place, at, value, at)
         elif name != "type" or not place.endswith(f".{value}"):
             yield from _used(f"{place}.{name}", at, value, item, words(known.annotation) if known else ())
@@ -192,7 +198,7 @@ def refusals(name: str, supports: Supports, tables: Mapping[str, Any], others: O
         if not supports.allows(use) and not any(use.key[:n] in refused for n in range(1, len(use.key) + 1)):
             refused.add(use.key)
             yield refusal(name, supports, use, others)
-    found: dict[str, list[Use]] = {}
+    found: dict[str, list[Demand]] = {}
     for use in uses:
         found.setdefault(use.place, []).append(use)
     for (first, second), remedy in supports.apart.items():
@@ -207,7 +213,7 @@ def together(other: str, remedy: str | None = None) -> str:
     return f"not supported together with {other}; {remedy or 'leave one of them out'}"
 
 
-def refusal(name: str, supports: Supports, use: Use, others: Others) -> Problem:
+def refusal(name: str, supports: Supports, use: Demand, others: Others) -> Problem:
     """The problem of a place that a system does not support."""
     if reason := supports.reason(use.place):
         return use.problem(reason)

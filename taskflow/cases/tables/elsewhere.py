@@ -8,11 +8,9 @@ from dataclasses import replace
 from taskflow.cases.language.capabilities import unsupported
 from taskflow.cases.language.problems import Key, Problem
 from taskflow.cases.language.table import Table
-from taskflow.cases.tables.boundaries import OPTIONS
 from taskflow.cases.tables.method import PROJECTION, Kind, available, name_of, supported
 
 Tables = Mapping[str, type[Table]]
-SIDES = (*OPTIONS, "far-field")
 
 
 def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) -> Iterator[Problem]:
@@ -48,8 +46,8 @@ def _tables_with(system: Kind | None, common: Tables, keys: Key) -> Iterator[typ
         kind, path = kind.each, path[1:]
     if kind is None or tuple(path) not in kind.paths():
         return
-    places = [f"{name}.{side}.{path[0]}" for side in SIDES] if sides else [".".join(words)]
-    if name not in common or any(map(supported(system).reads, places)):
+    theirs = supported(system)
+    if name not in common or (theirs.has_on_sides(path[0]) if sides else theirs.reads(".".join(words))):
         yield kind
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
-from taskflow.cases.language.capabilities import Supports, Use, refusal, refusals
+from taskflow.cases.language.capabilities import Demand, Supports, refusal, refusals
 from taskflow.cases.language.problems import CaseError, Key, Problem, explained, shown, wrong
 from taskflow.cases.language.table import Table, Text, entry, plain_keys
 from taskflow.cases.tables.projection import PROJECTION as PROJECTION_SUPPORTS
@@ -163,7 +163,7 @@ def _read_ones(
     """The tables that a system reads, and a problem for each of the others that is given, sound or not."""
     unread = {key for key in known if not reads(system, key)}
     given = (key for key in known if key in unread and tables.get(key, known[key]) not in (known[key], None, [], ()))
-    problems = [refusal(name, supported(system), Use(key, (key,), tables[key], (key,)), supports) for key in given]
+    problems = [refusal(name, supported(system), Demand(key, (key,), tables[key], (key,)), supports) for key in given]
     return {key: table for key, table in tables.items() if key not in unread}, problems
 
 

@@ -1,4 +1,4 @@
-"""What flows on boxes support: any system of them, and the projection, which a case has if it names no other."""
+"""Capabilities of flows on boxes: of any system of them, and of the projection, which a case has if it names no other."""
 
 from taskflow.cases.language.capabilities import HEAT_ON_SIDES, TIMED, Supports
 
@@ -32,8 +32,8 @@ FLOW = Supports(
 """What a system derived from `FlowSystem` supports, unless it says otherwise."""
 
 PROJECTION = Supports(
-    places=FLOW.places | {
-        "forcing", "pressure", "expressions", "particles", "pictures", "monitor.fields", "time.implicit",
+    places={
+        *FLOW.places, "forcing", "pressure", "expressions", "particles", "pictures", "monitor.fields", "time.implicit",
     },
     lacks={place: reason for place, reason in FLOW.lacks.items() if reason},
     apart={

@@ -12,7 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.values import non_negative, positive, several, unchosen
 from taskflow.cases.language.capabilities import TIMED, Supports
-from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
+from taskflow.cases.language.problems import Key, Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.cases.language.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads
 from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.control import Interval
@@ -87,6 +87,10 @@ class PhaseFluidTable(FluidTable):
     scheme: Annotated[Any, reads(_scheme), WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
         "how momentum is carried: with the mass, by `koren`, or up to a ratio of densities of 10 by others", "koren"
     )
+
+    @classmethod
+    def paths(cls) -> list[Key]:
+        return [("scheme",)]
 
     def written(self) -> dict[str, Any]:
         return {"scheme": self.scheme}
