@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 
 from taskflow.cases.language.capabilities import unsupported
 from taskflow.cases.language.problems import Key, Problem
@@ -24,6 +25,8 @@ def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) 
     others = {name: kind for name, kind in {PROJECTION: None, **available()[0]}.items() if kind is not system}
     found: dict[Key, dict[str, type[Table]]] = {}
     for keys in (problem.keys for problem in problems if problem.strange):
+        if _is_misspelt(system, common, keys):
+            continue
         found[keys] = {name: kind for name, other in others.items() for kind in _tables_with(other, common, keys)}
     for problem in problems:
         reason = supported(system).forbidden(_words(problem.keys)) if problem.strange else None
@@ -38,17 +41,27 @@ def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) 
 
 def _tables_with(system: Kind | None, common: Tables, keys: Key) -> Iterator[type[Table]]:
     """Yield the kind of table in which a system has a key, if it has one, and supports it."""
-    own = {} if system is None else {system.claims: system.table, **system.instead, **system.lists}
-    name, *path = words = _words(keys)
-    kind = own.get(name) or common.get(name)
-    sides = len(path) == 2 and kind is not None and kind.each is not None
-    if sides and kind:
-        kind, path = kind.each, path[1:]
-    if kind is None or tuple(path) not in kind.paths():
+    kind, path = _table_of(system, common, keys)
+    if kind is None or path not in kind.paths():
         return
-    theirs = supported(system)
-    if name not in common or (theirs.has_on_sides(path[0]) if sides else theirs.reads(".".join(words))):
+    name, *inner = words = _words(keys)
+    theirs, on_sides = supported(system), path != (*inner,)
+    if name not in common or (theirs.has_on_sides(path[0]) if on_sides else theirs.reads(".".join(words))):
         yield kind
+
+
+def _table_of(system: Kind | None, common: Tables, keys: Key) -> tuple[type[Table] | None, Key]:
+    """The kind of table of a key, one of sides for those of a side, and the key within it."""
+    own = {} if system is None else {system.claims: system.table, **system.instead, **system.lists}
+    name, *path = _words(keys)
+    kind = own.get(name) or common.get(name)
+    return (kind.each, (*path[1:],)) if kind and kind.each and len(path) == 2 else (kind, (*path,))
+
+
+def _is_misspelt(system: Kind | None, common: Tables, keys: Key) -> bool:
+    """Return whether a key is nearly one that the table of its own system has."""
+    kind, path = _table_of(system, common, keys)
+    return bool(kind and path and get_close_matches(path[-1], [key[-1] for key in kind.paths()], 1, 0.8))
 
 
 def _words(keys: Key) -> Key:

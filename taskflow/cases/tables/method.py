@@ -70,7 +70,7 @@ class Method(Table):
 
 
 def supported(system: Kind | None) -> Supports:
-    """What a system supports, None for the projection."""
+    """The capabilities of a system, None for the projection."""
     return PROJECTION_SUPPORTS if system is None else system.supports
 
 
@@ -86,7 +86,7 @@ def name_of(system: Kind | None) -> str:
 
 
 def supports() -> dict[str, Supports]:
-    """What each system supports, of all packages."""
+    """The capabilities of each system, of all packages."""
     return {PROJECTION: PROJECTION_SUPPORTS} | {name: system.supports for name, system in available()[0].items()}
 
 

@@ -1,4 +1,4 @@
-"""Capabilities of flows on boxes: of any system of them, and of the projection, which a case has if it names no other."""
+"""Capabilities of flows on boxes: of any system of them, and of the projection, a case's own if it names no other."""
 
 from taskflow.cases.language.capabilities import HEAT_ON_SIDES, TIMED, Supports
 
