@@ -178,6 +178,12 @@ def test_case_reference_is_that_of_the_models():
     assert made["updated"](page) == page
 
 
+def test_capabilities_page_is_what_systems_declare():
+    """`python docs/capabilities.py` writes it."""
+    made = runpy.run_path(str(ROOT / "docs" / "capabilities.py"))
+    assert made["updated"]() == made["PAGE"].read_text()
+
+
 def test_command_reference_has_every_command_and_option():
     page = (ROOT / "docs" / "reference" / "command.md").read_text()
     sections = dict(re.findall(r"^## ([\w -]+)\n(.*?)(?=^## |\Z)", page, re.M | re.S))

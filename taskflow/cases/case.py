@@ -13,14 +13,15 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunction
 from taskflow.cases.language.problems import CaseError, Problem, shown
 from taskflow.cases.language.table import Rule, Table, Text, document, entry, optional, table_in
 from taskflow.cases.source import locate, override, read
-from taskflow.cases.tables import exclusions, magnitudes
+from taskflow.cases.tables import magnitudes
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time
+from taskflow.cases.tables.elsewhere import elsewhere
 from taskflow.cases.tables.expressions import Expressions, ForcingTables, inlined, recordable
 from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.machine import Machine
-from taskflow.cases.tables.method import Kind, Method, choose, reads, replacements, system_of
+from taskflow.cases.tables.method import Kind, Method, choose, reads, replacements, system_of, unsupported
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.particles import Particles
@@ -116,8 +117,9 @@ class Case(TableValue):
         tables = {name: t for name, t in tables.items() if reads(system, name) and name not in broken}
         known = tables | dict(_derived(tables, system))
         problems += _contradictions(known, system)
+        problems += unsupported({name: tables[name] for name in tables if name in Case.model_fields}, system)
         if problems:
-            raise CaseError(*problems)
+            raise CaseError(*elsewhere(problems, system, _kinds()))
         for name, table in tables.items():
             values[name] = table.completed(known) if isinstance(table, Table) else table
         super().__init__(**values)
@@ -249,6 +251,11 @@ class Case(TableValue):
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
 
 
+def _kinds() -> dict[str, type[Table]]:
+    """The kinds of tables of the projection, by name."""
+    return {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
+
+
 def _is_read(value: Any, kinds: tuple[type[Table], ...]) -> bool:
     """Return whether a value is a table of one of these kinds, or a list of such tables."""
     listed = isinstance(value, tuple) and value and all(isinstance(item, kinds) for item in value)
@@ -272,11 +279,11 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     at those that a system reads with keys of its own.
     """
     own = {system.claims: system.table, **system.instead} if system else {}
-    kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
+    kinds = _kinds()
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
     rules = chain(*(kind.rules for name, kind in kinds.items() if name not in own))
-    for rule in chain(rules, magnitudes.RULES, exclusions.RULES):
+    for rule in chain(rules, magnitudes.RULES):
         yield from _asked(rule, plain)
     for rule in chain(*(kind.rules for kind in own.values())):
         yield from _asked(rule, known)
@@ -295,7 +302,7 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
     yield "tables", tables
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
-        partly = {key.partition(".")[0] for key in system.accepts}
+        partly = {place.partition(".")[0] for place in system.supports.places}
         needed = {system.claims, *system.instead} | (partly & Case.model_fields.keys())
     if needed <= tables.keys():
         yield "fields", (fields := _fields(tables, system))

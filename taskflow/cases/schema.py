@@ -13,7 +13,7 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import ProfileTable
 from taskflow.cases.language.table import OTHERWISE, REMEDY, Table, written
 from taskflow.cases.tables.initial import Function, Given, GivenState
-from taskflow.cases.tables.method import ALL, SYSTEMS, Kind
+from taskflow.cases.tables.method import SYSTEMS, Kind
 from taskflow.cases.tables.timed import TimeFunction, TimeTable
 from taskflow.cases.timing.schedule import Every
 
@@ -89,8 +89,8 @@ def schema() -> dict[str, Any]:
             mine, other = several if name in system.lists else one, made["properties"].get(name)
             either = other and {"anyOf": [other, mine], "description": other.get("description", one["description"])}
             made["properties"][name] = either or mine
-        whole = ALL | system.accepts  # of others it reads a key at most, and needs none
-        made["required"] = [name for name in made["required"] if name in whole]
+        # of other tables it reads a key at most, and needs none
+        made["required"] = [name for name in made["required"] if name == "boundaries" or system.supports.has(name)]
     return made
 
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from taskflow.cases import Case
+from taskflow.cases.language.capabilities import Supports
+from taskflow.cases.tables.projection import PROJECTION
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
@@ -37,6 +39,7 @@ class ProjectionMeasures(FlowMeasures):
 class Projection(FlowSystem):
     """The system that a case is of where it names no other."""
 
+    supports: ClassVar[Supports] = PROJECTION
     measuring: ClassVar[type[FlowMeasures]] = ProjectionMeasures
     remaps: ClassVar[bool] = True
     fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side

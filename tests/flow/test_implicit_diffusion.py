@@ -231,16 +231,16 @@ def test_order_in_time(along):
 
 @pytest.mark.parametrize(("changes", "line"), [
     ({"time__implicit": ["z", "x"]},
-     'time.implicit = ["z", "x"]: several directions at once are not available in this version; give one, as ["z"]'),
+     'time.implicit = ["z", "x"]: diffusion is implicit along one direction; give one, as ["z"]'),
     ({"time__implicit": ["s"]}, 'time.implicit = ["s"]: give a list with a direction: ["x"], ["y"] or ["z"]'),
     ({"time__implicit": "z"}, 'time.implicit = "z": give a list with a direction: ["x"], ["y"] or ["z"]'),
     ({"time__implicit": ["y"]},
      'time.implicit = ["y"]: y has sides of type periodic; give a direction between walls or slip boundaries, or leave'
      " it out"),
     ({"turbulence": {"model": "wale"}},
-     'time.implicit = ["z"]: not available with turbulence in this version; leave it out, or turbulence'),
+     'time.implicit = ["z"]: not supported together with turbulence; leave one of them out'),
     ({"obstacles": [{"type": "sphere", "centre": [0.5, 0.4, 0.5], "radius": 0.2}], "scalars": []},
-     'time.implicit = ["z"]: not available with obstacles in this version; leave it out, or obstacles'),
+     'time.implicit = ["z"]: not supported together with obstacles; leave one of them out'),
     ({"grid__cells": [8, 5, 1]},
      'time.implicit = ["z"]: there is one cell along it; give grid.cells 2 or more there, or leave it out'),
 ])  # fmt: skip

@@ -5,6 +5,7 @@ from typing import ClassVar
 import pytest
 
 from taskflow.cases import Case
+from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.problems import wrong
 from taskflow.cases.language.table import Positive, Table, entry
 from taskflow.cases.tables import method
@@ -37,17 +38,13 @@ TwoPhase.rules = (_interface_is_resolved, _no_spectra)
 class System:
     """What a case asks of a system."""
 
-    claims, table, sides = "bubbles", TwoPhase, frozenset(("wall",))
-    accepts: ClassVar = frozenset(("scalars", "initial.velocity", "body.gravity", "boundaries.roughness"))
+    claims, table = "bubbles", TwoPhase
+    supports = Supports({"scalars", "initial.velocity", "body.gravity", "boundaries.wall", "boundaries.wall.roughness"})
     lists: ClassVar = {}
     instead: ClassVar = {}
 
     @classmethod
     def derived(cls, tables):
-        yield from ()
-
-    @classmethod
-    def misfits(cls, tables):
         yield from ()
 
     @classmethod
@@ -75,20 +72,24 @@ def test_defaults_follow_from_other_tables(case):
 
 
 WALL = {"type": "wall", "roughness": 0.1}
-UNREAD = 'the model "level set" does not read it; leave it out'
+NOT = 'not supported by the model "level set"; leave it out, or use the model "projection"'
 
 
 @pytest.mark.parametrize(("changes", "lines"), [
     ({"bubbles": {"thickness": 2}}, ["bubbles.thickness = 2.0: give less than the domain is long"]),
     ({"spectra": [{"name": "s", "along": "x"}]}, ['spectra = "s": the interface has none; leave them out']),
-    ({"initial": {"temperature": 1}}, [f"initial.temperature = 1.0: {UNREAD}"]),
-    ({"body": {"gravity": [0, 0, -1], "force": [1, 0, 0]}}, [f"body.force = [1.0, 0.0, 0.0]: {UNREAD}"]),
-    ({"fluid": {"viscosity": 1}}, [f"fluid = {{ viscosity = 1 }}: {UNREAD}"]),
+    ({"initial": {"temperature": 1}}, [f'initial.temperature = 1.0: {NOT} or "artificial-compressibility"']),
+    ({"body": {"gravity": [0, 0, -1], "force": [1, 0, 0]}},
+     [f'body.force = [1.0, 0.0, 0.0]: {NOT} or "artificial-compressibility"']),
+    ({"fluid": {"viscosity": 1}},
+     [f'fluid = {{ viscosity = 1 }}: {NOT} or "two_phase" or "artificial-compressibility"']),
     ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": WALL, "z_max": {"type": "wall", "temperature": 1}}},
-     [f"boundaries.z_max.temperature = 1.0: {UNREAD}"]),
+     [f'boundaries.z_max.temperature = 1.0: {NOT} or "artificial-compressibility"']),
+    ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": WALL,
+                     "z_max": {"type": "wall", "velocity": ["t", 0, 0]}}},
+     ['boundaries.z_max.velocity = ["t", 0.0, 0.0]: not supported by the model "level set"; give what is constant']),
     ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": WALL, "z_max": "slip"}},
-     ['boundaries.z_max = "slip": the model "level set" knows no such side, only periodic, wall; give boundaries.z ='
-      ' "periodic"']),
+     ['boundaries.z_max = "slip": not supported by the model "level set"; give "wall", or boundaries.z = "periodic"']),
 ])  # fmt: skip
 def test_what_it_does_not_read_is_refused(case, changes, lines):
     with pytest.raises(BadInput) as error:

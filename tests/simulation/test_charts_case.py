@@ -1,6 +1,6 @@
 """Cases on charts: what is wrong is told by key, value and remedy, all at once; what is right is written and read back.
 """
-# ruff: noqa: E501, RUF043, SIM117
+# ruff: noqa: E501, SIM117
 
 import tomllib
 
@@ -12,7 +12,7 @@ from taskflow.common.errors import BadInput
 from taskflow.runs.state.setup import SimulationSetup
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case
 
-LATER = "not available on charts in this version; leave it out"
+NOT = 'not supported by the model "artificial-compressibility"; leave it out, or use the model "projection"'
 REAL = {"time": {"steps": 3, "step": 0.1}}
 
 
@@ -65,12 +65,11 @@ def test_a_case_is_read_back_as_it_was_written(tables):
      " give an inflow"),
     ({"boundaries__body": {"type": "wall", "velocity": ["1/x", 0, "log(0-1)"]}},
      'boundaries.body.velocity = ["1/x", 0.0, "log(0-1)"]: '),
-    ({"boundaries__body": {"type": "wall", "roughness": 0.1}}, f"boundaries.body.roughness = 0.1: {LATER}"),
+    ({"boundaries__body": {"type": "wall", "roughness": 0.1}}, f"boundaries.body.roughness = 0.1: {NOT}"),
     ({"boundaries__body": {"type": "wall", "temperature": 1}},
      "boundaries.body.temperature = 1.0: this case has no temperature; add a [heat] table with diffusivity, or leave it out"),
     ({"boundaries__far": {"type": "far-field", "velocity": ["y", 0, 0]}},
-     'boundaries.far.velocity = ["y", 0, 0]: a free stream is the same everywhere, and one that changes in time is not'
-     " available in this version; give three numbers"),
+     'boundaries.far.velocity = ["y", 0.0, 0.0]: a free stream is the same everywhere; give three numbers'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["t", 0, 0]}},
      'boundaries.far.velocity = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["y", 0, 0], "profile": "parabolic"}},
@@ -80,10 +79,9 @@ def test_a_case_is_read_back_as_it_was_written(tables):
      'turbulence = { model = "wale", constant = 0.5, prandtl = 0.85 }: large eddies are followed in real time; leave it'
      " out, or time.steady"),
     ({**REAL, "turbulence": {"model": "smagorinsky"}},
-     'turbulence.damping = "van-driest": not available on charts in this version; give "none", or another model, as'
-     ' "wale"'),
+     'turbulence.damping = "van-driest": not supported by the model "artificial-compressibility"; give "none"'),
     ({**REAL, "boundaries__body": {"type": "wall", "roughness": 0.1}, "turbulence": {"model": "wale"}},
-     f"boundaries.body.roughness = 0.1: {LATER}"),
+     f"boundaries.body.roughness = 0.1: {NOT}"),
     ({"spectra": [{"name": "s", "along": "x"}]},
      'spectra = [{ name = "s", along = "x" }]: it needs a Cartesian grid; leave it out'),
     ({"obstacles": [{"type": "sphere"}]},
@@ -91,8 +89,8 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"pressure": {"solver": "fft"}},
      'pressure = { solver = "fft" }: the pressure is marched with the velocity, by no solver of its own; leave it out'),
     ({"fluid__scheme": "quick"},
-     'fluid.scheme = "quick": the model "artificial-compressibility" does not read it; leave it out'),
-    ({"body": {"rotation": [0, 0, 1]}}, f"body.rotation = [0, 0, 1]: {LATER}"),
+     f'fluid.scheme = "quick": {NOT} or "two_phase"'),
+    ({"body": {"rotation": [0, 0, 1]}}, f"body.rotation = [0, 0, 1]: {NOT}"),
     ({"body": {"force": ["t", 0, 0]}},
      'body.force = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
     # 13, 14, 15
@@ -136,16 +134,15 @@ def test_a_case_is_read_back_as_it_was_written(tables):
      " give sides in its place"),
     ({**REAL, "motion": {}}, "motion: nothing moves; give angle or displacement, or leave the table out"),
     ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": "symmetry"},
-     'boundaries.body = "symmetry": on a grid that moves it is not available in this version; give a wall, or leave motion'
-     " out"),
+     'boundaries.body = "symmetry": not supported together with motion; give a wall, or leave motion out'),
     ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": {"type": "wall", "velocity": ["-y", "x", 0]}},
-     'boundaries.body.velocity = ["-y", "x", 0.0]: walls move with the grid; their own motion is not available in this'
-     " version; leave it out"),
+     'boundaries.body.velocity = ["-y", "x", 0.0]: not supported together with motion; walls move with the grid; leave'
+     " velocity out"),
     ({"statistics": {}},
      "statistics = { start = 0.0, every = { steps = 10 }, order = 2, budget ...: averages are over real time; leave"
      " it out, or time.steady"),
     ({**REAL, "statistics": {"budget": True}},
-     'statistics.budget = true: the model "artificial-compressibility" does not read it; leave it out'),
+     f"statistics.budget = true: {NOT}"),
     ({**REAL, "statistics": {"fields": ["u", "p"]}},
      'statistics.fields = ["u", "p"]: give all of u, v and w, or none of them'),
     ({**REAL, "statistics": {"fields": ["nu_t"]}}, 'statistics.fields = ["nu_t"]: '),
@@ -167,8 +164,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"machine__cuts": {"3": [1, 1, 1]}},
      'machine.cuts."3" = [1, 1, 1]: there is no such chart; they have the numbers 1 to 2'),
     # 24
-    ({"boundaries__far": "outflow"}, "boundaries.far.pressure: missing; a convective outflow is not available on charts in"
-                                     " this version; give 0"),
+    ({"boundaries__far": "outflow"}, "boundaries.far.pressure: missing; give the pressure there, such as 0"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(changes, line):
     lines = problems(**changes)
@@ -192,11 +188,12 @@ def test_a_pressure_point_lies_in_the_grid():
                      " 1.0, 1.0]; give a point in it"]  # fmt: skip
 
 
+CHARTS = 'not supported by the model "projection"; leave it out, or use the model "artificial-compressibility"'
+
+
 @pytest.mark.parametrize(("changes", "line"), [
-    ({"shape": "box"}, 'grid.shape = "box": body-fitted cells need [method] with type = "artificial-compressibility"; give'
-                       " that, or leave it out"),
-    ({"file": "wing.xyz"}, 'grid.file = "wing.xyz": body-fitted cells need [method] with type ='
-                           ' "artificial-compressibility"; give that, or leave it out'),
+    ({"shape": "box"}, f'grid.shape = "box": {CHARTS}'),
+    ({"file": "wing.xyz"}, f'grid.file = "wing.xyz": {CHARTS}'),
 ])  # fmt: skip
 def test_a_projection_has_no_charts(changes, line):
     """Nor does it say that those lack the keys of a box."""
@@ -206,13 +203,13 @@ def test_a_projection_has_no_charts(changes, line):
         with pytest.raises(BadInput) as error:
             Case(grid=grid, **tables)
         assert str(error.value).splitlines() == [line]
-    with pytest.raises(BadInput, match='method.march = "rk4": it needs type = "artificial-compressibility"'):
+    with pytest.raises(BadInput, match=f'method.march = "rk4": {CHARTS}'):
         Case(grid=box, method={"march": "rk4"}, **tables)
 
 
 def test_functions_are_not_for_charts():
     assert problems(initial={"velocity": [np.sin, 0, 0]}) == [
-        'initial.velocity = "numpy.sin": functions of Python are not available on charts in this version; give an'
+        'initial.velocity = ["numpy.sin", 0.0, 0.0]: not supported by the model "artificial-compressibility"; give an'
         " expression in x, y, z"
     ]
 
@@ -240,7 +237,7 @@ def test_blocks_find_pieces():
 def test_scalars_are_given_on_sides_by_their_names():
     faces = {"bdy": {"value": 1}, "body": {"flux": 1}, "ends": {"value": 1}, "far": {"flux": 2}}
     assert problems(scalars=[{"name": "dye", "diffusivity": 0, "boundaries": faces, "source": 1}]) == [
-        f"scalars[1].source = 1: {LATER}",
+        f'scalars[1].source = 1: {NOT} or "two_phase"',
     ]
     assert problems(scalars=[{"name": "dye", "diffusivity": 0, "boundaries": faces}]) == [
         'scalars[1].boundaries.bdy = { value = 1.0 }: the grid has no such side; did you mean "body"?',

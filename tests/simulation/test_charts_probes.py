@@ -108,8 +108,7 @@ def test_a_point_lies_in_the_first_of_its_cells():
     ({"probes": [{**WAKE, "every": 0.5}]},
      "probes[1].every = { time = 0.5 }: a steady run counts steps; give { steps = n }"),
     (changed(PITCHING, probes=[WAKE]),
-     'probes[1].name = "wake": points that stay while the grid moves are not available in this version; leave it out,'
-     " or motion"),
+     'probes = [{ name = "wake"'),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(tables, line):
     with pytest.raises(BadInput) as refused:

@@ -163,8 +163,8 @@ BODY = [{"type": "box", "low": [0.4, 0, 0.3], "high": [0.7, 0.3, 0.7]}]
     ({"probes": [{"name": "Q", "points": [[0, 0, 0]]}]}, 'probes[1].name = "Q": something in the store'),
     ({"monitor": {"fields": ["u"]}}, 'monitor.fields = "u": the log has means of [[expressions]] and Q'),
     ({"spectra": [{"name": "s", "along": "y", "fields": ["Q"]}]}, 'this case has no field "Q"'),
-    ({"output": {"fields": ["Q"]}, "obstacles": BODY}, 'output.fields = "Q": not available around obstacles'),
-    ({"monitor": {"fields": ["Q"]}, "obstacles": BODY}, 'monitor.fields = "Q": not available around obstacles'),
+    ({"output": {"fields": ["Q"]}, "obstacles": BODY}, 'output.fields = "Q": not supported together with obstacles'),
+    ({"monitor": {"fields": ["Q"]}, "obstacles": BODY}, 'monitor.fields = "Q": not supported together with obstacles'),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_key(tables, told):
     with pytest.raises(BadInput) as caught:
@@ -247,7 +247,7 @@ def test_a_run_goes_on_with_other_expressions(tmp_path):
 
 
 def test_other_models_do_not_read_them():
-    later = 'not available with the model "two_phase" in this version; leave it out'
+    later = 'not supported by the model "two_phase"; leave it out, or use the model "projection"'
     for key, value, told in [
         ("expressions", [FLUX], later),
         ("output.fields", ["ww = w*w"], later), ("output.fields", ["Q"], 'this case has no field "Q"'),

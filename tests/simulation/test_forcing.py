@@ -70,15 +70,15 @@ def test_a_scalar_with_the_name_of_a_coordinate_is_in_no_expression():
 
 def test_a_budget_has_no_term_for_forces():
     case({"on": "dust", "expression": "1"}, statistics={"budget": True})
-    with pytest.raises(BadInput, match="budget = true: not available with forcing of u, v or w in this version"):
+    with pytest.raises(BadInput, match=r"budget = true: not supported together with forcing\[1\].on = "):
         case({"on": "v", "expression": "-v"}, statistics={"budget": True})
-    with pytest.raises(BadInput, match=r"budget = true: not available with a body\.force that changes in time"):
+    with pytest.raises(BadInput, match=r"budget = true: not supported together with body\.force = "):
         case(statistics={"budget": True}, body={"force": ["sin(t)", 0, 0]})
 
 
 def test_another_model_does_not_read_it():
     waves = tf.Case.load(EXAMPLES / "capillary_wave.toml")
-    told = r'^forcing = .*: not available with the model "two_phase" in this version; leave it out$'
+    told = r'^forcing = .*: not supported by the model "two_phase"; leave it out, or use the model "projection"$'
     with pytest.raises(BadInput, match=told):
         waves.replace(forcing=[{"on": "u", "expression": "1"}])
 

@@ -97,12 +97,12 @@ def test_what_is_wrong_is_told_with_its_key(values, words):
 def test_what_is_not_there_yet_is_refused():
     with pytest.raises(BadInput, match=r"particles\[1\].every: missing; give how often"):
         case({"name": "d", "points": POINTS})
-    with pytest.raises(BadInput, match=r'bodies.treatment = "immersed": particles are not available around immersed'):
+    with pytest.raises(BadInput, match='treatment = "immersed": not supported together with particles; give "flagged"'):
         case(DYE, obstacles=BODIES, bodies={"treatment": "immersed"})
     with pytest.raises(BadInput, match=r"time.cfl = 1.2: around obstacles the particles dye pass one face"):
         case(DYE, obstacles=BODIES, time={"steps": 9, "cfl": 1.2, "scheme": "rk3"})
     charts = tf.Case.load(EXAMPLES / "bearing.toml")
-    with pytest.raises(BadInput, match='not available with the model "artificial-compressibility" in this version'):
+    with pytest.raises(BadInput, match='not supported by the model "artificial-compressibility"'):
         charts.replace(particles=[{"name": "d", "points": [[0, 0, 0]], "every": 1}])
     with pytest.raises(BadInput, match=r'particles\[2\].name = "dye": something in the store'):
         case(DYE, DYE)

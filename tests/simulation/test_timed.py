@@ -1,7 +1,6 @@
 """Numbers of a case that change in time: read, refused, the same as numbers where they are constant, gone on with."""
 
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from taskflow.flow.grid import StaggeredGrid
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.interactive.setting import settings
 from taskflow.runs.state.setup import SimulationSetup
-from taskflow.systems.base.system import System
 from taskflow.systems.base.timed import largest, times
 from taskflow.systems.initial.inflow import largest_on_wall
 from tests.flows import compute
@@ -154,11 +152,12 @@ def test_without_an_end_numbers_count_up_to_a_time_that_no_step_passes():
     ({"time__steps": 6, "lid": "SHORT"}, "short.csv: a value is needed at time 0.0"),
     ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),
     ({"lid": "GAP"}, "gap.csv: line 3 is ',3'"),
-    ({"turbulence": {"model": "smagorinsky"}, "lid": "t"}, "turbulence.damping = .*z_max.* not available"),
-    ({"turbulence": {"model": "wale"}, "lid": "x"}, r"boundaries.z_max.velocity = .*not available with \[turbulence\]"),
-    ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"scalars\[2\].boundaries.z_max.flux = .* not available with"),
+    ({"turbulence": {"model": "smagorinsky"}, "lid": "t"},
+     r'turbulence.damping = .*not supported together with boundaries.z_max.velocity.*; give "none"'),
+    ({"turbulence": {"model": "wale"}, "lid": "x"}, r"z_max.velocity = .*not supported together with turbulence"),
+    ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"z_max.flux = .* not supported together with turbulence"),
     ({"body": {"rotation": [0, 0, "t"], "geostrophic_wind": [1, 0, 0]}},
-     "body.geostrophic_wind = .*not available in this version beside a rotation that changes in time"),
+     "body.geostrophic_wind = .*not supported together with body.rotation = "),
     ({"rate": "x*t"}, "rate = .*the same everywhere, in this version"),
     ({"spin": "log(t)"}, r"body.rotation\[2\]: 'log\(t\)' is not finite at time 0"),
     ({"body__bulk_velocity": {"y": 1.0}, "force": "t"}, "give 0 for body.force along y"),
@@ -171,13 +170,6 @@ def test_bad_input_is_told(tmp_path, changes, message):
     changes = {key: files.get(value, value) if isinstance(value, str) else value for key, value in changes.items()}
     with pytest.raises(BadInput, match=message):
         SimulationSetup(moved(**{**NUMBERS, **changes}), (1, 1, 1)).system.check()
-
-
-def test_models_that_know_nothing_of_it_say_so():
-    """A system of another package that has walls, and is no flow."""
-    system = SimpleNamespace(sim=SimpleNamespace(case=moved(**{**NUMBERS, "hot": "t"})))
-    with pytest.raises(BadInput, match=r"x_min\.temperature: what changes in time is not available with this model"):
-        System.timed.func(system)
 
 
 @pytest.mark.slow
@@ -212,7 +204,7 @@ def test_fields_on_walls_that_are_constant_are_numbers():
 
 
 def test_two_phases_have_no_fields_on_walls():
-    with pytest.raises(BadInput, match=r"z_max.velocity = .*not available with the model \"two_phase\""):
+    with pytest.raises(BadInput, match=r"z_max.velocity = .*not supported .*\"two_phase\"; give expressions of t"):
         two_phases.case(boundaries={"z_max": {"type": "wall", "velocity": [0.0, "x", 0.0]}})
 
 

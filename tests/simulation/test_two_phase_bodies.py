@@ -221,9 +221,9 @@ def test_its_steps_are_proved(pressure):
 
 @pytest.mark.parametrize(("tables", "words"), [
     ({"bodies": {"treatment": "immersed"}},
-     r'bodies.treatment = "immersed": not available with two phases .*; give "flagged", or leave it out'),
+     r'bodies.treatment = "immersed": not supported by the model "two_phase"; give "flagged"'),
     ({"obstacles": [{**JET["obstacles"][0], "temperature": 1}]},
-     r"obstacles\[1\].temperature = 1.0: two phases carry no heat in this version; leave it out"),
+     r"obstacles\[1\].temperature = 1.0: not supported by the model .two_phase.; leave it out"),
     ({"pressure": {"forcing": 2}}, r'pressure.forcing = 2: of solver = "fft": others know where bodies are; leave it'),
     ({"pressure": {"solver": "fft"}, "two_phase": {**JET["two_phase"], "density": [2, 2]}},
      r'pressure.solver = "fft": its equation does not know the faces of bodies; give "multigrid", or leave it out'),

@@ -105,7 +105,7 @@ def test_a_jet_has_the_same_bits_on_blocks_and_after_a_stop(tmp_path, pressure, 
     ({"x_min": {"type": "inflow", "velocity": [1, 0, 0]}}, r"boundaries.x_min.phase: missing; give the phase"),
     ({"x_min": {"type": "inflow", "velocity": [1, 0, 0], "phase": 3}}, r"boundaries.x_min.phase = 3: give 1 or 2"),
     ({"z_min": {"type": "wall", "phase": 1}}, r"boundaries.z_min.phase = 1: a wall boundary has none"),
-    ({"x_max": {"type": "outflow", "pressure": "advected"}}, r'boundaries.x_max.pressure = "advected": not available'),
+    ({"x_max": {"type": "outflow", "pressure": "advected"}}, r'boundaries.x_max.pressure = "advected": not supported'),
 ])  # fmt: skip
 def test_bad_sides_are_told_with_key_value_and_remedy(sides, words):
     with pytest.raises(tf.BadInput, match=words):

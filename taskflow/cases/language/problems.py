@@ -22,13 +22,19 @@ NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] t
 class Problem:
     """One thing to correct: key from the outermost table inwards, what to do, and the value as text if there is one.
 
-    `unknown`: there is no such key; `message` then says nothing yet about which one was meant.
+    `unknown`: there is no such key; `message` then says nothing yet about which one was meant. `strange`: the table of
+    its system has no such key, another one may have it.
     """
 
     keys: Key
     message: str
     value: str | None = None
     unknown: bool = False
+    strange: bool = False
+
+    @property
+    def is_missing(self) -> bool:
+        return self.value is None and self.message.startswith("missing")
 
     def within(self, outer: Iterable[str]) -> "Problem":
         return replace(self, keys=(*outer, *self.keys))

@@ -87,7 +87,7 @@ class Table(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     rules: ClassVar[tuple[Rule, ...]] = ()
-    refused: ClassVar[Mapping[str, str]] = {}  # keys of other tables of this name, each with its remedy
+    each: ClassVar[type["Table"] | None] = None  # the table under each name, in a table whose keys are names of sides
     within: ClassVar[str] = "table."  # how keys begin, seen from the case
     offers: ClassVar[tuple[str, ...]] = ()  # names for users besides the keys
     brief: ClassVar[str | None] = None  # the key whose value alone may stand for the table
@@ -182,10 +182,8 @@ class Table(BaseModel):
                 yield from (problem.within([key, *place]) for problem in problems)
             elif item["type"] == "missing":
                 yield missing(key, cls._said(key, REMEDY) or "give it")
-            elif item["type"] == "extra_forbidden" and key in cls.refused and not place:
-                yield wrong(key, value, cls.refused[key])
             elif item["type"] == "extra_forbidden":
-                yield Problem((key,), "there is no such key", shown(value), unknown=True)
+                yield Problem((key,), "there is no such key", shown(value), unknown=True, strange=True)
             elif item["type"] == "literal_error":
                 choices = re.findall(r"'(.*?)'", expected := item["ctx"]["expected"])
                 yield wrong(key, value, unchosen(value, choices) if choices else f"give {expected}")

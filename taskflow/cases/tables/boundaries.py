@@ -11,17 +11,8 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import ProfileTable
 from taskflow.cases.formulas.values import checked, saying, text, word_or
 from taskflow.cases.language.problems import CaseError, Problem, exclusive, missing, present, wrong
-from taskflow.cases.language.table import (
-    NonNegative,
-    Number,
-    Positive,
-    Table,
-    Vector,
-    entry,
-    optional,
-    reads,
-    written,
-)
+from taskflow.cases.language.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
+from taskflow.cases.tables.control import Time
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.kinds import Kind, SideTable, kind_of
 from taskflow.cases.tables.timed import Value, Values, of_time, three_values
@@ -29,7 +20,6 @@ from taskflow.cases.tables.timed import value as read
 from taskflow.common.errors import BadInput
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-CONTACT_ANGLE = "not available in this version: interfaces meet walls and bodies at 90 degrees; leave it out"
 
 
 class LogLawTable(Table):
@@ -72,7 +62,6 @@ class Boundary(SideTable):
     """One side of a box, with the options of its type."""
 
     charts: ClassVar[bool] = False
-    refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
     type: Any = entry("see above")
     velocity: Annotated[Values | None, reads(three_values)] = optional(
         "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time), also expressions of x, y"
@@ -140,6 +129,8 @@ BOTH, NEEDED = "the pair of sides is periodic", "required unless the pair is per
 
 class Boundaries(Table):
     """A pair of periodic sides, or two sides of their own, in each direction."""
+
+    each: ClassVar[type[Table] | None] = Boundary
 
     x: Pair = optional(BOTH)
     x_min: Side = optional(ONE, otherwise=NEEDED)
@@ -263,4 +254,19 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong((*key, "table"), table.source, f"{face} has one {name}; leave the column {name} out")
 
 
-Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side, _values_may_vary)
+def _lines_end_at_walls(boundaries: Boundaries, grid: GridTable, time: Time) -> Iterator[Problem]:
+    """Implicit diffusion solves along lines of cells from wall to wall."""
+    for axis in time.implicit or ():
+        sides = [boundaries.sides.get(f"{axis}_{end}") for end in ("min", "max")]
+        if others := {"periodic" if side is None else side.type for side in sides if not side or side.kind.permeable}:
+            sort = f"{axis} has sides of type {' and '.join(sorted(others))}"
+            remedy = f"{sort}; give a direction between walls or slip boundaries, or leave it out"
+            yield wrong(("time", "implicit"), [axis], remedy)
+        elif grid.cells[AXES.index(axis)] < 2:
+            remedy = "there is one cell along it; give grid.cells 2 or more there, or leave it out"
+            yield wrong(("time", "implicit"), [axis], remedy)
+
+
+Boundaries.rules = (
+    _walls_have_room, _outflow_is_determined, _inflow_fits_its_side, _values_may_vary, _lines_end_at_walls,
+)  # fmt: skip

@@ -58,7 +58,7 @@ def _direction(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list | tuple) or not all(name in ("x", "y", "z") for name in value):
         raise BadInput('give a list with a direction: ["x"], ["y"] or ["z"]')
     if len(value) > 1:
-        raise BadInput('several directions at once are not available in this version; give one, as ["z"]')
+        raise BadInput('diffusion is implicit along one direction; give one, as ["z"]')
     return tuple(value)
 
 

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 
 from taskflow.cases.formulas.field_expression import FieldExpression
 from taskflow.cases.formulas.values import text
+from taskflow.cases.language.capabilities import together
 from taskflow.cases.language.problems import NEEDS, Key, Problem, names_differ, numbered, present, wrong
 from taskflow.cases.language.table import Table, Text, entry, optional, reads
 from taskflow.cases.tables.control import MonitorTable, Output
 from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.obstacles import Obstacles
-from taskflow.cases.tables.physics import Forcing, Heat
+from taskflow.cases.tables.physics import Heat
 from taskflow.cases.tables.probes import Planes, Probes
 from taskflow.cases.tables.scalars import Corners, Scalars, scalar_name
 from taskflow.cases.tables.statistics import StatisticsTable
-from taskflow.cases.tables.timed import changes
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE
@@ -120,20 +120,7 @@ def _boxes_hold_something(grid: GridTable, staggered: StaggeredGrid, forcing: Fo
             yield wrong((*key, "box"), table.box, f"no {where}, where {table.on} lives, is in it; give a larger one")
 
 
-def _budgets_know_the_forces(
-    statistics: StatisticsTable | None, forcing: ForcingTables, body: Forcing
-) -> Iterator[Problem]:
-    """A force that is not the same at all times does work on what fluctuates."""
-    if statistics is None or not statistics.budget:
-        return
-    forced = {"forcing of u, v or w": any(table.on in FACE for table in forcing),
-              "a body.force that changes in time": changes(*body.force)}  # fmt: skip
-    for what in (what for what, acts in forced.items() if acts):
-        remedy = f"not available with {what} in this version, whose work it has no term for; leave it out"
-        yield wrong(("statistics", "budget"), True, remedy)
-
-
-ForcingTable.rules = (_forces_can_be_read, _boxes_hold_something, _budgets_know_the_forces)
+ForcingTable.rules = (_forces_can_be_read, _boxes_hold_something)
 
 
 class ExpressionTable(Table):
@@ -232,8 +219,8 @@ def _no_bodies_are_in_q(
 ) -> Iterator[Problem]:  # fmt: skip
     for key, names in recorded(output, statistics, probes, planes, monitor) if obstacles else ():
         if Q in names and Q not in fields:
-            remedy = "not available around obstacles in this version; leave it out: ds.flow.q_criterion() computes it"
-            yield wrong(key, Q, remedy)
+            remedy = "leave it out: ds.flow.q_criterion() computes it"
+            yield wrong(key, Q, together("obstacles", remedy))
 
 
 ExpressionTable.rules = (_expressions_can_be_read, _logged_ones_are_expressions, _no_bodies_are_in_q)

@@ -3,10 +3,10 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, ValidationError, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from taskflow.cases.formulas.values import checked, number, positive, three
 from taskflow.cases.language.problems import Key, Problem, exclusive, missing, present, shown, wrong
@@ -112,13 +112,8 @@ class Stretching(Table):
     z: Spacing | None = optional(ALONG, otherwise=EQUAL)
 
 
-ON_CHARTS = 'body-fitted cells need [method] with type = "artificial-compressibility"; give that, or leave it out'
-
-
 class GridTable(Table):
     """A box of cells."""
-
-    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("shape", "file", "map", "scale", "sides"), ON_CHARTS)
 
     cells: WholeVector = entry(
         "how many cells, along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"
@@ -130,12 +125,6 @@ class GridTable(Table):
     stretching: Stretching | None = optional(
         "how wide cells are along `x`, `y` or `z`; see below", otherwise="all cells are equal"
     )
-
-    @classmethod
-    def _collected(cls, error: ValidationError) -> Iterator[Problem]:
-        problems = list(super()._collected(error))
-        charted = any(problem.message == ON_CHARTS for problem in problems)  # a box has cells and lengths, these do not
-        yield from (problem for problem in problems if not (charted and problem.message.startswith("missing")))
 
     def staggered(self, periodic: Flags) -> StaggeredGrid:
         """Cells and places. Needs `stretching.*.faces` that fit."""

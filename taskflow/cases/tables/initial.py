@@ -31,6 +31,8 @@ TAKES = "three arrays, x, y and z, and returns one like them"
 class Function(NamedFunction):
     """A function f(x, y, z) of arrays that broadcast."""
 
+    sort = "function"
+
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
         return field_values(self.called(x, y, z, takes=TAKES), (x, y, z), f"the function {self.source}")
@@ -41,6 +43,7 @@ class Given:
     """The values of a field as an array [z, y, x], given in code; a file can only name it."""
 
     values: np.ndarray
+    sort = "array"
 
     @property
     def source(self) -> str:

@@ -6,30 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
+from taskflow.cases.language.capabilities import Demand, Supports, refusal, refusals
 from taskflow.cases.language.problems import CaseError, Key, Problem, explained, shown, wrong
-from taskflow.cases.language.table import Table, Text, entry, plain_keys, written
-from taskflow.cases.tables.boundaries import Boundaries
-from taskflow.cases.tables.timed import placed
+from taskflow.cases.language.table import Table, Text, entry, plain_keys
+from taskflow.cases.tables.projection import PROJECTION as PROJECTION_SUPPORTS
 from taskflow.common.registry import Registry
 
 PROJECTION = "projection"
 METHOD = "method"  # what a system claims whose own keys are those of [method]
-ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
-    "statistics", "spectra", "probes", "planes", "isosurfaces",
-}  # fmt: skip
-"""The tables that every system has."""
-COMPRESSIBILITY = (
-    "compressibility", "reference_speed", "flux", "reconstruction", "limiter", "damping", "march", "cfl", "steps",
-    "stall", "pressure_at", "linear", "inner",
-)  # fmt: skip
-"""The keys of [method] that artificial compressibility has."""
-LATER = frozenset(("forcing", "expressions", "particles", "monitor.fields", "time.implicit"))
-"""The tables and keys of the projection that make sense for others, too."""
-PARTS = frozenset(("grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields")) | {
-    f"boundaries.{option}"
-    for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
-}
-"""The keys of these that a system reads only where it accepts them."""
 
 
 class SystemType(Protocol):
@@ -37,21 +21,13 @@ class SystemType(Protocol):
 
     claims: ClassVar[str]
     table: ClassVar[type[Table]]
-    accepts: ClassVar[frozenset[str]] = frozenset()
-    sides: ClassVar[frozenset[str] | None] = frozenset()
+    supports: ClassVar[Supports] = Supports()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
     instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
 
     @classmethod
-    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        """Problems with what it reads in another way than the projection, in the tables of a case as they are given."""
-        yield from ()
-
-    @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables of a case as they are given, with defaults of the system in place of those of the projection, and
-        without what only `misfits` looks at.
-        """
+        """The tables of a case as they are given, with defaults of the system in place of those of the projection."""
         return dict(tables)
 
     @classmethod
@@ -90,10 +66,6 @@ def replacements() -> tuple[type[Table], ...]:
 class Method(Table):
     """Which equations are solved."""
 
-    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        COMPRESSIBILITY, 'it needs type = "artificial-compressibility"; give that, or leave it out'
-    )
-
     type: Text = entry(
         "`projection`, an incompressible fluid on a Cartesian grid; `artificial-compressibility`, on body-fitted cells;"
         " or a [model of your own](../howto/own_model.md)",
@@ -101,14 +73,31 @@ class Method(Table):
     )
 
 
-def reads(system: Kind | None, table: str, key: str | None = None) -> bool:
-    """Return whether a system, None for the projection, reads a table, in part at least, or a key of it."""
-    if system is None:
-        return True
-    whole = table in ALL or table in system.accepts or table == system.claims or table in system.lists
-    if key is None:
-        return whole or any(name.startswith(f"{table}.") for name in system.accepts)
-    return f"{table}.{key}" in system.accepts or (whole and f"{table}.{key}" not in PARTS)
+def supported(system: Kind | None) -> Supports:
+    """The capabilities of a system, None for the projection."""
+    return PROJECTION_SUPPORTS if system is None else system.supports
+
+
+def reads(system: Kind | None, table: str) -> bool:
+    """Return whether a system, None for the projection, reads a table, in part at least."""
+    own = system is not None and (table == system.claims or table in system.lists)
+    return own or supported(system).reads(table)
+
+
+def name_of(system: Kind | None) -> str:
+    """The name of a system that has been found, None for the projection."""
+    return PROJECTION if system is None else next(name for name, kind in SYSTEMS.loaded.items() if kind is system)
+
+
+def supports() -> dict[str, Supports]:
+    """The capabilities of each system, of all packages."""
+    systems, _ = SYSTEMS.available()
+    return {PROJECTION: PROJECTION_SUPPORTS} | {name: system.supports for name, system in systems.items()}
+
+
+def unsupported(tables: Mapping[str, Any], system: Kind | None) -> Iterator[Problem]:
+    """Yield a problem for all that the tables of a case ask for, and its system does not support."""
+    return refusals(name_of(system), supported(system), tables, supports)
 
 
 def system_of(method: Method | None) -> Kind | None:
@@ -131,7 +120,7 @@ def choose(
     if method in ({}, {"type": PROJECTION}, Method()):
         values = {**values, "method": None}
     if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
-        return None, dict(values), []
+        return None, *_read_ones(None, PROJECTION, values, known)
     systems, broken = SYSTEMS.available()
     claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
     _spelled(values, [table for table in strange if table not in dict(claims)], systems, known)
@@ -141,21 +130,23 @@ def choose(
         lists = {key: system.claims for system in systems.values() for key in system.lists if key in strange}
         add = "of a case with a table [{}]; add that, or leave it out"
         problems += [wrong(key, values[key], add.format(owner)) for key, owner in lists.items()]
-        return None, {key: value for key, value in values.items() if key not in lists}, problems
+        values, more = _read_ones(None, PROJECTION, values, known)
+        return None, {key: value for key, value in values.items() if key not in lists}, problems + more
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
     if systems[name].claims in known and systems[name].claims != METHOD:
         words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
-    problems += system.misfits(tables)
-    tables = system.prepared(tables)
+    tables, unread = _read_ones(system, name, system.prepared(tables), known)
     if system.claims != METHOD:
         tables[METHOD] = Method(type=name)
     for key, kind in {system.claims: system.table, **system.instead}.items():
         own = tables.pop(key, {})
+        if isinstance(own, Table) and not isinstance(own, kind):
+            own = {name: getattr(own, name) for name in own.model_fields_set}
         if isinstance(own, Mapping | kind):
-            for table in _read(own, kind, (key,), problems):
+            for table in _read(_possible(own, key, system, problems), kind, (key,), problems):
                 tables[key] = table
         else:
             problems.append(wrong(key, own, "give a table"))
@@ -168,10 +159,26 @@ def choose(
         tables[key] = tuple(table for n, item in numbers for table in _read(item, kind, (key, f"[{n}]"), problems))
         if len(tables[key]) < len(items):  # rules would give the others new numbers
             del tables[key]
-    for key, default in known.items():
-        if not reads(system, key) and tables.pop(key, default) != default:
-            problems.append(wrong(key, values[key], _unread_words(name, key)))
-    return system, tables, problems
+    return system, tables, problems + unread
+
+
+def _read_ones(
+    system: Kind | None, name: str, tables: Mapping[str, Any], known: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Problem]]:  # fmt: skip
+    """The tables that a system reads, and a problem for each of the others that is given, sound or not."""
+    unread = {key for key in known if not reads(system, key)}
+    given = (key for key in known if key in unread and tables.get(key, known[key]) not in (known[key], None, [], ()))
+    problems = [refusal(name, supported(system), Demand(key, (key,), tables[key], (key,)), supports) for key in given]
+    return {key: table for key, table in tables.items() if key not in unread}, problems
+
+
+def _possible(own: Any, table: str, system: Kind, problems: list[Problem]) -> Any:
+    """A table without the keys that its system says are impossible; each is added to the problems."""
+    if not isinstance(own, Mapping):
+        return own
+    reasons = {key: system.supports.lacks.get(f"{table}.{key}") for key in own}
+    problems += (wrong((table, f"{key}"), own[key], reason) for key, reason in reasons.items() if reason)
+    return {key: value for key, value in own.items() if not reasons[key]}
 
 
 def _read(value: Any, kind: type[Table], key: Key, problems: list[Problem]) -> Iterator[Table]:
@@ -214,47 +221,3 @@ def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -
     if close:
         return f"there is no such model; did you mean {shown(close[0])}?"
     return f"there is no such model; give one of {', '.join(map(shown, names))}, or install the package that has it"
-
-
-def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[Problem]:
-    system = system_of(method)
-    for face, side in boundaries.sides.items():
-        if method is None or system is None:
-            if side.phase is not None:
-                remedy = "one fluid has no phases; leave it out, or give a table [two_phase]"
-                yield wrong(("boundaries", face, "phase"), written(side.phase), remedy)
-        elif system.sides is not None and side.type not in system.sides:
-            axis, types = face[0], ", ".join(sorted(system.sides | {"periodic"}))
-            remedy = f'the model "{method.type}" knows no such side, only {types}; give boundaries.{axis} = "periodic"'
-            yield wrong(("boundaries", face), side.type, remedy)
-        else:
-            yield from _unread(method, "boundaries", side, ("boundaries", face))
-            if side.pressure not in (None, "advected", 0.0):
-                remedy = f'only 0 is available with the model "{method.type}" in this version; give that'
-                yield wrong(("boundaries", face, "pressure"), written(side.pressure), remedy)
-            if not side.kind.permeable and placed(*(side.velocity or ())):
-                remedy = f'not available with the model "{method.type}" in this version; give expressions of t alone'
-                yield wrong(("boundaries", face, "velocity"), written(side.velocity), remedy)
-
-
-def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Problem]:
-    """The keys of a table under a key that have a value, and that the system does not read."""
-    for inner, info in type(table).model_fields.items():
-        value = getattr(table, inner)
-        if value != info.default and not reads(system_of(method), name, inner):
-            yield wrong((*key, inner), written(value), _unread_words(method.type, f"{name}.{inner}"))
-
-
-def _unread_words(model: str, key: str) -> str:
-    if key in LATER:
-        return f'not available with the model "{model}" in this version; leave it out'
-    return f'the model "{model}" does not read it; leave it out'
-
-
-def keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, table in tables.items():
-        if method is not None and isinstance(table, Table):
-            yield from _unread(method, name, table, (name,))
-
-
-Method.rules = (_sides_are_known, keys_are_read)

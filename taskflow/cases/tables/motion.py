@@ -11,9 +11,8 @@ import numpy as np
 
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.motion import dual, of_time, steepest
-from taskflow.cases.language.problems import Problem, present, wrong
+from taskflow.cases.language.problems import Problem, present
 from taskflow.cases.language.table import Table, Vector, entry, reads
-from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.initial import NumberOrExpression, VectorExpression, vector_expression
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import Chart, MultiBlockGrid
@@ -138,12 +137,3 @@ def _at(value: NumberOrExpression, key: str, time: float) -> float:
         return float(value(0.0, 0.0, 0.0, time))
     except BadInput:
         raise BadInput(f"motion.{key}: {value.source!r} is not finite at time {time:g}; give one that is") from None
-
-
-def _cells_are_body_fitted(motion: GridMotion | None, grid: GridTable) -> Iterator[Problem]:
-    if motion is not None:
-        remedy = 'a grid that moves needs method.type = "artificial-compressibility"; leave it out'
-        yield wrong("motion", motion.written(), remedy)
-
-
-GridMotion.rules = (_cells_are_body_fitted,)

@@ -11,8 +11,7 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.motion import RigidMotion, of_time
 from taskflow.cases.formulas.values import checked, number, several, three
 from taskflow.cases.language.problems import Problem, missing, numbered, present, wrong
-from taskflow.cases.language.table import Number, Positive, Table, Text, Vector, entry, optional, reads, written
-from taskflow.cases.tables.boundaries import Boundaries
+from taskflow.cases.language.table import Number, Positive, Table, Text, Vector, entry, optional, reads
 from taskflow.cases.tables.initial import Profile, profile
 from taskflow.cases.tables.physics import NO_HEAT, Heat
 from taskflow.cases.tables.pressure import PressureTable
@@ -44,17 +43,11 @@ _displacement = three(of_time, "three numbers or expressions of t")
 class BodyTurn(Table):
     """The angle of a body that turns about one axis."""
 
-    least = missing("z", "give x, y or z, the angle about it in radians")
+    alternatives = ((("x", "y", "z"), missing("z", "give x, y or z, the angle about it in radians")),)
 
     x: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
     y: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
     z: Annotated[Expression | None, reads(of_time)] = optional(ANGLE)
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        yield from super().conflicts(values)
-        for key in present(values, "x", "y", "z")[1:]:
-            yield wrong(key, values[key], "turns about more than one axis are not available in this version; give one")
 
 
 class BodyMotion(Table):
@@ -184,8 +177,6 @@ class Obstacle(ShapeTable, BodyName):
             yield wrong("moment_about", values["moment_about"], "moments are of bodies with a name; give it one")
         if values.get("motion") is not None and values.get("name") is None:
             yield wrong("motion", values["motion"], "bodies that move have names; give it a name")
-        if values.get("motion") is not None and kind == "heights":
-            yield wrong("motion", values["motion"], "heights that move are not available in this version; leave it out")
 
 
 Obstacles = tuple[Obstacle, ...]
@@ -221,13 +212,26 @@ def _options_are_for_obstacles(
         yield wrong(("bodies", "treatment"), bodies.treatment, NO_OBSTACLES)
 
 
-def _sides_press_on_no_bodies(boundaries: Boundaries, obstacles: Obstacles) -> Iterator[Problem]:
-    for face, side in boundaries.sides.items():
-        if obstacles and side.pressure not in (None, "advected", 0.0):
-            remedy = "not available with obstacles in this version; give 0"
-            yield wrong(("boundaries", face, "pressure"), written(side.pressure), remedy)
+def _motions_are_of_immersed_bodies(bodies: BodyTreatment, obstacles: Obstacles) -> Iterator[Problem]:
+    motions: dict[str | None, BodyMotion] = {}
+    for key, obstacle in numbered(obstacles=obstacles):
+        if obstacle.motion is None:
+            continue
+        at, motion = (*key, "motion"), obstacle.motion.written()
+        if bodies.treatment != "immersed":
+            yield wrong(at, motion, 'stair steps that move make the pressure jump; give bodies.treatment = "immersed"')
+        if motions.setdefault(obstacle.name, obstacle.motion) != obstacle.motion:
+            remedy = f'another part of "{obstacle.name}" moves otherwise; give the parts of one name one motion'
+            yield wrong(at, motion, remedy)
+
+
+def _motions_know_their_faces(pressure: PressureTable, obstacles: Obstacles) -> Iterator[Problem]:
+    if pressure.solver == "fft" and any(obstacle.motion for obstacle in obstacles):
+        remedy = 'it does not know the faces of bodies that move; give "multigrid"'
+        yield wrong(("pressure", "solver"), pressure.solver, remedy)
 
 
 Obstacle.rules = (
-    _obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles, _sides_press_on_no_bodies,
+    _obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles, _motions_are_of_immersed_bodies,
+    _motions_know_their_faces,
 )  # fmt: skip

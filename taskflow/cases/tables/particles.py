@@ -167,10 +167,7 @@ def _bodies_are_whole_cells(
     obstacles: Obstacles, bodies: BodyTreatment, time: Time, particles: Particles
 ) -> Iterator[Problem]:
     for table in particles[:1] if obstacles else ():
-        if bodies.treatment != "flagged":
-            remedy = "particles are not available around immersed bodies in this version"
-            yield wrong(("bodies", "treatment"), bodies.treatment, f'{remedy}; give "flagged", or leave them out')
-        elif time.cfl is not None and time.cfl > 1:
+        if bodies.treatment == "flagged" and time.cfl is not None and time.cfl > 1:
             remedy = f"around obstacles the particles {table.name} pass one face of cells in a step; give at most 1"
             yield wrong(("time", "cfl"), time.cfl, remedy)
 

@@ -22,8 +22,8 @@ from taskflow.cases.language.table import (
 from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.initial import Initial
-from taskflow.cases.tables.scalars import RELEASED, Scalars, Sources, TransportScheme, sources_are_inside
-from taskflow.cases.tables.timed import Values, changes, placed, three_of_time
+from taskflow.cases.tables.scalars import RELEASED, Sources, TransportScheme, sources_are_inside
+from taskflow.cases.tables.timed import Values, three_of_time
 from taskflow.common.registry import Unusable, named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.closures import CLOSURES, Closure
@@ -263,41 +263,12 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Pr
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
-def _walls_in_time_are_smooth(boundaries: Boundaries, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
-    """The law of the wall, and the damping at walls, know numbers."""
-    damped = turbulence is not None and turbulence.damping == "van-driest"
-    for face, side in boundaries.sides.items():
-        if not side.kind.solid:
-            continue
-        parts = (*(side.velocity or ()), side.temperature, side.heat_flux, side.outside_temperature)
-        if side.roughness is not None and changes(*parts):
-            remedy = "not available in this version beside what changes in time; give numbers there, or leave it out"
-            yield wrong(("boundaries", face, "roughness"), side.roughness, remedy)
-        elif turbulence is not None and placed(*(side.velocity or ())):
-            remedy = "fields on walls are not available with [turbulence] in this version; give numbers"
-            yield wrong(("boundaries", face, "velocity"), written(side.velocity), remedy)
-        elif damped and changes(*(side.velocity or ())):
-            remedy = "damping at a wall whose velocity changes in time is not available in this version; give none"
-            yield wrong(("turbulence", "damping"), "van-driest", f"boundaries.{face}: {remedy}")
-
-
-def _fluxes_in_time_are_laminar(scalars: Scalars, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
-    for n, scalar in enumerate(scalars if turbulence is not None else (), start=1):
-        for face, side in scalar.boundaries:
-            if side is not None and changes(side.flux):
-                remedy = "a flux that changes in time is not available with [turbulence] in this version; give a number"
-                yield wrong(("scalars", f"[{n}]", "boundaries", face, "flux"), written(side.flux), remedy)
-
-
 def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
     if any(body.geostrophic_wind) and not any(body.rotation):
         remedy = "without rotation no Coriolis force balances it; give body.rotation, or leave it out"
-        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
-    elif any(body.geostrophic_wind) and changes(*body.rotation):
-        remedy = "not available in this version beside a rotation that changes in time; give body.force in place of it"
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
 Heat.rules = (heat_is_on, _tables_have_heat, _background_is_central, _sources_of_heat_are_inside)
 Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
-TurbulenceTable.rules = (_rough_walls_are_resolved, _walls_in_time_are_smooth, _fluxes_in_time_are_laminar)
+TurbulenceTable.rules = (_rough_walls_are_resolved,)

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Annotated, Any
 
 from taskflow.cases.formulas.values import checked, number, several, whole
+from taskflow.cases.language.capabilities import together
 from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, wrong
 from taskflow.cases.language.table import Number, Text, Truth, Vector, entry, optional, reads
 from taskflow.cases.tables.control import Interval
@@ -106,8 +107,8 @@ def _colours_are_there(pictures: Pictures) -> Iterator[Problem]:
 def _no_bodies_are_in_q(fields: tuple[str, ...], pictures: Pictures, obstacles: Obstacles) -> Iterator[Problem]:
     for key, picture in numbered(pictures=pictures) if obstacles and Q not in fields else ():
         if Q in picture.fields:
-            remedy = "not available around obstacles in this version; give another field"
-            yield wrong((*key, "isosurface" if picture.isosurface == Q else "field"), Q, remedy)
+            at = (*key, "isosurface" if picture.isosurface == Q else "field")
+            yield wrong(at, Q, together("obstacles", "give another field"))
 
 
 PictureTable.rules = (

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from taskflow.cases.formulas.values import checked, number, text, three, whole
-from taskflow.cases.language.problems import Key, Problem, exclusive, missing, numbered, present, unknown_fields, wrong
+from taskflow.cases.language.problems import Key, Problem, missing, numbered, unknown_fields, wrong
 from taskflow.cases.language.table import Number, Table, Text, Vector, entry, optional, reads
 from taskflow.cases.tables.control import EVERYTHING, FieldNames, Interval
 from taskflow.cases.tables.grid import AXES, GridTable
-from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.physics import Heat
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.timing.schedule import Every
@@ -41,7 +40,6 @@ def _points(value: object) -> tuple[tuple[float, float, float], ...]:
 GroupName = Annotated[str, reads(checked(text, lambda name: bool(_NAME.fullmatch(name)), NAMED))]
 PointList = Annotated[tuple[Vector, ...] | None, reads(_points)]
 OFTEN = "as `output.every`; cuts no step. Time 0 is always there"
-ON_CHARTS = ("side", "chart", "i", "j", "k")  # the keys of planes there
 FACES_AT = "a plane through the whole domain, along one of them; the nearest faces are taken"
 PLACE = "where the plane is, along one of them; the nearest layer of cells is recorded"
 
@@ -107,15 +105,10 @@ class Across(Grouped):
 class PlaneTable(Across):
     """A layer of cells."""
 
-    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(ON_CHARTS, "it is of body-fitted cells; give x, y or z")
+    alternatives = ((AXES, missing("z", "give x, y or z: where the plane is")),)
 
     every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
-
-    @classmethod
-    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        needed = None if present(values, *ON_CHARTS) else missing("z", "give x, y or z: where the plane is")
-        return exclusive(values, *AXES, needed=needed)
 
 
 Probes = tuple[Probe, ...]
@@ -189,7 +182,7 @@ def _boxes_have_cells(staggered: StaggeredGrid, surfaces: Surfaces) -> Iterator[
 
 
 def _isosurfaces_are_of_what_is_carried(
-    heat: Heat | None, scalars: Scalars, obstacles: Obstacles, isosurfaces: Isosurfaces
+    heat: Heat | None, scalars: Scalars, isosurfaces: Isosurfaces
 ) -> Iterator[Problem]:
     carried = (*(("T",) if heat else ()), *(scalar.name for scalar in scalars))
     for table, surface in numbered(isosurfaces=isosurfaces):
@@ -197,8 +190,6 @@ def _isosurfaces_are_of_what_is_carried(
         if surface.field not in carried:
             choice = f"give {' or '.join(carried)}" if carried else "this case has neither heat nor scalars"
             yield wrong(key, surface.field, f"a surface is of T or a scalar; {choice}")
-        elif obstacles:
-            yield wrong(key, surface.field, "not available around obstacles in this version; leave isosurfaces out")
 
 
 Probe.rules = (

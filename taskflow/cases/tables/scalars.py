@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.values import checked, number, several, text, three
@@ -85,6 +85,8 @@ SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradien
 
 class ScalarBoundaries(Table):
     """The conditions on the sides."""
+
+    each: ClassVar[type[Table] | None] = ScalarFace
 
     x_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
     x_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)

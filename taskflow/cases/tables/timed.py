@@ -10,6 +10,7 @@ import numpy as np
 from taskflow.cases.formulas.expression import COORDINATES, TIME, Expression, NamedFunction, compiled, field_values
 from taskflow.cases.formulas.profile_table import BESIDE, TableFile
 from taskflow.cases.formulas.values import number, saying, three
+from taskflow.cases.language.capabilities import TIMED
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 
@@ -24,6 +25,7 @@ class TimeTable(TableFile):
     """
 
     varies = True
+    sort = TIMED
 
     def __post_init__(self) -> None:
         assert self._columns
@@ -74,6 +76,7 @@ class TimeFunction(NamedFunction):
     """A function f(t) of a number, at an inflow f(x, y, z, t) of arrays. It travels to the blocks by value."""
 
     varies = True
+    sort = TIMED
 
     def __reduce__(self) -> tuple[Any, ...]:
         from taskflow.runtime.cluster.jobs import Pickled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -48,8 +48,6 @@ class CflRamp(Table):
 
 class Linear(Table):
     """How the linear equations of an outer iteration are solved."""
-
-    refused: ClassVar[Mapping[str, str]] = {"lag": "the matrix is made anew in every outer iteration; leave it out"}
 
     solver: Literal["gmres", "correction"] = entry(
         "`gmres`, with the exact derivative of the residual, or `correction` with the matrix of first order alone",

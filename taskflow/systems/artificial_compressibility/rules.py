@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
+from taskflow.cases.language.capabilities import together
 from taskflow.cases.language.problems import Problem, numbered, wrong
-from taskflow.cases.language.table import Table, written
+from taskflow.cases.language.table import Rule, Table, written
 from taskflow.cases.tables.charts.machine import ChartMachine
-from taskflow.cases.tables.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides
+from taskflow.cases.tables.charts.physics import ChartForcing, scalars_have_names, scalars_have_sides
 from taskflow.cases.tables.charts.probes import ChartPlanes, groups_differ, planes_have_cells, points_lie_in_cells
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output
 from taskflow.cases.tables.initial import Function, Given, Initial
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes
-from taskflow.cases.tables.method import keys_are_read
 from taskflow.cases.tables.motion import GridMotion, placed
 from taskflow.cases.tables.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.cases.tables.pictures import Pictures
@@ -30,14 +30,6 @@ from taskflow.systems.artificial_compressibility.checks import numbers_can_be_co
 from taskflow.systems.artificial_compressibility.given import reference_speed
 from taskflow.systems.artificial_compressibility.tables import ChartTime, CompressibilityMethod
 
-CARTESIAN = "it needs a Cartesian grid; leave it out"
-TABLES: Mapping[str, str] = {
-    "obstacles": "bodies are sides of body-fitted grids; leave it out",
-    "bodies": "bodies are sides of body-fitted grids; leave it out",
-    "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
-    "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
-}  # fmt: skip
-"""Tables that others have, each with its remedy."""
 LEAST = 1e-5  # residual in single precision
 
 
@@ -88,9 +80,6 @@ def _averages_are_of_real_time(time: ChartTime, statistics: StatisticsTable | No
 
 def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
     yield from _needs_real_time("turbulence", turbulence, time, "large eddies are followed in real time")
-    if turbulence is not None and turbulence.damping == "van-driest":
-        remedy = 'not available on charts in this version; give "none", or another model, as "wale"'
-        yield wrong(("turbulence", "damping"), turbulence.damping, remedy)
 
 
 def _motion_is_possible(
@@ -111,11 +100,7 @@ def _motion_is_possible(
     for name, side in boundaries.sides.items():
         across = level and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
         if side.kind.symmetric and not across:
-            remedy = "on a grid that moves it is not available in this version; give a wall, or leave motion out"
-            yield wrong(("boundaries", name), side.written(), remedy)
-        if side.kind.solid and side.velocity != (0.0, 0.0, 0.0):
-            remedy = "walls move with the grid; their own motion is not available in this version; leave it out"
-            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+            yield wrong(("boundaries", name), side.written(), together("motion", "give a wall, or leave motion out"))
 
 
 def _periods_are_kept(motion: GridMotion, charts: MultiBlockGrid) -> Iterator[Problem]:
@@ -153,7 +138,7 @@ def _speed_is_known(
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
-    if any(_starts_by_formulas(initial)) or not charts.sides.keys() <= boundaries.sides.keys():
+    if not _starts_by_formulas(initial) or not charts.sides.keys() <= boundaries.sides.keys():
         return  # who misses a side says it
     try:
         speed = reference_speed(placed(charts, motion), boundaries, initial, heat, body)
@@ -166,12 +151,9 @@ def _speed_is_known(
         yield wrong(("method", "reference_speed"), "auto", f"the largest speed is {speed:.3g}; {lost}; {REMEDY}")
 
 
-def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
-    for name in ("velocity", "temperature"):
-        values = getattr(initial, name)
-        for value in values if isinstance(values, tuple) else (values,):
-            if isinstance(value, Function | Given):
-                yield wrong(("initial", name), value.source, FORMULA)
+def _starts_by_formulas(initial: Initial) -> bool:
+    """Return whether the initial fields are known at any point."""
+    return not any(isinstance(value, Function | Given) for value in (*initial.velocity, initial.temperature))
 
 
 def _pictures_cut_the_grid(
@@ -211,9 +193,9 @@ def _thin_charts_are_flat(charts: MultiBlockGrid) -> Iterator[Problem]:
                 )
 
 
-CompressibilityMethod.rules = (
-    scalars_have_names, scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
-    keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
+RULES: tuple[Rule, ...] = (
+    scalars_have_names, scalars_have_sides, _thin_charts_are_flat, heat_is_on,
+    _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
     points_lie_in_cells, planes_have_cells, groups_differ, numbers_can_be_computed,

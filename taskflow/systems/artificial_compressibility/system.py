@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.cases import Case
 from taskflow.cases.case import all_fields
-from taskflow.cases.language.problems import Problem, wrong
+from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.charts.grid import ChartGrid, made
 from taskflow.cases.tables.charts.machine import ChartMachine
@@ -46,8 +46,8 @@ from taskflow.systems.artificial_compressibility.residuals import (
     InnerCriterion,
     ResidualCriterion,
 )
-from taskflow.systems.artificial_compressibility.rules import TABLES
-from taskflow.systems.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
+from taskflow.systems.artificial_compressibility.rules import RULES
+from taskflow.systems.artificial_compressibility.tables import SUPPORTS, ChartTime, CompressibilityMethod
 from taskflow.systems.base.flow import WORDS
 from taskflow.systems.base.given import GivenRanges
 from taskflow.systems.base.onset import AROUND_BODIES
@@ -57,6 +57,8 @@ from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.system import System
 from taskflow.systems.initial.fields import initial_profiles
+
+CompressibilityMethod.rules = RULES
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,20 +71,10 @@ class CompressibilitySystem(System):
         "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime, "machine": ChartMachine,
     }  # fmt: skip
     lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar, "planes": ChartPlane}
-    accepts: ClassVar[frozenset[str]] = ACCEPTS
+    supports: ClassVar[Supports] = SUPPORTS
     fewest: ClassVar[int] = 12
     remaps: ClassVar[bool] = True
     words: ClassVar[Mapping[str, str]] = WORDS
-
-    @classmethod
-    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        for name, remedy in TABLES.items():
-            if (value := tables.get(name)) not in (None, (), []):
-                yield wrong(name, value, remedy)
-
-    @classmethod
-    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: table for name, table in tables.items() if name not in TABLES}
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:

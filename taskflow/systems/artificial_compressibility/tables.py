@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from taskflow.cases.formulas.values import positive, saying, share, word_or
+from taskflow.cases.language.capabilities import HEAT_ON_SIDES, TIMED, Supports
 from taskflow.cases.language.problems import Problem, exclusive, missing, present, wrong
 from taskflow.cases.language.table import (
     NonNegative,
@@ -34,11 +35,40 @@ from taskflow.systems.artificial_compressibility.implicit import CflRamp, Linear
 NAME = "artificial-compressibility"
 OUTER_PATIENCE = 200  # outer iterations
 IN_REAL_TIME = 1e6  # the CFL number of outer iterations
-ACCEPTS = frozenset((
-    "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
-    "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature", "initial.source",
-    "initial.time",
-))  # fmt: skip
+WITH_THE_GRID = "walls move with the grid; leave velocity out"
+CARTESIAN = "it needs a Cartesian grid; leave it out"
+SIDES = "bodies are sides of body-fitted grids; leave it out"
+LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
+SUPPORTS = Supports(
+    places=HEAT_ON_SIDES | {
+        "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
+        "boundaries", "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature",
+        "initial.source", "initial.time", "grid.stretching", TIMED,
+    },
+    lacks={
+        "obstacles": SIDES, "bodies": SIDES,
+        "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
+        "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
+        "planes.x": LAYER, "planes.y": LAYER, "planes.z": LAYER,
+        "time.diffusion": "method.cfl bounds pseudo-time, and real time has no such bound; leave it out",
+        "time.capillary": "one fluid has no capillary waves; leave it out",
+        "time.scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; leave it out",
+        "method.linear.lag": "the matrix is made again in every outer iteration; leave it out",
+        "boundaries.inflow.phase": "one fluid has no phases; leave it out",
+        "boundaries.far-field.velocity.timed": "a free stream is the same everywhere; give three numbers",
+        "initial.velocity.function": None, "initial.velocity.array": None,
+        "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
+        "turbulence.damping.van-driest": None, "boundaries.outflow.pressure.advected": None,
+        "boundaries.outflow.pressure.timed": None, "boundaries.wall.temperature.timed": None,
+        "boundaries.wall.heat_flux.timed": None, "boundaries.wall.outside_temperature.timed": None,
+        "boundaries.inflow.temperature.timed": None, "scalars.boundaries.flux.timed": None,
+    },
+    apart={
+        ("probes", "motion"): None,
+        ("boundaries.wall.velocity.nonzero", "motion"): WITH_THE_GRID,
+        ("boundaries.wall.velocity.timed", "motion"): WITH_THE_GRID,
+    },
+)  # fmt: skip
 LEFT = "the residual over that at the beginning of the step"
 STEADY = "time.steady marches to the steady state, without real time; leave one of them out"
 
@@ -66,12 +96,6 @@ def _steady(value: object) -> float:
 
 class ChartTime(Table):
     """How far to march: to the steady state, or in real time."""
-
-    refused: ClassVar[Mapping[str, str]] = {
-        "diffusion": "method.cfl bounds pseudo-time, and real time has no such bound; leave it out",
-        "capillary": "one fluid has no capillary waves; leave it out",
-        "scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; leave it out",
-    }  # fmt: skip
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = optional(
         "march to the steady state: the residual at which the run ends as `steady`, of each equation the root mean"

@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 
 from taskflow.cases.case import all_fields
 from taskflow.cases.formulas.noise import SPECTRA, RandomVelocity
+from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.tables.grid import narrowest
 from taskflow.cases.tables.magnitudes import Magnitudes
+from taskflow.cases.tables.projection import FLOW
 from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
@@ -41,11 +43,6 @@ from taskflow.systems.initial.fields import initial_profiles, largest
 from taskflow.systems.initial.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
 from taskflow.systems.records.series import Integral, geometry, sides
 
-FLOW_TABLES = frozenset((
-    "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces", "grid.stretching",
-    "time.scheme", "statistics.budget", "boundaries.temperature", "boundaries.heat_flux", "boundaries.heat_transfer",
-    "boundaries.outside_temperature", "boundaries.roughness",
-))  # fmt: skip
 WORDS = {
     "u": "velocity along x",
     "v": "velocity along y",
@@ -111,12 +108,11 @@ class FlowMeasures:
 
 @dataclass(frozen=True, eq=False)
 class FlowSystem(System):
-    """A flow with all that a case can give it: its `model` takes the arguments in `physics`. A system that reads less
-    has `accepts` and `sides` of its own.
+    """A flow with all that a case can give it: its `model` takes the arguments in `physics`. A system that does less
+    declares its own `supports`.
     """
 
-    accepts: ClassVar[frozenset[str]] = FLOW_TABLES
-    sides: ClassVar[frozenset[str] | None] = None
+    supports: ClassVar[Supports] = FLOW
     words: ClassVar[Mapping[str, str]] = WORDS
     measuring: ClassVar[type[FlowMeasures]] = FlowMeasures
 

@@ -14,7 +14,6 @@ from taskflow.cases.tables.method import SystemType
 from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.cases.timing.steady import Settled, SteadyCriterion
 from taskflow.common.caching import cached_property
-from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
@@ -31,7 +30,7 @@ from taskflow.systems.base.interfaces import Constants, Entering, Measures
 from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.base.step_cost import StepCost
-from taskflow.systems.base.timed import TimedNumbers, timed_numbers
+from taskflow.systems.base.timed import TimedNumbers
 from taskflow.systems.bodies import Masks, Moving, Surroundings, placement
 from taskflow.systems.initial.fields import extremes
 from taskflow.systems.records.series import Integral
@@ -47,11 +46,9 @@ class System(SystemType, ABC):
     """A system of equations, made of a case. A package registers its class under the name that `method.type` gives.
 
     `table` reads the table `claims` of the case file, whose presence selects the system, into `case.own`. Its `rules`
-    say what goes together with other tables, and its `completed` gives it defaults that follow from them. `accepts` are
-    further tables of the projection that the system reads, or single keys of these, as "initial.velocity"; and of the
-    tables that all systems have the keys that not all read (`method.PARTS`: "grid.stretching",
-    "boundaries.temperature", ...). `sides` are the types of boundaries that it knows. What this class says holds for
-    equations without bodies, inflows and noise.
+    say what goes together with other tables, and its `completed` gives it defaults that follow from them. `supports`
+    declares what else of a case the system can do; everything else is refused. What this class says holds for equations
+    without bodies, inflows and noise.
     """
 
     sim: CaseOnBlocks
@@ -196,10 +193,7 @@ class System(SystemType, ABC):
 
     @cached_property
     def timed(self) -> TimedNumbers:
-        """The numbers that change in time; here none. Raises BadInput where the case gives one."""
-        for number in timed_numbers(self.sim.case):
-            key = number.terms[0].key
-            raise BadInput(f"{key}: what changes in time is not available with this model; give a number")
+        """The numbers that change in time; here none."""
         return TimedNumbers((), ADAMS_BASHFORTH)
 
     @cached_property

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from taskflow.cases import Case
-from taskflow.cases.language.problems import Problem
+from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.initial import Profile
 from taskflow.cases.tables.pressure import untransformed
@@ -46,11 +46,10 @@ from taskflow.systems.two_phase.start import (
 from taskflow.systems.two_phase.tables import (
     FIELDS,
     LAYERS,
+    SUPPORTS,
     PhaseFluidTable,
     PhaseTable,
     TwoPhaseTable,
-    fluid_problems,
-    phase_fluid,
 )
 
 CFL, CAPILLARY = 0.3, 0.7
@@ -126,10 +125,7 @@ class TwoPhaseSystem(FlowSystem):
     """Two phases, selected by the table [two_phase]."""
 
     claims, table = "two_phase", TwoPhaseTable
-    accepts: ClassVar[frozenset[str]] = frozenset((
-        "bodies", "body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise",
-        "initial.source", "initial.time", "obstacles", "particles", "pictures", "pressure", "scalars",
-    ))  # fmt: skip
+    supports: ClassVar[Supports] = SUPPORTS
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
     instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
     thinnest: ClassVar[int] = LAYERS
@@ -140,16 +136,12 @@ class TwoPhaseSystem(FlowSystem):
     fewest: ClassVar[int] = 27
 
     @classmethod
-    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        return fluid_problems(tables.get("fluid", {}))
-
-    @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables with a [fluid] of two phases, and `time.cfl` 0.3 where neither that nor a step is given."""
-        tables, time = {**tables, "fluid": phase_fluid(tables.get("fluid"))}, tables.get("time")
+        """The tables with `time.cfl` 0.3 if neither that nor a step is given."""
+        time = tables.get("time")
         if isinstance(time, Mapping) and time.get("cfl") is None and time.get("step") is None:
             return {**tables, "time": {**time, "cfl": CFL}}
-        return tables
+        return dict(tables)
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:

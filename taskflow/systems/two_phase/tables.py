@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.formulas.values import non_negative, positive, several
-from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
+from taskflow.cases.formulas.values import non_negative, positive, several, unchosen
+from taskflow.cases.language.capabilities import TIMED, Supports
+from taskflow.cases.language.problems import Key, Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.cases.language.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads
-from taskflow.cases.tables.boundaries import CONTACT_ANGLE, Boundaries
+from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.control import Interval
 from taskflow.cases.tables.grid import AXES, GridTable, narrowest
 from taskflow.cases.tables.initial import Profile, profile
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes, lost_numbers
-from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
-from taskflow.cases.tables.particles import Particles
+from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.physics import FluidTable, Forcing
 from taskflow.cases.tables.pressure import PressureTable
 from taskflow.cases.tables.probes import OFTEN, TAKEN, Grouped, Isosurfaces, Planes, Probes
+from taskflow.cases.tables.projection import CONTACT_ANGLE
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.tables.statistics import Spectra
 from taskflow.cases.timing.schedule import Every
@@ -36,6 +37,28 @@ OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields o
 SCHEMES = ("koren", "weno5", "quick", "central")
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 TWO = "give two numbers {}, of phase 1 and of phase 2"
+SUPPORTS = Supports(
+    places={
+        "bodies", "body.gravity", "boundaries", "boundaries.inflow.phase", "fluid.scheme", "initial.velocity",
+        "initial.noise", "initial.source", "initial.time", "obstacles", "particles", "pictures", "pressure", "scalars",
+        TIMED,
+    },
+    lacks={
+        "obstacles.motion": None,
+        "obstacles.temperature": None,
+        "bodies.treatment.immersed": None,
+        "boundaries.wall.velocity.timed.placed": None,
+        "boundaries.outflow.pressure.nonzero": None,
+        "boundaries.outflow.pressure.timed": None,
+        "boundaries.outflow.pressure.advected": None,
+        "boundaries.wall.contact_angle": CONTACT_ANGLE,
+        "two_phase.contact_angle": CONTACT_ANGLE,
+        "fluid.viscosity": "two_phase.viscosity has those of both phases; leave it out",
+        "scalars.scheme.central": 'with two phases a scalar stays within bounds; give "koren", or leave it out',
+        "particles.response_time": "it is of one fluid, and differs between two phases; leave it out: tracers follow"
+        " both",
+    },
+)  # fmt: skip
 LAYERS = 3  # cells on either side that differences of phi reach
 MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
 
@@ -51,51 +74,30 @@ def _initial(value: object) -> Profile | None:
     return profile(value)
 
 
-def _method(value: object) -> str:
-    if value != "levelset":
-        why = "volume of fluid is not available in this version; " if value == "vof" else ""
-        raise BadInput(f'{why}give "levelset"')
-    return "levelset"
+def _scheme(value: object) -> Any:
+    if value not in SCHEMES:
+        raise BadInput(unchosen(value, [*SCHEMES]))
+    return value
 
 
 class PhaseFluidTable(FluidTable):
     """The fluid beside [two_phase], which has the densities and viscosities."""
 
     viscosity: SkipJsonSchema[NonNegative] = 0.0
-    scheme: Annotated[Any, WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
+    scheme: Annotated[Any, reads(_scheme), WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
         "how momentum is carried: with the mass, by `koren`, or up to a ratio of densities of 10 by others", "koren"
     )
+
+    @classmethod
+    def paths(cls) -> list[Key]:
+        return [("scheme",)]
 
     def written(self) -> dict[str, Any]:
         return {"scheme": self.scheme}
 
 
-def phase_fluid(fluid: Any) -> PhaseFluidTable:
-    """The table as it is given, with the default where it has a problem."""
-    scheme = dict(fluid).get("scheme") if isinstance(fluid, Mapping | Table) else None
-    return PhaseFluidTable(scheme=scheme) if scheme in SCHEMES else PhaseFluidTable()
-
-
-def fluid_problems(fluid: Any) -> Iterator[Problem]:
-    """Problems with the table [fluid] beside [two_phase]: it has a scheme alone."""
-    if isinstance(fluid, PhaseFluidTable):
-        return
-    if not isinstance(fluid, Mapping | Table):
-        yield wrong("fluid", fluid, "give a table with scheme, or leave it out")
-        return
-    for name, value in dict(fluid).items():
-        if name == "viscosity":
-            yield wrong(("fluid", name), value, "two_phase.viscosity has those of both phases; leave it out")
-        elif name != "scheme":
-            yield wrong(("fluid", name), value, "there is no such key with two phases; leave it out")
-        elif value not in SCHEMES:
-            yield wrong(("fluid", name), value, 'give "koren", "weno5", "quick" or "central", or leave it out')
-
-
 class TwoPhaseTable(Table):
     """Two immiscible fluids. Phase 1 fills the cells with positive `initial`, or the `shapes` of phase 1."""
-
-    refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
 
     density: Annotated[tuple[float, float], reads(several(positive, 2, TWO.format("> 0")))] = entry(
         "of phase 1 and of phase 2; one may be 100000 times the other",
@@ -106,7 +108,7 @@ class TwoPhaseTable(Table):
         remedy="give the dynamic viscosities of phase 1 and of phase 2, two numbers >= 0",
     )
     surface_tension: NonNegative = entry("between both phases", 0.0)
-    method: Annotated[Literal["levelset"], reads(_method)] = entry("how the interface is followed", "levelset")
+    method: Literal["levelset"] = entry("how the interface is followed", "levelset")
     initial: Annotated[Profile | None, reads(_initial)] = optional(
         "phase 1 where it is positive, 0 on the interface: an [expression](#initial), which need not be a distance, or"
         " the number 0 or 1, the share of phase 1 everywhere; in Python also a function f(x, y, z)",
@@ -179,9 +181,6 @@ def _scalars_are_carried(scalars: Scalars) -> Iterator[Problem]:
     for key, scalar in numbered(scalars=scalars):
         if OWN.fullmatch(scalar.name):
             yield wrong((*key, "name"), scalar.name, "the model of two phases has a field of this name; give another")
-        if scalar.scheme != "koren":
-            remedy = 'with two phases a scalar stays within bounds; give "koren", or leave it out'
-            yield wrong((*key, "scheme"), scalar.scheme, remedy)
 
 
 def _isosurfaces_are_of_the_interface(isosurfaces: Isosurfaces) -> Iterator[Problem]:
@@ -217,7 +216,7 @@ def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Itera
 def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
     first, second = two_phase.density
     if pressure.solver == "fft" and first != second:
-        remedy = 'its coefficient, 1/density, is variable, which is not available in this version; give "multigrid"'
+        remedy = 'it solves equations with a constant coefficient, and 1/density varies; give "multigrid"'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
     if pressure.solver == "jacobi" and pressure.iterations is not None:
         remedy = "densities jump, and so few sweeps leave most of the divergence; give pressure.tolerance, or another"
@@ -231,40 +230,22 @@ def _phases_enter(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
         if side.kind.enters and side.phase is None:
             remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"
             yield missing("phase", remedy).within(key)
-        if side.pressure == "advected":
-            remedy = "not available with two phases in this version; leave it out, or give 0"
-            yield wrong((*key, "pressure"), side.pressure, remedy)
-        elif side.pressure is not None and falls:
+        if side.pressure not in (None, "advected") and falls:
             remedy = f"the weight of the fluid acts along {falls[0]}, so the pressure changes there; leave it out"
             yield wrong((*key, "pressure"), side.pressure, remedy)
 
 
-def _bodies_are_stair_steps(
-    two_phase: TwoPhaseTable, pressure: PressureTable, bodies: BodyTreatment, obstacles: Obstacles
-) -> Iterator[Problem]:
+def _bodies_have_faces(
+    two_phase: TwoPhaseTable, pressure: PressureTable, obstacles: Obstacles
+) -> Iterator[Problem]:  # fmt: skip
     first, second = two_phase.density
-    if obstacles and bodies.treatment == "immersed":
-        remedy = 'not available with two phases in this version; give "flagged", or leave it out'
-        yield wrong(("bodies", "treatment"), bodies.treatment, remedy)
     if obstacles and pressure.solver == "fft" and first == second:
         remedy = 'its equation does not know the faces of bodies; give "multigrid", or leave it out'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
-    for key, obstacle in numbered(obstacles=obstacles):
-        if obstacle.temperature is not None:
-            remedy = "two phases carry no heat in this version; leave it out"
-            yield wrong((*key, "temperature"), obstacle.temperature, remedy)
-
-
-def _particles_are_massless(two_phase: TwoPhaseTable, particles: Particles) -> Iterator[Problem]:
-    """Drag and buoyancy of one with mass would differ between phases, and jump where it crosses the interface."""
-    for key, table in numbered(particles=particles):
-        if table.response_time is not None:
-            remedy = "it is of one fluid, and differs between two phases; leave it out: tracers follow both"
-            yield wrong((*key, "response_time"), table.response_time, remedy)
 
 
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
-    _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_are_stair_steps,
-    _momentum_is_kept, _numbers_can_be_computed, _scalars_are_carried, _particles_are_massless,
+    _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_have_faces,
+    _momentum_is_kept, _numbers_can_be_computed, _scalars_are_carried,
 )  # fmt: skip

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import ConfigDict, Field
 
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.formulas.values import checked
 from taskflow.cases.language.problems import Problem, missing, numbered, wrong
 from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads
 from taskflow.cases.tables.charts.grid import known_sides
-from taskflow.cases.tables.charts.sides import LATER, ChartSides, FormulaVector
-from taskflow.cases.tables.initial import Function, Profile, VectorExpression, profile, vector_expression
+from taskflow.cases.tables.charts.sides import ChartSides, FormulaVector
+from taskflow.cases.tables.initial import Profile, VectorExpression, profile, vector_expression
 from taskflow.cases.tables.scalars import scalar_name
 from taskflow.common.errors import named
 from taskflow.geometry.grids import MultiBlockGrid
@@ -25,14 +24,10 @@ _OWN = re.compile(
     "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse|pseudo"
     "|continuity|momentum(?:_[xyz])?|heat"
 )  # other fields of the model, and its equations
-FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
-_formula = checked(profile, lambda value: not isinstance(value, Function), FORMULA)
 
 
 class ChartForcing(Table, FormulaVector):
     """Accelerations of the whole fluid."""
-
-    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("rotation", "geostrophic_wind", "bulk_velocity"), LATER)
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
     force: Annotated[VectorExpression, reads(vector_expression)] = entry(
@@ -66,6 +61,7 @@ class ScalarSide(Table):
 class ScalarSides(Table):
     """The sides on which something is given: each a table with `value` or `flux`."""
 
+    each: ClassVar[type[Table] | None] = ScalarSide
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ScalarSide] = Field(init=False)
 
@@ -77,13 +73,11 @@ class ScalarSides(Table):
 class ChartScalar(Table):
     """A field that the flow carries, that diffuses, and that does nothing to the flow."""
 
-    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("source", "sources", "scheme"), LATER)
-
     name: Annotated[str, reads(scalar_name)] = entry(
         "of its field, in `output.fields` and in the store", remedy="give the name of its field"
     )
     diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
-    initial: Annotated[Profile, reads(_formula)] = entry("its values at the start", Expression(0.0), otherwise="0")
+    initial: Annotated[Profile, reads(profile)] = entry("its values at the start", Expression(0.0), otherwise="0")
     boundaries: ScalarSides = entry(
         "tables by the names of sides", ScalarSides(), otherwise="nothing passes walls; 0 enters"
     )

@@ -5,7 +5,7 @@ cells in which the points of [[probes]] lie.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,7 +14,6 @@ from taskflow.cases.language.problems import Problem, exclusive, missing, names_
 from taskflow.cases.language.table import Text, Whole, entry, optional
 from taskflow.cases.tables.charts.grid import known_sides
 from taskflow.cases.tables.control import EVERYTHING, FieldNames, Interval
-from taskflow.cases.tables.grid import AXES
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.probes import TAKEN, Grouped, Probes
 from taskflow.common.point_location import Cell, cells_around, reach
@@ -30,10 +29,6 @@ ACROSS = "beside `chart`, one of them: the number, from 1, of the layer of cells
 
 class ChartPlane(Grouped):
     """The cells beside a side of the grid, or a layer of cells of a chart."""
-
-    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        AXES, "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
-    )
 
     side: Text | None = optional("a side of the grid by its name: the cells beside it, of all charts that have some")
     chart: Whole | None = optional("in place of `side`: a chart by its number from 1, of which a layer is recorded")
@@ -51,7 +46,7 @@ class ChartPlane(Grouped):
             yield from exclusive(values, *INDICES, needed=missing("k", "give i, j or k, the number of a layer from 1"))
         elif present(values, *INDICES):
             yield missing("chart", "give the number of the chart, from 1")
-        elif not present(values, *AXES):
+        else:
             yield missing("side", "give a side of the grid by its name, or a chart and i, j or k")
 
     @property
@@ -91,11 +86,7 @@ def cells_of(grid: MultiBlockGrid, points: Places) -> list[Cell | None]:
 
 
 def points_lie_in_cells(charts: MultiBlockGrid, motion: GridMotion | None, probes: Probes) -> Iterator[Problem]:
-    for table, probe in numbered(probes=probes):
-        if motion is not None:
-            remedy = "points that stay while the grid moves are not available in this version; leave it out, or motion"
-            yield wrong((*table, "name"), probe.name, remedy)
-            continue
+    for table, probe in numbered(probes=probes) if motion is None else ():
         cells = cells_of(charts, probe.places)
         if None in cells:
             low, high = reach(chart.vertices for chart in charts.charts)

@@ -20,7 +20,6 @@ from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
 from taskflow.runtime.regions import triple
 
-LATER = "not available on charts in this version; leave it out"
 AT_REST = (0.0, 0.0, 0.0)
 IN_PLANE = 1e-3  # of the speed of a wall: what may point out of it, where faces are flat and walls are not
 BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
@@ -58,11 +57,6 @@ class ChartSide(SideTable, FormulaVector):
     """One side of a body-fitted grid, with the options of its type."""
 
     charts: ClassVar[bool] = True
-    refused: ClassVar[Mapping[str, str]] = {
-        "roughness": LATER, "log_law": f"{LATER}, and give velocity", "table": f"{LATER}, and give velocity",
-        "phase": "one fluid has no phases; leave it out",
-    }  # fmt: skip
-
     type: Any = entry("see above")
     velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
         "of a `wall`, in its plane, and of what enters at an `inflow`: three numbers, or expressions in x, y and z, in"
@@ -104,12 +98,9 @@ class ChartSide(SideTable, FormulaVector):
         if kind.enters and "velocity" in kind.keys and not present(values, "velocity"):
             yield missing("velocity", "give three numbers or expressions, in the order x, y, z")
         if kind.chosen(values).flux is None:
-            yield missing("pressure", "a convective outflow is not available on charts in this version; give 0")
+            yield missing("pressure", "give the pressure there, such as 0")
         moving = values.get("velocity")
         formulas = isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving)
-        if kind.flux == "far" and formulas:
-            why = "a free stream is the same everywhere, and one that changes in time is not available in this version"
-            yield wrong("velocity", moving, f"{why}; give three numbers")
         if kind.enters and formulas and present(values, "profile"):
             yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
 
@@ -132,6 +123,7 @@ class ChartSide(SideTable, FormulaVector):
 class ChartSides(Table):
     """The sides of the grid, each by its name: a type as text, or a table with `type` and its options."""
 
+    each: ClassVar[type[Table] | None] = ChartSide
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ChartSide] = Field(init=False)
 

@@ -1,0 +1,55 @@
+"""Capabilities of flows on boxes: of any system of them, and of the projection, a case's own if it names no other."""
+
+from taskflow.cases.language.capabilities import HEAT_ON_SIDES, TIMED, Supports
+
+NO_PHASES = "one fluid has no phases; leave it out, or give a table [two_phase]"
+CONTACT_ANGLE = "interfaces meet walls and bodies at 90 degrees; leave it out"
+WORK = "the budget has no term for its work; leave one of them out"
+
+ON_WALLS = ("velocity", "temperature", "heat_flux", "outside_temperature")
+FLOW = Supports(
+    places=HEAT_ON_SIDES | {
+        "boundaries", "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces",
+        "grid.stretching", "time.scheme", "statistics.budget", "boundaries.wall.roughness", TIMED,
+    },
+    lacks={
+        "obstacles.motion": None,
+        "boundaries.wall.velocity.timed.placed": None,
+        "boundaries.outflow.pressure.nonzero": None,
+        "boundaries.outflow.pressure.timed": None,
+        "boundaries.inflow.phase": NO_PHASES,
+        "boundaries.wall.contact_angle": CONTACT_ANGLE,
+    },
+    apart={
+        ("statistics.budget", "body.force.timed"): WORK,
+        ("body.geostrophic_wind", "body.rotation.timed"): "give body.force in place of it",
+        **{("boundaries.wall.roughness", f"boundaries.wall.{key}.timed"): "give numbers there" for key in ON_WALLS},
+        ("turbulence.damping.van-driest", "boundaries.wall.velocity.timed"): 'give "none"',
+        ("scalars.boundaries.flux.timed", "turbulence"): "give a number",
+        ("isosurfaces", "obstacles"): None,
+    },
+)  # fmt: skip
+"""What a system derived from `FlowSystem` supports, unless it says otherwise."""
+
+PROJECTION = Supports(
+    places={
+        *FLOW.places, "forcing", "pressure", "expressions", "particles", "pictures", "monitor.fields", "time.implicit",
+    },
+    lacks={place: reason for place, reason in FLOW.lacks.items() if reason},
+    apart={
+        **FLOW.apart,
+        **{("statistics.budget", f"forcing.on.{velocity}"): WORK for velocity in "uvw"},
+        ("boundaries.wall.velocity.timed.placed", "turbulence"): "give numbers",
+        ("boundaries.outflow.pressure.nonzero", "obstacles"): "give 0",
+        ("boundaries.outflow.pressure.timed", "obstacles"): "give 0",
+        ("bodies.treatment.immersed", "particles"): 'give "flagged", or leave particles out',
+        ("time.scheme", "obstacles.motion"): 'give "ab2"',
+        ("body.bulk_velocity", "obstacles.motion"): None,
+        ("statistics.budget", "obstacles.motion"): None,
+        ("obstacles.motion", "obstacles.type.heights"): None,
+        ("time.implicit", "turbulence"): None,
+        ("time.implicit", "obstacles"): None,
+        ("time.implicit", "body.bulk_velocity"): None,
+    },
+)  # fmt: skip
+"""What the projection supports."""
