@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -15,7 +16,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from taskflow.cli.format import style, tell
-from taskflow.common.errors import BadInput, Interrupted, TaskflowError
+from taskflow.common.errors import IN_PROGRAM, BadInput, Interrupted, TaskflowError
+from taskflow.common.registry import author
 from taskflow.common.units import several
 
 FAILED = TaskflowError.exit_code
@@ -118,10 +120,13 @@ def deafen() -> None:
 
 
 def _kept(error: BaseException) -> str:
-    """Writes the traceback to a file of its own; where that is, in words."""
+    """Write the traceback to a file; return whose fault it shows, in which program, and the path of the file."""
+    trace = "".join(traceback.format_exception(error))
+    theirs, where = author(trace), re.search(rf"{IN_PROGRAM} .*", trace)
+    fault = f"this is a fault of {theirs or 'taskflow'}{f', {where[0]}' if where and theirs else ''}"
     try:
         with tempfile.NamedTemporaryFile("w", prefix="taskflow-", suffix=".txt", delete=False) as file:
-            file.writelines(traceback.format_exception(error))
-        return f"this is a fault of taskflow; please report it with the traceback in {file.name}"
+            file.write(trace)
     except OSError:
-        return "this is a fault of taskflow; taskflow --debug COMMAND ... shows the traceback"
+        return f"{fault}; taskflow --debug COMMAND ... shows the traceback"
+    return f"{fault}; {'see' if theirs else 'please report it with'} the traceback in {file.name}"

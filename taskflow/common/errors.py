@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 from taskflow.common.text import visible
 
+IN_PROGRAM = "in the program"  # begins the note of an error in the code of a program
+
 
 class TaskflowError(Exception):
     """Base class of all errors that taskflow raises on purpose.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from taskflow.common.errors import BadInput
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Kind = TypeVar("Kind")
+
+
+NOUNS = {"taskflow.models": "model", "taskflow.closures": "closure", "taskflow.boundaries": "boundary condition"}
 
 
 class Unusable(BadInput):
@@ -37,6 +42,7 @@ class Registry(Generic[Kind]):
     ) -> None:
         self.group, self.own, self._check = group, dict(own or {}), check
         self._loaded: dict[str, Kind] = {}  # or registered
+        _registries.append(self)
 
     def register(self, name: str, value: Kind) -> None:
         """Add a value in this process, without an entry point.
@@ -104,6 +110,28 @@ class Registry(Generic[Kind]):
         from importlib.metadata import entry_points
 
         return tuple(entry_points(group=self.group))
+
+
+_registries: list[Registry[Any]] = []
+
+
+def author(trace: str) -> str | None:
+    """Return the plug-in in whose code a traceback ends, such as `your model "burgers" (burgers.py, line 9)`.
+
+    The result is None if no frame belongs to a value that another package or a script has registered.
+    """
+    homes = {}
+    for registry in _registries:
+        for name, value in registry.loaded.items():
+            module = sys.modules.get(value.__module__)
+            if name not in registry.own and module is not None and getattr(module, "__file__", None):
+                file = Path(str(module.__file__))
+                homes[file.parent if module.__package__ else file] = f'{NOUNS.get(registry.group, "plug-in")} "{name}"'
+    for path, line in reversed(re.findall(r'File "([^"]+)", line (\d+)', trace)):
+        for home, words in homes.items():
+            if Path(path).is_relative_to(home):
+                return f"your {words} ({Path(path).name}, line {line})"
+    return None
 
 
 def named(value: Any) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from taskflow.common.caching import cached_property
-from taskflow.common.errors import BadInput
+from taskflow.common.errors import IN_PROGRAM, BadInput, TaskflowError
 from taskflow.runtime.tasks.task import Launch
 
 
@@ -235,13 +236,30 @@ def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
     return tuple(_flat(_items(program, after))), after
 
 
+def _located(yields: Iterable[Any], name: str) -> Iterator[Any]:
+    """Yield the items of a program. An error of its own code gets a note that says after which launch it came."""
+    items, place = iter(yields), "before its first launch"
+    while True:
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        except Exception as error:
+            if not isinstance(error, TaskflowError):
+                error.add_note(f"{IN_PROGRAM} {name}, {place}")
+            raise
+        if isinstance(item, Launch):
+            place = f"after the launch of {item.task.name}"
+        yield item
+
+
 def _items(program: Program, roles: Roles) -> _Items:
     """Collect the items of a program, consecutive launches as one list; `roles` become the roles at its end."""
     name, items = called(program), _Items()
     yields = program(roles)
     if not isinstance(yields, Iterable):
         raise BadInput(f"the program {name} returned {yields!r}; it has to yield launches: yield a_task(..., over=box)")
-    for item in yields:
+    for item in _located(yields, name):
         if isinstance(item, Repeat):
             before = dict(roles.key())
             items.append((item, _items(item.body, roles)))

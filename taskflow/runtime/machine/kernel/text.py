@@ -246,7 +246,7 @@ def _complete(task: Task, real: np.dtype) -> str:
     ways = sorted({macro for kind in constants if issubclass(kind, Sweep) for macro in _defines(kind)})
     macros = "".join(f"#define {name}\n" for name in (*present, *ways))
     generated = {"declared.h": declared, **{header: text for header, (_, text) in _functions(task).items()}}
-    return macros + expanded(task.kernel, real, generated, together[0].name, apart)
+    return macros + expanded(task.kernel, real, generated, task.base.name, apart)
 
 
 @contextmanager
@@ -259,7 +259,7 @@ def explained(task: Task) -> Iterator[None]:
         yield
     except KernelError as error:
         together = siblings(task)
-        place = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
+        place = re.search(rf"^{re.escape(task.base.name)}[:(](\d+)", str(error), re.MULTILINE)
         problems = [problem for other in together if (problem := forbidden_write(other))]
         if place is not None and isinstance(task.kernel, str):
             lines = dict(enumerate(task.kernel.split("\n"), start=1))  # what is added behind it has others
