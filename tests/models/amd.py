@@ -8,7 +8,7 @@ W. Rozema, H. J. Bae, P. Moin, R. Verstappen 2015, Phys. Fluids 27, 085107, equa
 
 from dataclasses import dataclass
 
-from taskflow.flow.closures import Closure
+from taskflow.extend import Closure
 
 KERNEL = """
 FN real viscosity(const Closure& model, const Local& q) {

@@ -13,16 +13,24 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import taskflow as tf
-from taskflow.cases.language.table import Positive, Table, entry, reads
-from taskflow.cases.tables.initial import Profile, profile
-from taskflow.cases.timing.schedule import Tick
-from taskflow.flow.grid import StaggeredGrid
-from taskflow.flow.model import Model
-from taskflow.flow.stability import StepLimit
-from taskflow.runtime.regions import Location
-from taskflow.runtime.tasks import Launch, Roles
-from taskflow.systems.base.interfaces import Measures
-from taskflow.systems.base.system import System, moment
+from taskflow.extend import (
+    Launch,
+    Location,
+    Measures,
+    Model,
+    Positive,
+    Profile,
+    Roles,
+    StaggeredGrid,
+    StepLimit,
+    System,
+    Table,
+    Tick,
+    entry,
+    log_line,
+    profile,
+    reads,
+)
 
 
 @dataclass(frozen=True)
@@ -118,7 +126,7 @@ class BurgersMeasures(Measures):
         yield largest(f.q, over=self.model.grid.box, peak="peak")
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        return {**moment(scalars, tick, wall), "peak": scalars["peak"]}
+        return {**log_line(scalars, tick, wall), "peak": scalars["peak"]}
 
 
 class BurgersTable(Table):

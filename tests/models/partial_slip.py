@@ -11,12 +11,23 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 import taskflow as tf
-from taskflow.cases.language.table import NonNegative, Table, entry
-from taskflow.flow.boundaries.collocated import FLOW, INSIDE, METRICS, SPEEDS, CellFields, Condition
-from taskflow.flow.boundaries.condition import BoxSide, GivenValues, Side
-from taskflow.flow.boundaries.wall import Wall
-from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.tasks import Face, Launch
+from taskflow.extend import (
+    FLOW,
+    INSIDE,
+    KERNELS,
+    METRICS,
+    SPEEDS,
+    BoxSide,
+    CellFields,
+    Condition,
+    GivenValues,
+    Launch,
+    NonNegative,
+    Side,
+    Table,
+    Wall,
+    entry,
+)
 
 
 class SlipTable(Table):
@@ -83,5 +94,5 @@ TASK beyond_partial_slip(Range range, InOut p, InOut u, InOut v, InOut w OPTIONA
 
 @tf.task(kernel=KERNEL)
 def beyond_partial_slip(flow: FLOW, T: tf.ReadWrite[INSIDE] | None, metrics: METRICS, speeds: SPEEDS,
-                        *, on: Face, side: Condition) -> None:  # fmt: skip
+                        *, on: tf.Face, side: Condition) -> None:  # fmt: skip
     """Ghost velocity: factor (inside - wall) along the wall, the opposite across it."""

@@ -46,6 +46,7 @@ class Problem:
 
 
 def wrong(key: Key | str, value: Any, message: str) -> Problem:
+    """Return the problem with a key and its value; `message` says why and ends with a remedy."""
     return Problem((key,) if isinstance(key, str) else key, message, shown(value))
 
 

@@ -52,7 +52,7 @@ SYSTEMS: Registry[Kind] = Registry(
 """All systems but the projection, by the names that `method.type` gives."""
 
 
-def register(name: str, system: Kind) -> None:
+def register_model(name: str, system: Kind) -> None:
     """Let `method.type` name a system in this process, without an entry point."""
     SYSTEMS.register(name, system)
 

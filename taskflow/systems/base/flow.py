@@ -36,7 +36,7 @@ from taskflow.systems.base.physics import conditions, physics, sides_described, 
 from taskflow.systems.base.reach import out_of_reach
 from taskflow.systems.base.scales import Scales, advective_rate, peclet, scales
 from taskflow.systems.base.step_cost import StepCost
-from taskflow.systems.base.system import System, moment
+from taskflow.systems.base.system import System, log_line
 from taskflow.systems.base.timed import TimedNumbers, timed_numbers, times
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody
 from taskflow.systems.initial.fields import initial_profiles, largest
@@ -82,7 +82,7 @@ class FlowMeasures:
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
         """The line, `wall` seconds after the first state: see CASE in the reference."""
         model, monitor, cells = self.model, self.monitor, self.model.staggered.box.volume
-        numbers = moment(scalars, tick, wall)
+        numbers = log_line(scalars, tick, wall)
         numbers |= {
             "divergence": scalars["divergence"],
             **self.solved(scalars, tick),

@@ -36,7 +36,7 @@ from taskflow.systems.initial.fields import extremes
 from taskflow.systems.records.series import Integral
 
 
-def moment(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
+def log_line(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
     """The part of a line of the log that all systems have."""
     return {"step": tick.step, "time": tick.time, "dt": tick.dt, "cfl": tick.dt * scalars["rate"], "wall": wall}
 
