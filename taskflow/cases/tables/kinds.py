@@ -88,13 +88,11 @@ class SideTable(Table):
             if key in cls.model_fields or key in own:
                 continue
             homes = [f'"{name}"' for name, other in BOUNDARIES.loaded.items() if key in own_keys(other)]
-            if key in cls.refused:
-                yield wrong(key, value, cls.refused[key])
-            elif kind is not None and homes:
+            if kind is not None and homes:
                 remedy = f"{cls.called(kind)} has none; leave it out, or give type = {' or '.join(homes)}"
                 yield wrong(key, value, remedy)
             else:
-                yield Problem((key,), "there is no such key", shown(value), unknown=True)
+                yield Problem((key,), "there is no such key", shown(value), unknown=True, strange=True)
         if kind is None:
             if (name := values.get("type")) is not None:
                 yield wrong("type", name, cls.unknown(name))
@@ -146,7 +144,8 @@ class SideTable(Table):
             parts = value if isinstance(value, tuple) else (value,)
             for way, varies in (("place", placed), ("time", _in_time)):
                 if value is not None and key != "type" and way not in self.kind.varies and varies(*parts):
-                    remedy = f"on a side of the type {self.type} it may not change {WHERE[way]}; give a number"
+                    remedy = "give three numbers" if isinstance(value, tuple) else "give a number"
+                    remedy = f"on a side of the type {self.type} it may not change {WHERE[way]}; {remedy}"
                     yield wrong(key, written(value), remedy)
                     break
 
