@@ -160,7 +160,7 @@ def test_blocks_compute_the_same_bits_on_charts(tmp_path):
          " component, or an inflow"),
         ({**SLIPS, "velocity": ["x", 0.0, 0.0]},
          'boundaries.z_min.velocity = ["x", 0.0, 0.0]: on a side of the type partial-slip it may not change with the'
-         " place; give a number"),
+         " place; give three numbers"),
         ("partial-slop",
          'boundaries.z_min = "partial-slop": give "wall", "slip", "symmetry", "inflow", "outflow" or "partial-slip";'
          ' did you mean "partial-slip"?'),

@@ -37,7 +37,7 @@ IMPLICIT = {"method__march": "implicit"}
     (CYLINDER, {"method__linear": {"ordering": "colours"}},
      'method.linear.ordering = "colours": cells in two colours take 2 to 3 times the products of "tiles"; give that'),
     (CYLINDER, {"method__linear": {"lag": 5}},
-     "method.linear.lag = 5: the matrix is made anew in every outer iteration; leave it out"),
+     "method.linear.lag = 5: the matrix is made again in every outer iteration; leave it out"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(tables, changes, line):
     assert problems(tables, **{**IMPLICIT, **changes}) == [line]

@@ -144,7 +144,8 @@ class SideTable(Table):
             parts = value if isinstance(value, tuple) else (value,)
             for way, varies in (("place", placed), ("time", _in_time)):
                 if value is not None and key != "type" and way not in self.kind.varies and varies(*parts):
-                    remedy = f"on a side of the type {self.type} it may not change {WHERE[way]}; give a number"
+                    remedy = "give three numbers" if isinstance(value, tuple) else "give a number"
+                    remedy = f"on a side of the type {self.type} it may not change {WHERE[way]}; {remedy}"
                     yield wrong(key, written(value), remedy)
                     break
 

@@ -1,5 +1,5 @@
 // Surfaces of immersed bodies between the points of the grid: what they do to one component of the velocity. See
-// taskflow/flow/bodies/adherence.py.
+// taskflow/flow/bodies/immersed.py.
 #include "../metrics.h"
 
 // A direction as seen from a cell: whether that is the first or the last one beside a wall

@@ -3,7 +3,7 @@
     (1/b) dp/dtau + div u = 0,    du/dtau + div(u u) + grad p - viscosity Laplacian(u) = force + lift (T - reference)
 
 All values live in the centres of cells. What is beyond the faces of a cell on a side of a grid is said by the field
-`sides`, see `taskflow.flow.models.artificial_compressibility.sides`.
+`sides`, see `taskflow.flow.boundaries.collocated`.
 """
 
 from __future__ import annotations
