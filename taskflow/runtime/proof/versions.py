@@ -159,7 +159,7 @@ class Versions:
             else:
                 expected = fields[place[1]][self.cells[place[1]].home[place[0]][cells]]
             self.checked += len(cells)
-            if step.node is not None and step.effect == "compute" and step.node.launch.coloured:  # other pieces may be done
+            if step.node is not None and step.effect == "compute" and step.node.launch.coloured:  # or of another piece
                 expected = np.where(self._memory(place, cells)[cells] == number, number, expected)
             yield from self._compare(place, cells, expected, step.text)
         for place, cells in step.writes.items():
