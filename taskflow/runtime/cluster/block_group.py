@@ -269,8 +269,8 @@ def watch(
     exception of `progress`, if any.
 
     `progress` gets the last progress of block 0, and whether a stop was requested, every PATIENCE seconds. If a block
-    fails, the others are aborted. One of `signals` stops all after the current step, and so does an exception of
-    `progress`, which is not called again.
+    fails, the others are aborted. One of `signals`, or an exception of `progress`, stops all after the current step.
+    After an exception `progress` is not called again.
     """
     with noted(signals) as came:
         with suppress(Lost):  # the others have started and must be aborted

@@ -24,7 +24,7 @@ GREETING = "pickle-protocol"  # key in the first message of a connection
 
 
 def known_workers(client: Client) -> dict[str, Any]:
-    """Return the workers of the scheduler, by address. A lost connection to it is awaited for up to ANSWER seconds.
+    """Return the workers of the scheduler, by address. Waits for a lost connection to it up to ANSWER seconds.
 
     Raises RunFailed if the scheduler has gone or does not answer.
     """

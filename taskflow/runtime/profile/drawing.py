@@ -1,8 +1,8 @@
 """Drawing of the graph of a step as boxes and arrows, also in the DOT language.
 
 The graph is divided into stanzas: a launch with the subsequent transfers, on all blocks. If stanzas repeat, such as the
-sweeps of a solver, the first round is drawn and the others become one box per block. So do the nodes of a launch on
-several pieces of a block.
+sweeps of a solver, the first round is drawn and the others become one box per block. A launch on several pieces of a
+block also becomes one box.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def _box(axes: Axes, x: int, y: int, label: str, colour: str) -> None:
 
 def _arrow(axes: Axes, start: Spot, end: Spot, *, message: bool = False, **looks: Any) -> None:
     """Draw an arrow from the bottom of a box to the top of one in the next row. Other arrows, and all messages, run
-    between the columns of their boxes, or beside their own.
+    between the columns of their boxes, or next to their own.
     """
     (xa, ya), (xb, yb) = start, end
     width, height = BOX

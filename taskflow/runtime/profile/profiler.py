@@ -2,7 +2,7 @@
 
 Traces recorded meanwhile get marks: the host time around work of the host, and on a GPU a stamp before and after every
 operation that takes time on its lane. A replay only records times, which are assembled when the profiler stops. Stamps
-are launches and become part of CUDA graphs; host times are then those of the graph's launch. The other instrument is
+are launches and become part of CUDA graphs; host times then refer to the graph's launch. The other instrument is
 NVTX ranges: named operations in the timelines of NVIDIA's profilers.
 """
 

@@ -117,7 +117,7 @@ def _bounds(execution: Execution, turn: int, place: Place) -> tuple[tuple[int, .
 
 
 def _tables(steps: list[TimedStep], place: Place) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cells of a place that each step writes, and those that it accesses, as boolean rows."""
+    """Return which cells of a place each step writes, and which it accesses, as boolean rows."""
     parts = [(step.writes.get(place, NONE), step.reads.get(place, NONE)) for step in steps]
     writes = np.zeros((len(steps), 1 + max(int(cells.max(initial=0)) for pair in parts for cells in pair)), bool)
     touched = writes.copy()

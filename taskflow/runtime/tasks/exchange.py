@@ -149,7 +149,7 @@ def _last(written: dict[tuple[Box, ...], int], name: str, gap: GhostGap, geometr
 
 
 class SettledPass(NamedTuple):
-    """The launches of a pass, those of the next one (roles change), and the ghost cells that are valid before them."""
+    """The launches of a pass and of the next one (roles change), and the ghost cells that are valid before them."""
 
     launches: tuple[Launch, ...]
     following: tuple[Launch, ...]

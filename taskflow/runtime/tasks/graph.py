@@ -74,7 +74,7 @@ class Compute:
 
     @property
     def contributes(self) -> bool:
-        """Whether its reductions count: if every block has all cells, only those of block 0 do."""
+        """Whether its reductions count: if every block has all cells, only block 0 contributes."""
         return self.block == 0 or not place(self.launch, self.partition).replicated
 
     def __str__(self) -> str:

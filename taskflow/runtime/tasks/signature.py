@@ -125,7 +125,7 @@ def _tuple(argument: Argument) -> tuple[str, ...]:
 
 
 def _derived(kind: Any, value: Any) -> Iterator[tuple[type, type]]:
-    """Yield pairs of a declared class and the derived class of a constant: its own, and those of members without
+    """Yield pairs of a declared class and the derived class of a constant: its own, and the classes of members without
     members, which are choices such as schemes.
     """
     if not is_dataclass(kind):

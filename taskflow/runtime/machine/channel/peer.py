@@ -108,7 +108,7 @@ class Door:
         return None
 
     def close(self) -> None:
-        """Accept no more calls."""
+        """Refuse further calls."""
         self.socket.close()
 
 

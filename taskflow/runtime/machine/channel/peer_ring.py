@@ -177,7 +177,7 @@ class PeerLine:
         return self._pull() or moved
 
     def arm(self) -> bool:
-        """Request to be woken by the peer when there is work. Returns False if there is some already."""
+        """Request to be woken by the peer when work arrives. Returns False if some is present."""
         if self.rings is None or self.gone is not None:
             return True
         self._armed = True

@@ -38,7 +38,7 @@ class Engine(Protocol):
         """Move everything that can move without blocking. Return True if anything moved."""
 
     def arm(self) -> bool:
-        """Make `descriptor` readable at the next event. Return False if there is work already (do not sleep)."""
+        """Make `descriptor` readable at the next event. Return False if work is present (do not sleep)."""
 
 
 class Bell:

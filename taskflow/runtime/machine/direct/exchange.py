@@ -90,8 +90,8 @@ class _Mapped:
 class DirectExchange:
     """The flags, copies and reductions of one trace.
 
-    Flags are identified by the number of a message in a pass. Two blocks agree on how often they exchanged this number,
-    whatever programs they have run.
+    Flags are identified by the number of a message in a pass. Two blocks agree on the count of messages with this
+    number, whatever programs they have run.
     """
 
     def __init__(self, near: Neighbourhood, messages: Iterable[Message]) -> None:

@@ -98,7 +98,7 @@ def cuda_pieces(task: Task, real: np.dtype) -> str:
 @cache
 def common(task: Task, real: np.dtype) -> tuple[int, ...]:
     """Return the numbers of the parameters that all pieces of a launch share: constants, if threads have few registers.
-    Instructions read launch arguments directly, but load those of a table into registers.
+    Instructions read launch arguments directly, but load table entries into registers.
     """
     if not CROWDED.search(complete(task, real, "FN")):
         return ()

@@ -38,8 +38,8 @@ def turns(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bo
 
 
 def _claims(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bool]) -> list[set[int]]:
-    """Return the dependences of each node. A claim also has those of its message, and all earlier nodes in the program
-    that are on its lane or between blocks.
+    """Return the dependences of each node. A claim also depends on its message's dependences, and on all earlier nodes
+    in the program that are on its lane or between blocks.
     """
     sends = {node.message: n for n, node in enumerate(graph.nodes) if isinstance(node, Send)}
     earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and later nodes
