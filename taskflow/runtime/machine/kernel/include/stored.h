@@ -1,4 +1,4 @@
-/// # Fields in a precision of their own
+/// # Fields in their own precision
 /// InOf<Number>, OutOf<Number>, InOutOf<Number>: a field declared `Read.any` and so on; `Real_q` is its Number
 /// InValuesOf<N, Number>, OutValuesOf<N, Number>, InOutValuesOf<N, Number>: the same with N values per cell
 /// InPrivate<N, Number>, OutPrivate<N, Number>, InOutPrivate<N, Number>: a private field, the N values of a cell contiguous
