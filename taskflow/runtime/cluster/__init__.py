@@ -1,7 +1,7 @@
-"""Clusters: who lends the machines, who gets which, and the blocks of a run as one group, seen from the client.
+"""Clusters: machines, their assignment to blocks, and the blocks of a run as one group, controlled by the client.
 
-Knows this machine, jobs of a batch system, clusters that are there already, and regions on blocks, for programs of
-one's own. Does not know what is computed, nor where the words of a case file come from.
+Knows this machine, jobs of a batch system, existing clusters, and regions on blocks, for user programs. Does not know
+what is computed, nor where the words of a case file come from.
 """
 
 from taskflow.runtime.cluster.block_group import BlockGroup, Progress, cause, unwatched, watch

@@ -1,6 +1,6 @@
-"""Block groups: the actors of all blocks of a run, seen from the client, and watched while they work.
+"""Block groups: the actors of all blocks of a run, controlled and monitored by the client.
 
-A job takes few calls, all of them bounded.
+A job takes few calls, each with a time limit.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SLICE = 0.5  # seconds of one wait
-CALL = 30.0  # seconds that a process whose heartbeat goes on may take to answer a short call
+CALL = 30.0  # seconds to answer a short call, for a process with a heartbeat
 BUILD = 120.0  # seconds to open devices and channels
-CARRY = 600.0  # seconds that what a job takes or returns may be under way
-PATIENCE = 0.2  # seconds between two looks at blocks that are at work
-END = 30.0  # seconds that blocks have to end once they were told to
+CARRY = 600.0  # seconds to transfer the arguments and results of jobs
+PATIENCE = 0.2  # seconds between status calls to working blocks
+END = 30.0  # seconds for blocks to end after an abort
 
 Progress = Callable[[Mapping[str, Any]], None]
 
 
 class PendingCall(Protocol):
-    """A remote call that is under way."""
+    """A remote call in progress."""
 
     def done(self) -> bool: ...
     def result(self, timeout: float) -> Any: ...
@@ -41,10 +41,9 @@ class PendingCall(Protocol):
 class BlockGroup:
     """One actor per block, placed on `workers` (Dask addresses) in runs of neighbouring blocks.
 
-    Use it as a context manager: on leaving, every actor is closed, whatever happened.
-    Raises BadInput where a block's device or channel is not usable, Lost where a worker is gone or does not answer: its
-    connections break, its heartbeat ends, or it is silent for longer than a call may take. A block that is lost is not
-    asked again.
+    Use it as a context manager, which always closes every actor.
+    Raises BadInput if a block's device or channel is not usable, Lost if a worker is gone or does not answer: its
+    connections break, its heartbeat ends, or a call times out. A lost block is not called again.
     """
 
     def __init__(self, client: Client, plan: Plan, workers: Sequence[str]) -> None:
@@ -57,13 +56,13 @@ class BlockGroup:
             client.submit(BlockActor, plan, block, actor=True, workers=[worker], key=f"{group}-{block}", pure=False)
             for block, worker in enumerate(self.workers)
         ]
-        self._statuses = [Status("new", {})] * blocks  # as they were told last
+        self._statuses = [Status("new", {})] * blocks  # last reports
         self._lost: dict[int, Lost] = {}
         self._heartbeats = Heartbeats.of(client)
         self._actors: list[Any] = []
         try:
             self._await_actors()
-            with client.as_current():  # an actor is called through whichever client is current as it arrives
+            with client.as_current():  # actors keep the client that is current on arrival
                 self._actors = _checked([self._answer(block, future) for block, future in enumerate(self._futures)])
         except BaseException:
             self.close()
@@ -76,7 +75,7 @@ class BlockGroup:
         self.close()
 
     def connect(self) -> list[dict[int, str]]:
-        """Open devices and channels and connect them; returns the transport to each peer of each block."""
+        """Open devices and channels and connect them. Returns the transport to each peer of each block."""
         addresses = self._gather("address", seconds=BUILD)
         blocks = range(len(self._actors))
         peers = [partners(block, len(blocks)).union(self.plan.partition.neighbours[block]) for block in blocks]
@@ -86,14 +85,14 @@ class BlockGroup:
         return self._gather("connect", [({peer: addresses[peer] for peer in sorted(peers[b])},) for b in blocks], BUILD)
 
     def start(self, jobs: Sequence[Job]) -> None:
-        """Begin a job on every block."""
+        """Start a job on every block."""
         self._statuses = [Status("running", {})] * len(self._actors)
         self._gather("start", [(job,) for job in jobs], CARRY)
 
     def status(self, patience: float = 0.0) -> list[Status]:
-        """The status of every block, each asked to answer after so many seconds or when its job has ended.
+        """Return the status of every block, after `patience` seconds or when its job has ended.
 
-        A block whose worker is gone has failed, with what it told last. So has one that does not answer.
+        A block whose worker is gone, or that does not answer, has failed, with its last progress.
         """
         asked = [(patience,)] * len(self._actors)
         for block, answer in enumerate(self._ask("status", asked)):
@@ -105,7 +104,7 @@ class BlockGroup:
         return list(self._statuses)
 
     def blamed(self, statuses: Sequence[Status]) -> frozenset[str]:
-        """The workers of blocks that are lost, or did not end when they were told to."""
+        """Return the workers of blocks that are lost, or did not end when requested."""
         return frozenset(
             worker
             for worker, status in zip(self.workers, statuses, strict=True)
@@ -114,11 +113,11 @@ class BlockGroup:
         )
 
     def results(self) -> list[Any]:
-        """Return the results of the jobs of all blocks; once."""
+        """Return the results of the jobs of all blocks, and release them."""
         return self._gather("result", seconds=CARRY)
 
     def stop(self) -> None:
-        """Ask every block to end after the present step; who does not hear of it will be found to be lost."""
+        """Request every block to end after the current step. One that does not receive it is found to be lost later."""
         self._ask("stop")
 
     def abort(self, reason: str) -> None:
@@ -126,14 +125,16 @@ class BlockGroup:
         self._ask("abort", [(reason,)] * len(self._actors))
 
     def close(self) -> None:
-        """Close every actor that still answers, and let go of all. Idempotent."""
+        """Close every actor that still answers, and release all. Idempotent."""
         self._ask("close")
         if self._futures and self._client.status == "running":
-            self._client.cancel(self._futures)  # calls of actors are cycles, which would keep them until collected
+            self._client.cancel(self._futures)  # calls of actors are cycles, which would keep them alive
         self._actors, self._futures = [], []
 
     def _await_actors(self) -> None:
-        """Return when there is an actor for each block, or never will be; Dask would wait for a worker to return."""
+        """Wait until every block has an actor, at most BUILD seconds. Raises Lost if a worker is gone, for which Dask
+        would wait.
+        """
         left = BUILD
         while waiting := {block: future for block, future in enumerate(self._futures) if not future.done()}:
             await_all(list(waiting.values()), SLICE)
@@ -150,11 +151,11 @@ class BlockGroup:
     def _gather(
         self, method: str, arguments: Sequence[tuple[Any, ...]] | None = None, seconds: float = CALL
     ) -> list[Any]:
-        """Call a method of all actors at the same time; returns their results. Raises the error of one that has one."""
+        """Call a method of all actors concurrently, and return their results. Raises the error of one, if any."""
         return _checked(self._ask(method, arguments, seconds))
 
     def _ask(self, method: str, arguments: Sequence[tuple[Any, ...]] | None = None, seconds: float = CALL) -> list[Any]:
-        """Call a method of all actors at the same time; returns their results, or errors in their place."""
+        """Call a method of all actors concurrently, and return their results or errors."""
         blocks = range(len(self._actors))
         calls = [self._call(block, method, arguments[block] if arguments else ()) for block in blocks]
         pending = {block: calls[block] for block in blocks if block not in self._lost}
@@ -167,7 +168,7 @@ class BlockGroup:
         return [self._lost.get(block) or self._answer(block, calls[block]) for block in blocks]
 
     def _pending(self, calls: dict[int, PendingCall], seconds: float) -> dict[int, PendingCall]:
-        """Wait until all have answered, or so many seconds; returns the calls to blocks that are alive and have not."""
+        """Wait for all answers, at most `seconds` seconds, and return the unanswered calls to live blocks."""
         while True:
             await_all(list(calls.values()), min(SLICE, seconds))
             calls = {block: call for block, call in calls.items() if not call.done()}
@@ -178,7 +179,7 @@ class BlockGroup:
                 return calls
 
     def _note_lost(self, blocks: Collection[int]) -> list[int]:
-        """Note which of these blocks live in processes that are lost; returns them."""
+        """Record which of these blocks are in lost processes, and return them."""
         reasons = self._heartbeats.lost({self.workers[block] for block in blocks})
         lost = [block for block in blocks if self.workers[block] in reasons]
         for block in lost:
@@ -186,7 +187,7 @@ class BlockGroup:
         return lost
 
     def _probe(self, blocks: Collection[int]) -> None:
-        """Note which of these blocks, all at something long, do not answer a short call either."""
+        """Record which of these blocks, all in long calls, do not answer a short call either."""
         calls = {block: self._call(block, "status", ()) for block in blocks}
         self._pending({block: call for block, call in calls.items() if not isinstance(call, Lost)}, CALL)
         for block, call in calls.items():
@@ -194,7 +195,7 @@ class BlockGroup:
                 self._answer(block, call)
 
     def _call(self, block: int, method: str, arguments: tuple[Any, ...]) -> Any:
-        """A call that is under way; a Lost where it cannot be."""
+        """Return a call in progress, or a Lost if it is impossible."""
         if block in self._lost:
             return self._lost[block]
         try:
@@ -214,7 +215,7 @@ class BlockGroup:
             return self._loss(block, error)
 
     def _loss(self, block: int, reason: object) -> Lost:
-        """Note that a block is lost; the error that says so."""
+        """Record that a block is lost, and return the error."""
         if isinstance(reason, Exception):
             reason = f"{type(reason).__name__}: {reason}"
         worker = self.workers[block]
@@ -224,7 +225,7 @@ class BlockGroup:
 
 
 def _checked(answers: list[Any]) -> list[Any]:
-    """Return the answers. Raises an error that is among them, if possible one that is not about a message."""
+    """Return the answers. Raises an error among them, if possible one that is not about a message."""
     errors = [answer for answer in answers if isinstance(answer, TaskflowError)]
     if errors:
         raise min(errors, key=lambda error: isinstance(error, ChannelError))
@@ -232,30 +233,30 @@ def _checked(answers: list[Any]) -> list[Any]:
 
 
 def cause(statuses: Sequence[Status]) -> TaskflowError | None:
-    """The error that began it: the earliest that does not merely say that another block was lost."""
+    """Return the original error: the earliest that does not merely report the loss of another block."""
     failed = [status for status in statuses if status.error is not None]
     first = min(failed, key=lambda status: (isinstance(status.error, ChannelError), status.failed_at), default=None)
     return None if first is None else first.error
 
 
 def await_all(answers: Sequence[PendingCall], seconds: float) -> None:
-    """Return when all are done, or after so many seconds.
+    """Return when all are done, or after `seconds` seconds.
 
-    Only seconds count in which this process was awake: one that was stopped (Ctrl-Z), or whose machine slept, must not
-    take its own silence for that of others.
+    Time in which this process was stopped (Ctrl-Z), or its machine slept, does not count: it is not a silence of the
+    others.
     """
     for answer in answers:
         while not answer.done():
             if seconds <= 0:
                 return
-            with suppress(Exception):  # an error is an answer, which is looked at later
+            with suppress(Exception):  # an error is an answer, handled later
                 answer.result(timeout=min(SLICE, seconds))
             if not answer.done():
                 seconds -= SLICE
 
 
 def unwatched(_: Mapping[str, Any]) -> None:
-    """Nobody wants to know."""
+    """Ignore progress."""
 
 
 def watch(
@@ -264,15 +265,15 @@ def watch(
     progress: Progress = unwatched,
     signals: Sequence[signal.Signals] = (signal.SIGINT,),
 ) -> tuple[list[Status], signal.Signals | Exception | None]:
-    """Let every block do its job, until all have ended; returns how they did, and which of `signals` came, or what
-    `progress` raised, if any.
+    """Let every block do its job, until all have ended. Returns their statuses, and the signal that came, or the
+    exception of `progress`, if any.
 
-    `progress` gets what block 0 last reported, and whether the blocks were asked to stop, every PATIENCE seconds.
-    Where a block fails the others are told to give up; a signal asks all to stop after the present step, and so does an
-    exception of `progress`, which is not called again.
+    `progress` gets the last progress of block 0, and whether a stop was requested, every PATIENCE seconds. If a block
+    fails, the others are aborted. One of `signals`, or an exception of `progress`, stops all after the current step.
+    After an exception `progress` is not called again.
     """
     with noted(signals) as came:
-        with suppress(Lost):  # the others have begun: they have to be told
+        with suppress(Lost):  # the others have started and must be aborted
             group.start(jobs)
         stopped, ending = False, None
         raised: Exception | None = None
@@ -294,4 +295,4 @@ def watch(
                 group.abort(f"another block failed: {cause(statuses)}")
             if ending is not None and time.monotonic() > ending:
                 return statuses, next(iter(came), raised)
-            time.sleep(max(0.0, began + PATIENCE - time.monotonic()))  # where all answered at once, and none has ended
+            time.sleep(max(0.0, began + PATIENCE - time.monotonic()))  # if all answered early, and none has ended

@@ -1,6 +1,6 @@
-"""The certificate of a cluster's connections: who has its key belongs to the cluster, and nobody else connects.
+"""The certificate of a cluster's connections: only holders of its key can connect.
 
-It is its own authority, and one for scheduler, workers and client: three files in a folder that only its user reads.
+It is self-signed, and common to scheduler, workers and client: three files in a folder that only its user can read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 AUTHORITY, CERTIFICATE, KEY = FILES = ("ca.pem", "cert.pem", "key.pem")
 DAYS = 365
-SKEW = timedelta(days=1)  # a host whose clock is behind must not take it for one that is not valid yet
+SKEW = timedelta(days=1)  # so that it is valid on a host whose clock is behind
 
 
 def certified(folder: Path) -> Security:
@@ -27,7 +27,7 @@ def certified(folder: Path) -> Security:
 
 
 def security(folder: Path) -> Security:
-    """Return encrypted connections by the certificate in a folder, and none without it."""
+    """Return encrypted connections by the certificate in a folder. Others are rejected."""
     from distributed import Security
 
     authority, certificate, key = (str(folder / name) for name in FILES)
@@ -38,7 +38,7 @@ def security(folder: Path) -> Security:
 
 
 def make(folder: Path, days: int) -> None:
-    """Write a new certificate, valid for so many days, into a folder that has none."""
+    """Write a new certificate, valid for `days` days, to a folder that has none."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -64,7 +64,7 @@ def make(folder: Path, days: int) -> None:
 
 
 def main(folder: str, days: str) -> str | None:
-    """Make a folder with a new certificate, for the scripts that begin clusters; returns the problem, if any."""
+    """Make a folder with a new certificate, for scripts that start clusters, and return the problem or None."""
     path = Path(folder)
     try:
         make_private(path)

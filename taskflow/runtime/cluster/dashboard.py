@@ -1,8 +1,8 @@
-"""Dask's web pages: none, unless somebody asks for those of the scheduler, on this host alone.
+"""Dask's web pages: none by default; on request the scheduler's, on this host only.
 
-Scheduler and workers begin an HTTP server whatever they are told, and to it nobody has to show a certificate. Dask
-preloads this module into both (`PRELOAD`), which ends it before anything runs there. TASKFLOW_DASHBOARD=PORT asks for
-the pages of the scheduler: they show names and times of what runs, to every user of this host, and change nothing.
+Scheduler and workers always start an HTTP server, which does not check certificates. Dask preloads this module into
+both (`PRELOAD`), which stops the server before anything runs there. TASKFLOW_DASHBOARD=PORT requests the scheduler's
+pages. They show names and times of tasks to every user of this host, and are read-only.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from taskflow.common.errors import BadInput
 
 PRELOAD = __name__
 ASKED = "TASKFLOW_DASHBOARD"
-HERE = ("127.0.0.1", "localhost")  # as which a browser may ask: another name is that of a page that wants to look in
+HERE = ("127.0.0.1", "localhost")  # names that a browser may use; others belong to foreign pages
 
 
 def pages() -> str | None:
-    """Return the address of the scheduler's pages; None where nobody has asked. Raises BadInput for what is no port."""
+    """Return the address of the scheduler's pages, or None if not requested. Raises BadInput if the port is invalid."""
     port = os.environ.get(ASKED)
     if not port:
         return None
@@ -29,18 +29,18 @@ def pages() -> str | None:
 
 
 def dask_setup(server: Any) -> None:
-    """Dask calls this in every scheduler and worker as it begins."""
+    """Entry point of Dask, in every scheduler and worker at its start."""
     from distributed import Scheduler
 
     if isinstance(server, Scheduler) and pages():
         _guard(server.http_server, server.http_application)
     else:
         server.http_server.stop()
-        server.services.pop("dashboard", None)  # nobody shall be sent there
+        server.services.pop("dashboard", None)  # not advertised
 
 
 def _guard(http_server: Any, application: Any) -> None:
-    """Answer only a browser that was given an address of this host, by a page from here."""
+    """Answer only requests to an address of this host, from a page of this host."""
     from tornado.httputil import HTTPServerRequest
     from tornado.routing import Matcher, Rule, RuleRouter
 

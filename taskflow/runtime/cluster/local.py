@@ -1,9 +1,9 @@
 """The embedded cluster of one machine: a scheduler and workers that live as long as a run.
 
-It is opened and closed as a whole, whatever signals come meanwhile. Its processes begin without the script that begins
-them: multiprocessing has every new process import the main script first, to find by name what is defined there. What
-blocks are sent brings that along by value (see `jobs`), as it must on a cluster elsewhere: the import would cost
-time and, in a script without `if __name__ == "__main__":`, begin the next cluster.
+It is opened and closed as a whole, even if signals arrive meanwhile. Its processes do not import the main script. By
+default multiprocessing imports it in every new process, to find its definitions by name. But jobs carry these
+definitions by value (see `jobs`), as they must on a remote cluster. The import would cost time and, in a script without
+`if __name__ == "__main__":`, start another cluster.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from taskflow.runtime.host import SYSTEM, known_workers
 if TYPE_CHECKING:
     from distributed import Client
 
-BEGIN = 120.0  # seconds that processes may take to begin
+BEGIN = 120.0  # seconds for processes to start
 LOOK = 0.05
-WORKERS = "Dask Worker process"  # how Dask's nannies name the processes that they begin
-ENDING = (signal.SIGINT, *SYSTEM)  # how a user and a system end a command
+WORKERS = "Dask Worker process"  # name of the processes of Dask's nannies
+ENDING = (signal.SIGINT, *SYSTEM)  # sent by a user or a system to end a command
 
-# A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be given up for
+# A step can hold the interpreter for long, and actors are never moved or restarted: no worker may be removed for
 # silence, or paused.
 CONFIG = {
     "distributed.scheduler.worker-ttl": None,
     "distributed.scheduler.allowed-failures": 0,
-    "distributed.worker.profile.enabled": False,  # would look at all threads a hundred times a second: 5 %
+    "distributed.worker.profile.enabled": False,  # would sample all threads 100 times per second, at a cost of 5 %
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -48,22 +48,22 @@ CONFIG = {
     "distributed.comm.timeouts.connect": "30s",
     "distributed.scheduler.preload": [PRELOAD],
 }
-# It is for the blocks: arrays of Dask that other threads compute meanwhile, as for a picture, are not computed with it.
+# For the blocks only: Dask arrays that other threads compute meanwhile, as for a picture, do not use it.
 CLIENT: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False}
 
 
 @contextmanager
 def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
-    """A client of a cluster on this machine, to which nobody else can connect.
+    """Yield a client of a private cluster on this machine.
 
-    CPU: one worker lives in this process and listens nowhere, several live in processes of their own. GPU: one process
-    per GPU, pinned by dask-cuda. Processes listen on loopback to who has their certificate. Raises BadInput where
-    dask-cuda is not installed or there are fewer GPUs than workers, Lost where the processes do not begin, RunFailed in
-    a process that a script began and that imports it.
+    CPU: a single worker is in this process and listens nowhere, several are in separate processes. GPU: one process per
+    GPU, pinned by dask-cuda. Processes listen on loopback to holders of their certificate. Raises BadInput if dask-cuda
+    is not installed or there are fewer GPUs than workers, Lost if the processes do not start, RunFailed in a process
+    that was started by a script and imports it.
     """
     from distributed import Client
 
-    if getattr(process.current_process(), "_inheriting", False):  # multiprocessing lets it begin no other, either
+    if getattr(process.current_process(), "_inheriting", False):  # in which multiprocessing forbids new processes too
         raise RunFailed(
             "a process that the script begins imports it, and must not begin others; what begins processes"
             ' belongs under: if __name__ == "__main__":'
@@ -81,10 +81,10 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
 
 @contextmanager
 def importable_scratch() -> Iterator[Path]:
-    """A folder for the files of Dask's servers, which begin `sys.path` with them: of this user alone.
+    """Yield a private folder for the files of Dask's servers, which they prepend to `sys.path`.
 
-    Servers that share a process leave entries behind. They are removed before the folder is, whose name is free for
-    other users then.
+    Servers that share a process leave entries behind. They are removed before the folder, whose name other users may
+    take afterwards.
     """
     with scratch() as folder:
         try:
@@ -94,7 +94,7 @@ def importable_scratch() -> Iterator[Path]:
 
 
 def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
-    """Begin the processes. Raises as `embedded` does."""
+    """Start the processes. Raises as `embedded`."""
     from distributed import LocalCluster, Security
 
     options: dict[str, Any] = {
@@ -102,12 +102,12 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
         "threads_per_worker": 1,
         "dashboard_address": pages() or "127.0.0.1:0",
         "worker_dashboard_address": "127.0.0.1:0",
-        "preload": [PRELOAD],  # dask-cuda adds its own, and looks into no configuration
+        "preload": [PRELOAD],  # dask-cuda adds its own, and ignores the configuration
         "local_directory": str(folder),
-        "scheduler_kwargs": {"local_directory": str(folder)},  # else below TMPDIR/dask-scratch-space, whoever made it
+        "scheduler_kwargs": {"local_directory": str(folder)},  # default: TMPDIR/dask-scratch-space, of any owner
         "silence_logs": logging.CRITICAL,
         "memory_limit": 0,
-        "death_timeout": BEGIN,  # Dask would wait for ever
+        "death_timeout": BEGIN,  # Dask would wait indefinitely
     }
     if gpu:
         try:
@@ -131,13 +131,13 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
 
 
 def _wait(cluster: Any, client: Client, workers: int) -> None:
-    """Return when all workers are there. Raises Lost once one has failed (dask-cuda does not tell), or after BEGIN."""
+    """Wait for all workers. Raises Lost if one has failed (dask-cuda does not report it), or after BEGIN seconds."""
     until = time.monotonic() + BEGIN
     while sum(worker["status"] == "running" for worker in known_workers(client).values()) < workers:
         for begun in list(cluster.workers.values()):
             if begun.status.name == "failed":
                 try:
-                    cluster.sync(begun.start)  # raises what it failed of
+                    cluster.sync(begun.start)  # raises its error
                 except Exception as error:
                     raise Lost(f"a process of the blocks did not begin ({error})") from error
         if time.monotonic() > until:
@@ -147,10 +147,10 @@ def _wait(cluster: Any, client: Client, workers: int) -> None:
 
 @WhileNeeded
 def configured() -> AbstractContextManager[Any]:
-    """Dask is configured for a cluster of blocks that begins, and not for others, which a script may begin later."""
+    """Configure Dask for a starting cluster of blocks, and not for others, which a script may start later."""
     import dask
 
-    chosen = {"distributed": copy.deepcopy(dask.config.get("distributed"))}  # nannies keep it for workers to come
+    chosen = {"distributed": copy.deepcopy(dask.config.get("distributed"))}  # nannies keep it for later workers
     dask.config.set(CONFIG, config=chosen)
     return dask.config.set(chosen)
 
@@ -158,7 +158,7 @@ def configured() -> AbstractContextManager[Any]:
 @WhileNeeded
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Dask's loggers report at the end of a run what has been reported already, or is no problem."""
+    """Silence Dask's loggers, which at the end of a run repeat reports, or report harmless events."""
     logger = logging.getLogger("distributed")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -169,7 +169,7 @@ def _quiet() -> Iterator[None]:
 
 
 def gpus() -> int:
-    """GPUs of this machine that dask-cuda would use; 0 where it is not installed."""
+    """Return the number of GPUs of this machine that dask-cuda would use; 0 without dask-cuda."""
     try:
         from dask_cuda.utils import get_n_gpus
     except ImportError:
@@ -179,11 +179,10 @@ def gpus() -> int:
 
 @contextmanager
 def opened(begin: Callable[[], Any]) -> Iterator[Any]:
-    """Begin something, and close it at the end; signals that end a command wait until it has begun, or is closed.
+    """Open a resource, and close it at the end. Signals that end a command are delayed while it opens or closes.
 
-    A terminal and a batch system send them to all processes of a command, but only the client's main thread may decide
-    what they mean: threads and processes that begin here never see them. A worker amid its imports, or a compiler,
-    would die of it.
+    A terminal and a batch system send them to all processes of a command, but only the client's main thread may handle
+    them. Threads and processes started here never receive them: a worker amid its imports, or a compiler, would die.
     """
     resource = None
     try:
@@ -198,15 +197,15 @@ def opened(begin: Callable[[], Any]) -> Iterator[Any]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """The signals `ENDING` come afterwards. Threads and processes that begin here inherit that they never come to them.
+    """Delay the signals `ENDING`. Threads and processes started here inherit that these are blocked permanently.
 
-    Blocking signals is for what begins here. It does not protect this thread: threads that libraries began earlier
-    take a signal, and Python hands it to the main thread; so that one notes it. Another has no say in what signals do.
+    Blocking is for what starts here. It does not protect this thread: earlier threads of libraries receive a signal,
+    and Python passes it to the main thread, which records it. Other threads have no effect on signals.
     """
     noted: list[int] = []
     mine = ENDING if threading.current_thread() is threading.main_thread() else ()
     usual = {watched: signal.signal(watched, lambda number, _: noted.append(number)) for watched in mine}
-    resource_tracker.ensure_running()  # Python would begin it with the first process, and unblock the signals
+    resource_tracker.ensure_running()  # Python would start it with the first process, and unblock the signals
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
@@ -221,13 +220,13 @@ def _undisturbed() -> Iterator[None]:
 @WhileNeeded
 @contextmanager
 def scriptless() -> Iterator[None]:
-    """Workers that nannies of this process begin, or begin again, do not import its main script.
+    """Keep workers that nannies of this process start, or restart, from importing its main script.
 
-    It changes what multiprocessing prepares for these processes, and for no others that begin meanwhile. None of the
-    processes that multiprocessing begins meanwhile imports from the current folder before it has the `sys.path` of
-    this one: `python -c` would, and in /tmp anyone can place a multiprocessing.py.
+    Only the preparation of these processes is changed. All processes that multiprocessing starts meanwhile do not
+    import from the current folder before they have the `sys.path` of this one: `python -c` would, and in /tmp any user
+    can place a multiprocessing.py.
     """
-    launcher: Any = util  # whose stubs lack the function
+    launcher: Any = util  # its stubs lack the function
     usual, flags = spawn.get_preparation_data, launcher._args_from_interpreter_flags
 
     def prepare(name: str) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""The cluster of a run, and where its blocks live: processes, the blocks cut for them, place and GPU of each block.
+"""The cluster of a run, and the placement of its blocks: processes, the blocks cut for them, place and GPU of each
+block.
 
-The cluster is one that is handed over or submitted, one that a scheduler file leads to, or one embedded here. Either
-every GPU has a process of its own, or a process has several of them, one for each of its blocks. `taskflow check`
-decides by the same rules as a run, without starting anything.
+The cluster is passed or submitted by the caller, found by a scheduler file, or embedded here. Either every GPU has its
+own process, or a process has several, one for each of its blocks. `taskflow check` applies the same rules as a run,
+without starting anything.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Auto = Literal["auto"]
-RESERVE = 0.9  # share of the free memory that blocks may take
+RESERVE = 0.9  # fraction of the free memory for blocks
 
 
 class MachineRequest(Protocol):
-    """Numbers of processes (`workers`), blocks, and cores per block (`threads`); "auto" leaves one to the machine."""
+    """Numbers of processes (`workers`), blocks, and cores per block (`threads`). "auto" adapts to the machine."""
 
     @property
     def device(self) -> str: ...
@@ -48,10 +49,9 @@ class MachineRequest(Protocol):
 
 @contextmanager
 def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
-    """A client of the cluster whose scheduler wrote `path`. Raises BadInput where there is none, or no answer.
+    """Yield a client of the cluster whose scheduler wrote `path`. Raises BadInput if it does not exist or answer.
 
-    Where the scheduler listens to TLS alone, the certificate is the one in the folder beside the file, PATH.tls, or
-    else that in Dask's configuration.
+    If the scheduler requires TLS, the certificate is in the folder PATH.tls, or else the one of Dask's configuration.
     """
     from distributed import Client, Security
 
@@ -86,7 +86,7 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
 
 
 def _address(path: Path) -> str | None:
-    """The address of the scheduler in a file; None where the file has none."""
+    """Return the address of the scheduler in a file, or None."""
     try:
         address = json.loads(path.read_text(encoding="utf-8")).get("address")
     except (OSError, ValueError, AttributeError):
@@ -95,7 +95,9 @@ def _address(path: Path) -> str | None:
 
 
 def lasting_client(client: Client | Slurm | None) -> AbstractContextManager[Client | None]:
-    """The client itself; or one of jobs of SLURM, which are submitted on entering and stay for as long."""
+    """Return a context with the client, or with a client of SLURM jobs, which are submitted on entering and last as
+    long.
+    """
     return submitted(client) if isinstance(client, Slurm) else nullcontext(client)
 
 
@@ -103,9 +105,9 @@ def lasting_client(client: Client | Slurm | None) -> AbstractContextManager[Clie
 def cluster_client(
     request: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
 ) -> Iterator[tuple[Client, bool]]:
-    """The client to use, and whether its cluster is embedded: begun here, and ended on leaving.
+    """Yield the client, and whether its cluster is embedded: started here, and ended on leaving.
 
-    Raises BadInput where what is given is no client, or leads to none.
+    Raises BadInput if `client` is not a client, or the scheduler file leads to none.
     """
     from distributed import Client
 
@@ -127,9 +129,10 @@ def cluster_client(
 
 
 def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
-    """Return the processes of an embedded cluster: one per block, on GPUs (`gpus` is None on CPUs) at most one each.
+    """Return the number of processes of an embedded cluster: one per block, on GPUs (`gpus` is None on CPUs) at most
+    one each.
 
-    Raises BadInput where more processes are asked for than there are GPUs.
+    Raises BadInput if more processes are requested than GPUs exist.
     """
     blocks = None if request.blocks == "auto" else prod(request.blocks)
     if request.workers != "auto":
@@ -142,9 +145,9 @@ def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
 
 
 def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
-    """Return the blocks asked for; by default so many slabs, each at least as thick as the ghost layers.
+    """Return the requested blocks; by default `slabs` slabs, each at least as thick as the ghost layers.
 
-    Slabs lie across z, whose planes are contiguous in memory; across y or x where that one has more room for them.
+    Slabs are across z, whose planes are contiguous in memory, or across y or x if more slabs fit there.
     """
     if request.blocks != "auto":
         return request.blocks
@@ -154,7 +157,7 @@ def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> T
 
 
 def dealt(atlas: Atlas, blocks: Triple | Auto, slabs: int, cuts: Mapping[int, Triple]) -> Pieces:
-    """Return the pieces of the blocks asked for; by default of so many slabs, or of as many as the charts make."""
+    """Return the pieces of the requested blocks; by default of `slabs` slabs, or of as many as the charts permit."""
     if blocks != "auto":
         return divided(atlas, prod(blocks), cuts)
     for count in range(slabs, 1, -1):
@@ -166,23 +169,23 @@ def dealt(atlas: Atlas, blocks: Triple | Auto, slabs: int, cuts: Mapping[int, Tr
 
 
 def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
-    """Return the blocks that `auto` means: one per GPU of this machine; on CPUs, or another cluster, one per place."""
+    """Return the number of blocks for `auto`: one per GPU of this machine, otherwise one per place."""
     if device == "gpu" and embedded:
         return len({gpu.identity for place in places for gpu in place.gpus})
     return len(places)
 
 
 def placed(request: MachineRequest, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
-    """Return the place of each block, as `spread` does, on as many processes of a cluster as were asked for."""
+    """Return the place of each block, as `spread` does, on at most the requested processes of a cluster."""
     limit = request.workers if not embedded and request.workers != "auto" else len(places)
     return spread(prod(blocks), places[:limit])
 
 
 def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
-    """Return the place of each of so many blocks, neighbours together, with the one GPU that the block is to use.
+    """Return the place of each of `blocks` blocks, neighbours together, with the GPU that the block uses.
 
-    It is, of those that its process sees, the first with the fewest blocks. dask-cuda shows every process all GPUs, its
-    own first: so each gets its own, and one process alone gets them all.
+    It is the first GPU visible to its process with the fewest blocks. dask-cuda shows every process all GPUs, its own
+    first: so each process gets its own, and a single process gets all.
     """
     count = min(len(places), blocks)
     chosen = [places[block * count // blocks] for block in range(blocks)]
@@ -197,12 +200,12 @@ def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
 
 
 def ordinals(where: Sequence[Place], device: str) -> tuple[int, ...]:
-    """Return the number of each block's GPU among those that its process sees; none for blocks on CPUs."""
+    """Return the number of each block's GPU among those visible to its process; empty on CPUs."""
     return tuple(place.gpus[0].ordinal for place in where) if device == "gpu" else ()
 
 
 def threads_per_block(request: MachineRequest, where: Sequence[Place]) -> int:
-    """Return the cores asked for; by default those of a host shared alike by its blocks."""
+    """Return the requested cores; by default an equal share of the host's cores."""
     if request.threads != "auto":
         return request.threads
     blocks = Counter(place.host for place in where)
@@ -210,9 +213,7 @@ def threads_per_block(request: MachineRequest, where: Sequence[Place]) -> int:
 
 
 def crowding(threads: int, where: Sequence[Place]) -> str | None:
-    """Say where blocks, each of so many threads at its place, have more threads than there are cores; None if no host
-    does.
-    """
+    """Return a message if the blocks of a host, with `threads` threads each, have more threads than cores, or None."""
     for host, blocks in Counter(place.host for place in where).items():
         places = [place for place in where if place.host == host]
         cores = len(frozenset[int]().union(*(place.cpus for place in places))) or places[0].cores
@@ -226,7 +227,7 @@ def crowding(threads: int, where: Sequence[Place]) -> str | None:
 
 
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:
-    """Say where blocks, each with its need in bytes and its place, do not fit into free memory; None if they do."""
+    """Return a message if blocks, each with its need in bytes and its place, exceed the free memory, or None."""
     needed: Counter[str] = Counter()
     for need, place in zip(needs, placed, strict=True):
         where, free = place.host, place.memory

@@ -1,4 +1,4 @@
-"""Hosts: what a computer offers to blocks, and whether it still does.
+"""Hosts: the resources of a computer for blocks, and whether they are still available.
 
 Knows GPUs, InfiniBand, compilers, signals, and the processes of a cluster that can be asked. Does not know who lends
 them, nor what runs there.

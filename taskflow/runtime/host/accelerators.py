@@ -1,4 +1,4 @@
-"""The GPUs that this process sees, as the driver lists them. Nothing is created on any of them."""
+"""The GPUs visible to this process, as listed by the driver, without creating a context."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from taskflow.runtime.machine.device.driver import library
 
 @dataclass(frozen=True)
 class Accelerator:
-    """A GPU: its number in this process, its name, its UUID, and its bytes, all and free ones."""
+    """A GPU: its number in this process, its name, its UUID, and its total and free memory in bytes."""
 
     ordinal: int
     name: str
@@ -23,12 +23,12 @@ class Accelerator:
 
 
 def accelerators() -> tuple[Accelerator, ...]:
-    """Every GPU that the NVIDIA driver shows this process, in its order; none without a driver.
+    """Return every GPU that the NVIDIA driver shows this process, in its order; none without a driver.
 
-    Where NVML cannot tell what is free, all memory counts as free.
+    All memory counts as free if NVML does not report it.
     """
     try:
-        driver, count = library(), ctypes.c_int(0)  # it numbers the GPUs as this process sees them, as NVML does not
+        driver, count = library(), ctypes.c_int(0)  # unlike NVML, it numbers the GPUs visible to this process
     except OSError:
         return ()
     if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
@@ -51,7 +51,7 @@ def _describe(driver: ctypes.CDLL, ordinal: int) -> Accelerator | None:
 
 
 def _free(identity: str, memory: int) -> int:
-    """Free bytes of a GPU, or of a part of one (MIG)."""
+    """Return the free bytes of a GPU, or of a part of one (MIG)."""
     device = nvml_handle(identity)
     if device is None:
         return memory
@@ -63,7 +63,7 @@ def _free(identity: str, memory: int) -> int:
 
 
 def nvml_handle(identity: str) -> Any:
-    """NVML's handle of a GPU or a part of one (MIG); None where NVML is not there or knows none."""
+    """Return NVML's handle of a GPU or a part of one (MIG), or None if NVML is missing or does not have it."""
     import pynvml
 
     with suppress(pynvml.NVMLError):

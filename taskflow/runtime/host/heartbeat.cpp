@@ -1,8 +1,8 @@
-// A byte now and then to everybody who has shown the token, from a thread that needs no interpreter: it says that the
-// process is there and runs, however long the interpreter is held by what else it does.
+// Periodic bytes to all peers that have presented the token, from a thread that needs no interpreter: they show that
+// the process is alive, however long the interpreter is held.
 //
-// Strangers get nothing: who has connected and not shown the token within a moment is sent away, and so is the first of
-// them when there are too many. They never take the place of those who have shown it.
+// Strangers get nothing: a peer that does not present the token within MOMENT is disconnected, as is the oldest one if
+// there are too many. They never displace peers that have presented it.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -18,27 +18,27 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t MOST = 64;            // listeners, and as many strangers: the process needs its files for itself
-constexpr std::chrono::seconds MOMENT{30};  // for a token that is on its way
+constexpr std::size_t MOST = 64;            // listeners, and as many strangers, to save file descriptors
+constexpr std::chrono::seconds MOMENT{30};  // for a token to arrive
 
 struct Visitor {
   int connection;
   Clock::time_point came;
-  std::size_t told;  // bytes of the token that have come
+  std::size_t told;  // bytes of the token received so far
 };
 
 bool again() { return errno == EAGAIN || errno == EINTR || errno == ENOBUFS; }
 
 bool beat(int connection) {
-  return send(connection, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 || again();  // who does not read now may read later
+  return send(connection, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 || again();  // a slow reader may read later
 }
 
-// Hears the visitor; false where it has said something else, or left.
+// Read from the visitor; false if it has sent something else, or left.
 bool hear(Visitor& visitor, const std::string& token) {
   char words[256];
   const ssize_t size = recv(visitor.connection, words, token.size() - visitor.told, MSG_DONTWAIT);
   if (size < 0) return again();
-  unsigned char difference = size == 0;  // all is compared: the time that it takes tells nothing
+  unsigned char difference = size == 0;  // compares all bytes, in constant time
   for (ssize_t i = 0; i < size; ++i) difference |= words[i] ^ token[visitor.told + i];
   visitor.told += size;
   return difference == 0;
@@ -60,7 +60,7 @@ extern "C" void heartbeat_run(int door, int milliseconds, const char* secret, in
     poll(waiting.data(), waiting.size(), left > 0 ? left : 0);
     if (open && waiting.back().revents) {
       const int visitor = accept4(door, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      open = visitor >= 0;  // where there are no files left, look again after the next beat
+      open = visitor >= 0;  // without free file descriptors, retry after the next beat
       if (open) strangers.push_back({visitor, Clock::now(), 0});
     }
     const auto now = Clock::now();

@@ -1,10 +1,9 @@
-"""The heartbeat of processes: within seconds it is known whether they live, whatever they do meanwhile.
+"""The heartbeat of processes: reports within seconds whether they live, whatever they are doing.
 
-Whoever waits for an answer cannot tell a process that is busy from one that is no more: to load a library can hold the
-interpreter, and with it all that answers, for half a minute. So every worker sends a byte every half second, from a
-thread outside of the interpreter. None comes from a process that was killed or stopped, nor from a host that has
-vanished, though the connection to it seems to be as it was. They are sent to who shows a token first, which the worker
-tells over Dask's connections, and nobody else learns anything.
+A request cannot distinguish a busy process from a dead one: loading a library can hold the interpreter for half a
+minute. So every worker sends a byte every half second, from a thread outside of the interpreter. No byte comes from a
+process that was killed or stopped, nor from a host that has vanished while its connection seems intact. Bytes are sent
+only to peers that present a token, which the worker sends over Dask's connections.
 """
 
 from __future__ import annotations
@@ -31,24 +30,23 @@ if TYPE_CHECKING:
 INTERVAL = 0.5  # seconds between two beats
 SILENCE = 4.0  # seconds without one after which a process is lost
 TOKEN = 32  # bytes
-AWAKE = 1.0  # seconds between two looks that count; who looks later was stopped, or busy with something else
+AWAKE = 1.0  # most seconds of silence between two looks: in a longer gap this process was stopped or busy
 
 _followed: weakref.WeakKeyDictionary[Client, Heartbeats] = weakref.WeakKeyDictionary()
-_lock = threading.RLock()  # a client that is collected meanwhile is no longer heard
+_lock = threading.RLock()  # reentrant: a client may be collected, and closed, meanwhile
 
 
 class HeartbeatSource(NamedTuple):
-    """The source of a heartbeat: a port, and the token to be shown there."""
+    """The source of a heartbeat: a port, and the token to present there."""
 
     port: int
     token: bytes
 
 
 def begin_heartbeat(dask_worker: Any) -> HeartbeatSource | None:
-    """Begin the heartbeat of this worker process, on the interface of its own connections.
+    """Start the heartbeat of this worker process, on the interface of its own connections.
 
-    Returns None where there is none: the worker lives in the process of its client, or has no compiler, or no such
-    interface.
+    Returns None if the worker is in the process of its client, has no compiler, or cannot open a port.
     """
     host = urlsplit(dask_worker.address).hostname
     if dask_worker.address.startswith("inproc") or host is None:
@@ -61,10 +59,10 @@ def begin_heartbeat(dask_worker: Any) -> HeartbeatSource | None:
 
 @cache
 def _beating(host: str) -> HeartbeatSource:
-    """Begin the thread that beats, for as long as the process lives."""
+    """Start the thread that beats, for the life of the process."""
     run = library(Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8")).heartbeat_run
     door = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    door.setblocking(False)  # who has left before being let in is not waited for
+    door.setblocking(False)  # do not wait for a peer that has left
     place = HeartbeatSource(int(door.getsockname()[1]), secrets.token_bytes(TOKEN))
     arguments = (door.detach(), int(1000 * INTERVAL), place.token, TOKEN)
     threading.Thread(target=run, args=arguments, name="taskflow-heartbeat", daemon=True).start()
@@ -73,17 +71,17 @@ def _beating(host: str) -> HeartbeatSource:
 
 @dataclass(eq=False)
 class _Heartbeat:
-    """The heartbeat of one worker: seconds since it was heard last, of those in which somebody listened."""
+    """The heartbeat of one worker. `silent`: seconds since its last beat, counted only while listening."""
 
     connection: socket.socket
-    token: bytes  # what of it has not been shown yet
+    token: bytes  # its unsent rest
     heard: bool = False
     silent: float = 0.0
     looked: float = field(default_factory=time.monotonic)
     lost: str | None = None
 
     def listen(self, bound: float) -> str | None:
-        """Return why nothing more will come from it, if so, after so many seconds of silence."""
+        """Return why the heartbeat has ended, or None. `bound`: seconds of silence that are tolerated."""
         now = time.monotonic()
         self.silent, self.looked = self.silent + min(now - self.looked, AWAKE), now
         try:
@@ -102,19 +100,19 @@ class _Heartbeat:
 
 
 class Heartbeats:
-    """The heartbeats of a cluster's workers, as its client hears them; `bound` seconds of silence are borne.
+    """The heartbeats of a cluster's workers, as received by its client. `bound` seconds of silence are tolerated.
 
-    A worker counts from its first beat on: where none ever comes, because the network lets none through, nothing is
-    said of it. Threads may share them, as runs side by side on one cluster do.
+    A worker is monitored from its first beat on. If none ever comes, because the network blocks them, it is not
+    reported. Thread-safe, for concurrent runs on one cluster.
     """
 
     def __init__(self) -> None:
         self.bound = SILENCE
-        self._heartbeats: dict[str, _Heartbeat | None] = {}  # None: it has no heartbeat
+        self._heartbeats: dict[str, _Heartbeat | None] = {}  # None: no heartbeat
 
     @classmethod
     def of(cls, client: Client) -> Heartbeats:
-        """The heartbeats that a client hears, for as long as it lives."""
+        """Return the heartbeats of a client, for its lifetime."""
         with _lock:
             if client not in _followed:
                 heartbeats = _followed[client] = cls()
@@ -122,13 +120,13 @@ class Heartbeats:
             return _followed[client]
 
     def unknown(self, workers: Iterable[str]) -> list[str]:
-        """Return the workers to whom nobody listens yet, or whose place another process may have taken."""
+        """Return the workers that are not monitored yet, or whose address another process may have taken."""
         with _lock:
             gone = {worker for worker, heartbeat in self._heartbeats.items() if heartbeat and heartbeat.lost}
             return [worker for worker in workers if worker not in self._heartbeats or worker in gone]
 
     def follow(self, places: Mapping[str, HeartbeatSource | None]) -> None:
-        """Listen to these workers, by address, from now on, unless another thread does. Does not wait for them."""
+        """Monitor these workers, by address, unless another thread does. Does not wait for them."""
         with _lock:
             for worker in self.unknown(places):
                 self._leave(worker)
@@ -137,14 +135,14 @@ class Heartbeats:
                 self._heartbeats[worker] = heard
 
     def lost(self, workers: Iterable[str]) -> dict[str, str]:
-        """Return which of these workers are lost, and why. Call it every second, or more often, while waiting."""
+        """Return the lost ones of these workers, with the reasons. Call it at least every second while waiting."""
         with _lock:
             known = {worker: heartbeat for worker in workers if (heartbeat := self._heartbeats.get(worker))}
             heard = {worker: heartbeat.listen(self.bound) for worker, heartbeat in known.items()}
         return {worker: reason for worker, reason in heard.items() if reason is not None}
 
     def close(self) -> None:
-        """Stop to listen to anybody."""
+        """Stop monitoring."""
         with _lock:
             for worker in tuple(self._heartbeats):
                 self._leave(worker)
@@ -155,7 +153,7 @@ class Heartbeats:
 
 
 def _connect(host: str, port: int) -> socket.socket:
-    """Begin a connection without waiting for it."""
+    """Start a connection without waiting for it."""
     connection = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     connection.setblocking(False)
     connection.connect_ex((host, port))

@@ -25,13 +25,13 @@ from taskflow.runtime.machine.kernel.compile_host import Compiler, cache_folder,
 
 T = TypeVar("T")
 ADAPTERS = Path("/sys/class/infiniband")
-RESTRICTING = ("UCX_TLS", "UCX_NET_DEVICES")  # with which a user chooses transports and devices of UCX
+RESTRICTING = ("UCX_TLS", "UCX_NET_DEVICES")  # user settings of UCX's transports and devices
 
 
 @dataclass(frozen=True)
 class Port:
-    """A port of an adapter as the kernel shows it, by the name that UCX has for it; `link` is "InfiniBand", or
-    "Ethernet" for RoCE.
+    """A port of an adapter as listed by the kernel, with UCX's name for it. `link` is "InfiniBand", or "Ethernet" for
+    RoCE.
     """
 
     name: str
@@ -45,8 +45,8 @@ class Port:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Usable cores, memory in bytes, compiler, where kernels are kept, GPUs, UCX and how it reaches other hosts; or
-    what is wrong with them.
+    """Usable cores, memory in bytes, compiler, cache of kernels, GPUs, UCX and its transports between hosts, and their
+    problems.
     """
 
     host: str
@@ -97,7 +97,7 @@ class Inventory:
 
 
 def inventory() -> Inventory:
-    """Look at this machine; errors are part of what is found."""
+    """Return the inventory of this machine, including errors."""
     host_compiler, problem = _tried(compiler)
     cache, cache_problem = _tried(cache_folder)
     memory = psutil.virtual_memory()
@@ -131,7 +131,7 @@ def _tried(look: Callable[[], T]) -> tuple[T | None, str | None]:
 
 
 def transport(requested: str, processes: int) -> str:
-    """Return the channel that blocks in so many processes of this machine use when this one is requested."""
+    """Return the channel of blocks in `processes` processes of this machine for a requested one."""
     if requested != "auto":
         return requested
     if processes == 1:
@@ -140,7 +140,7 @@ def transport(requested: str, processes: int) -> str:
 
 
 def ports(folder: Path = ADAPTERS) -> tuple[Port, ...]:
-    """The ports of all adapters of this host."""
+    """Return the ports of all adapters of this host."""
     return tuple(
         Port(
             name=f"{path.parents[1].name}:{path.name}",
@@ -160,7 +160,7 @@ def _read(file: Path) -> str:
 
 
 def unused_ports(known: Sequence[Port], ways: Sequence[str]) -> str | None:
-    """Say why UCX, which has these `ways` between hosts, leaves a port aside that is active; None where it uses all."""
+    """Return why UCX, with these `ways` between hosts, does not use an active port, or None if it uses all."""
     devices = {way.partition("/")[2] for way in ways}
     unused = [port.name for port in known if port.active and port.name not in devices]
     if not unused:

@@ -1,4 +1,4 @@
-"""Signals that ask a run to end: noted while its blocks compute, raised as exceptions while they do not."""
+"""Signals that request a run to end: recorded while its blocks compute, raised as exceptions otherwise."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import NoReturn
 
 from taskflow.common.errors import Terminated
 
-SYSTEM = (signal.SIGTERM, signal.SIGHUP)  # how a system ends a command: the second one comes from a closed terminal
+SYSTEM = (signal.SIGTERM, signal.SIGHUP)  # sent by a system to end a command; the second by a closed terminal
 
 
 @contextmanager
 def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
-    """The first of these signals that comes; a second one acts as usual. Outside of the main thread none is caught."""
+    """Record the first of these signals; a second one acts as usual. None is caught outside of the main thread."""
     came: list[signal.Signals] = []
     if threading.current_thread() is not threading.main_thread():
         yield came
@@ -32,7 +32,7 @@ def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
         came.append(signal.Signals(number))
         back()
         if signal.SIGHUP in usual:
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a shell repeats it; it does not mean "at once"
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # repeated by a shell, without greater urgency
         mute()
 
     for watched in usual:
@@ -45,8 +45,8 @@ def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt. Outside of the main thread they act as
-    usual.
+    """Let SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt. No effect outside of the main
+    thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -60,13 +60,13 @@ def terminable() -> Iterator[None]:
 
 
 def heeded(signals: Sequence[signal.Signals]) -> list[signal.Signals]:
-    """Return signals without SIGHUP if it is ignored: `nohup` asks for that."""
+    """Return the signals, without SIGHUP if it is ignored, as with `nohup`."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [watched for watched in signals if not (ignored and watched == signal.SIGHUP)]
 
 
 def mute() -> None:
-    """Write nothing more to a terminal that is closed: each attempt would fail, and what follows would not be done."""
+    """Discard output to a closed terminal: a failed write would prevent subsequent work."""
     for number in (1, 2):
         with suppress(OSError):
             if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number):

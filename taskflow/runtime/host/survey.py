@@ -1,4 +1,4 @@
-"""Surveys of the processes that will hold the blocks, made where they run and not where the command is typed."""
+"""Surveys of the processes that will hold the blocks, made in these processes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A process that can hold blocks: its host, cores, free memory in bytes, the GPUs that it sees, why it cannot
-    compile or use a GPU, and the numbers of its cores among those of the host.
+    """A process that can hold blocks: its host, cores, free memory in bytes, visible GPUs, why it cannot compile or use
+    a GPU, and the numbers of its cores on the host.
     """
 
     worker: str
@@ -40,9 +40,9 @@ class Place:
 
 
 def look(worker: str, *, embedded: bool = False) -> Place:
-    """Describe this process as a place for blocks, without opening a GPU.
+    """Return this process as a place for blocks, without opening a GPU.
 
-    An `embedded` worker process leaves it to its client, from now on, to decide on Ctrl-C and to say what goes wrong.
+    An `embedded` worker process ignores Ctrl-C and disables logging from now on, and leaves both to its client.
     """
     if embedded and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -55,9 +55,9 @@ def look(worker: str, *, embedded: bool = False) -> Place:
 
 
 def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> list[Place]:
-    """Return the places that a cluster offers, ordered by host, without workers that are `lost`.
+    """Return the places of a cluster, ordered by host, without workers that are `lost`.
 
-    Raises BadInput where there is none, Lost where one does not answer.
+    Raises BadInput if it has no workers, Lost if one does not answer.
     """
     workers = sorted(set(known_workers(client)).difference(lost))
     if not workers:
@@ -68,7 +68,7 @@ def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> lis
 
 
 def look_at(client: Client, workers: Sequence[str], *, embedded: bool) -> list[Place]:
-    """Return the places that these workers offer, ordered by host. Raises Lost where one does not answer."""
+    """Return the places of these workers, ordered by host. Raises Lost if one does not answer."""
     places: list[Place] = list(run_on_workers(client, _look_here, workers, embedded=embedded).values())
     return sorted(places, key=lambda place: (place.host, workers.index(place.worker)))
 
@@ -78,9 +78,9 @@ def _look_here(*, embedded: bool, dask_worker: Any) -> Place:
 
 
 def choose_device(requested: str, places: Sequence[Place]) -> str:
-    """Return the device: `auto` is "gpu" where every place has a usable one, else "cpu".
+    """Return the device: `auto` is "gpu" if every place has a usable one, else "cpu".
 
-    Raises BadInput where the device requested cannot be used.
+    Raises BadInput if the requested device cannot be used.
     """
     without = [place for place in places if place.gpu_problem is not None]
     if requested == "gpu" and without:

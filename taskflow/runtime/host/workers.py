@@ -1,4 +1,4 @@
-"""The workers of a cluster: asked all at once, replaced where they are lost; and what Dask sends to and fro."""
+"""The workers of a cluster: concurrent calls, replacement of lost workers, and counts of Dask's messages."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from taskflow.runtime.host.heartbeat import Heartbeats, begin_heartbeat
 if TYPE_CHECKING:
     from distributed import Client
 
-ANSWER = 60.0  # seconds; a worker may have to load libraries
-LOOK = 0.5  # seconds between two looks at whether those who have not answered are still there
-RETURN = 30.0  # seconds that new workers may take to come
-KILL = 10.0  # seconds that a nanny may take to end a worker that does not end by itself
-BEATS = ("heartbeat_worker", "heartbeat-client", "keep-alive")  # at intervals of time, whatever happens
-GREETING = "pickle-protocol"  # is in the first message of a connection
+ANSWER = 60.0  # seconds for an answer, in which a worker may load libraries
+LOOK = 0.5  # seconds between checks of workers that have not answered
+RETURN = 30.0  # seconds for new workers to start
+KILL = 10.0  # seconds for a nanny to end a worker that does not exit
+BEATS = ("heartbeat_worker", "heartbeat-client", "keep-alive")  # periodic messages
+GREETING = "pickle-protocol"  # key in the first message of a connection
 
 
 def known_workers(client: Client) -> dict[str, Any]:
-    """Ask the scheduler for its workers, by address; one that the client has lost is looked for as long as Dask does.
+    """Return the workers of the scheduler, by address. Waits for a lost connection to it up to ANSWER seconds.
 
-    Raises RunFailed where the scheduler has gone or does not answer.
+    Raises RunFailed if the scheduler has gone or does not answer.
     """
     until = time.monotonic() + ANSWER
     while client.status == "connecting" and time.monotonic() < until:
@@ -42,10 +42,10 @@ def known_workers(client: Client) -> dict[str, Any]:
 def run_on_workers(
     client: Client, function: Callable[..., Any], workers: Sequence[str], **options: Any
 ) -> dict[str, Any]:
-    """Call `function(**options)` on each of these workers, whose heartbeats are followed from now on.
+    """Call `function(**options)` on each of these workers, and monitor their heartbeats from now on.
 
-    Returns the results by address. Raises Lost where a worker is gone or does not answer, RunFailed where it cannot
-    call the function.
+    Returns the results by address. Raises Lost if a worker is gone or does not answer, RunFailed if it cannot call the
+    function.
     """
     heartbeats = Heartbeats.of(client)
     if unknown := heartbeats.unknown(workers):
@@ -85,18 +85,17 @@ def _asked(
 
 
 def remaining_workers(client: Client, lost: Collection[str], count: int) -> list[str]:
-    """Return the workers that can be used after some were lost: `count` of them, if they come back soon.
+    """Return the usable workers after some were lost: `count` of them, if they come back soon.
 
-    A nanny replaces a worker that died. It is asked to replace one that does not answer, or whose process cannot use
-    its GPU any more; without a nanny such a worker is left alone. Raises RunFailed where no worker is left, or no
-    scheduler.
+    A nanny replaces a worker that died. It is asked to replace one that does not answer, or whose process can no longer
+    use its GPU; without a nanny such a worker is not used. Raises RunFailed if no worker or no scheduler is left.
     """
     known = known_workers(client)
     stale = {worker for worker in lost if worker in known}
     if nannied := sorted(worker for worker in stale if known[worker]["nanny"]):
         try:
             restarts = client.restart_workers(nannied, timeout=KILL, raise_for_error=False)
-        except (OSError, ValueError):  # one has left meanwhile, or none of them can be asked
+        except (OSError, ValueError):  # one has left meanwhile, or none can be reached
             restarts = {}
         stale -= {worker for worker, outcome in restarts.items() if outcome == "OK"}
     until = time.monotonic() + RETURN
@@ -109,9 +108,9 @@ def remaining_workers(client: Client, lost: Collection[str], count: int) -> list
 
 @contextmanager
 def dask_messages() -> Iterator[Counter[str]]:
-    """Count, by operation, the messages that Dask sends from this process over TCP meanwhile: none during steps.
+    """Count, by operation, the messages that Dask sends from this process over TCP in this context. Steps send none.
 
-    An answer counts as "answer". Heartbeats do not count, nor do greetings of new connections, which carry nothing.
+    An answer counts as "answer". Heartbeats and greetings of new connections do not count.
     """
     from distributed.comm.tcp import TCP
 

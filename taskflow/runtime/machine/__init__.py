@@ -1,7 +1,7 @@
-"""Machines: how one block executes an analysed program.
+"""Execution of an analysed program on one block.
 
 Knows devices, kernels, arrays, channels, traces, and the actor that owns a block. Does not know which blocks a run has
-and where, what the program means, nor any file.
+or where, what the program means, nor any file.
 """
 
 from taskflow.runtime.machine.actor import Control, Job, Plan, Status

@@ -1,5 +1,5 @@
-"""The Dask actor that owns one block. Its methods are asynchronous and short; the block works, one job after the other,
-on a thread of its own.
+"""The Dask actor that owns one block. Its methods are asynchronous and short. The block does its jobs sequentially on a
+separate thread.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Partition
 
 State = Literal["new", "ready", "running", "finished", "failed"]
-SWITCH = 1e-4  # seconds: a busy Python thread gives way to the event loop this often, for status() to come in time
-LOOK = 0.5  # seconds between two looks at whether anybody is left who wants what the job computes
+SWITCH = 1e-4  # seconds after which a busy Python thread yields to the event loop, so that status() is answered in time
+LOOK = 0.5  # seconds between checks that the job still has a client
 
 
 @dataclass(frozen=True)
 class Status:
-    """The report of a block: its state, the progress its job last reported, and the error that ended it."""
+    """State of a block, the last progress that its job reported, and the error that ended it."""
 
     state: State
     progress: Mapping[str, Any]
@@ -43,8 +43,8 @@ class Status:
 
 @dataclass(eq=False)
 class Control:
-    """The messages between a job and its actor: the job reports, the actor asks it to stop after the present step.
-    `kept` is what a job leaves on the block for jobs after it.
+    """Communication between a job and its actor: the job reports progress, the actor requests a stop after the current
+    step. `kept` stores what a job leaves on the block for later jobs.
     """
 
     progress: Mapping[str, Any] = field(default_factory=dict)
@@ -52,20 +52,21 @@ class Control:
     kept: dict[str, Any] = field(default_factory=dict)
 
     def report(self, **progress: Any) -> None:
-        """Replace what status() tells."""
+        """Replace the progress that status() returns."""
         self.progress = progress
 
 
 Job = Callable[[Shard, Control], Any]
-"""A job of a block with its shard. All blocks have to do jobs together: a job may exchange messages."""
+"""A job of a block, called with its shard. Collective: a job may exchange messages."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan that every block of a run has to know. Picklable. `job` is the control program that each block runs on
-    its shard, `ordinals` the number of each block's GPU among those of its process: by default the first.
-    Blocks wait `patience` seconds for each other; they alone know the `token`. If they are `crowded`, with more threads
-    than cores on a host, they sleep as soon as they wait: what they wait for needs the core.
+    """Common description of a run, for every block. Picklable.
+
+    `ordinals` gives each block's GPU among those of its process, by default the first. Blocks wait `patience` seconds
+    for each other. Only they have the `token`. If they are `crowded`, with more threads than cores on a host, a waiting
+    thread sleeps immediately: the work it waits for needs the core.
     """
 
     run: str
@@ -81,15 +82,15 @@ class Plan:
 
     @property
     def talk(self) -> str:
-        """The name of the run among its blocks: nobody else knows it, and can send or receive in its name."""
+        """Name of the run among its blocks. It is secret, so no other process can send or receive in its name."""
         return f"{self.run} {self.token}"
 
 
 @WhileNeeded
 @contextlib.contextmanager
 def _prompt() -> Iterator[None]:
-    """The process is one of blocks: its busy threads give way soon, and it does not look for garbage in all that was
-    imported, which takes 0.1 s, for which every block would wait. What others have frozen before stays as it is.
+    """Make the process responsive while it hosts blocks: busy threads yield soon, and garbage collection skips imported
+    objects, which takes 0.1 s and would delay every block. Objects that others have frozen stay frozen.
     """
     usual, freeze = sys.getswitchinterval(), not gc.get_freeze_count()
     sys.setswitchinterval(min(SWITCH, usual))
@@ -105,8 +106,8 @@ def _prompt() -> Iterator[None]:
 
 
 class BlockActor:
-    """The actor of one block. Calls in order: address, perhaps widen, connect; per job start, status as often as one
-    likes, result; close. stop and abort at any time. After a job that failed only close is left.
+    """The actor of one block. Order of calls: address, optionally widen, connect. Per job: start, any number of status,
+    result. At the end: close. stop and abort are allowed at any time. After a failed job only close is.
     """
 
     def __init__(self, plan: Plan, block: int) -> None:
@@ -126,27 +127,29 @@ class BlockActor:
         self._running: asyncio.Future[None] | None = None
         self._guard: asyncio.Task[None] | None = None
         _prompt.__enter__()
-        self._leave = weakref.finalize(self, _prompt.__exit__)  # not every actor that was made is closed
+        self._leave = weakref.finalize(self, _prompt.__exit__)  # an actor may be dropped without `close`
 
     async def address(self) -> Address:
-        """Open device and channels; return how other blocks reach this one. Raises BadInput where there is none."""
+        """Open device and channels, and return the address of this block. Raises BadInput if one is not available."""
         return await self._on_thread(self._open)
 
     async def widen(self) -> Address:
-        """Offer what is slow to load, too; return how other blocks reach this one now."""
+        """Also offer transports that are slow to load, and return the new address of this block."""
         channel = self._opened()
         await self._on_thread(channel.widen)
         return channel.address()
 
     async def connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
-        """Connect to other blocks; returns the transport to each."""
+        """Connect to other blocks, and return the transport to each."""
         channel = self._opened()
         await self._on_thread(channel.connect, addresses)
         self.state = "ready"
         return channel.routes
 
     async def start(self, job: Job) -> None:
-        """Begin a job; returns at once. Raises RunFailed where the last one has not ended well."""
+        """Start a job, and return immediately. Raises RunFailed unless the block is connected and its last job
+        succeeded.
+        """
         if self.state not in ("ready", "finished"):
             raise RunFailed(f"block {self.block} cannot begin anything: it is {self.state}")
         self.state, self.control, self._result = "running", Control(kept=self._kept), None
@@ -154,22 +157,22 @@ class BlockActor:
         self._guard = asyncio.create_task(self._end_if_abandoned(self._running))
 
     async def status(self, patience: float = 0.0) -> Status:
-        """Return how the job is doing: at once when it has ended, else after so many seconds."""
+        """Return the state of the job: when it has ended, or after `patience` seconds."""
         if patience and self._running is not None and not self._running.done():
             await asyncio.wait([self._running], timeout=patience)
         return Status(self.state, self.control.progress, self.error, self.failed_at)
 
     async def result(self) -> Any:
-        """Return the job's result. Can be had once."""
+        """Return the job's result, and release it."""
         result, self._result = self._result, None
         return result
 
     async def deliver(self, *message: Any) -> None:
-        """Take a message of the channel that consists of actor calls."""
+        """Accept a message of the channel that consists of actor calls."""
         await self._opened().deliver(*message)
 
     async def stop(self) -> None:
-        """Ask the job to end after the present step, on all blocks."""
+        """Request the job to end after the current step, on all blocks."""
         self.control.stop = True
 
     async def abort(self, reason: str) -> None:
@@ -177,13 +180,13 @@ class BlockActor:
         self._stop.set(reason)
 
     async def close(self, timeout: float = 10.0) -> None:
-        """Abort what still runs and give everything back: the job's thread first, then the channels. Idempotent."""
+        """Abort a running job and release everything: the job's thread first, then the channels. Idempotent."""
         if self._running is not None and not self._running.done():
             self._stop.set("the run was closed")
             await asyncio.wait([self._running], timeout=timeout)
         self._leave()
         if self._shard is not None and self.state == "finished":
-            with contextlib.suppress(RunFailed, TimeoutError):  # another block may be gone, which the run has survived
+            with contextlib.suppress(RunFailed, TimeoutError):  # another block may have exited after a successful run
                 await asyncio.wait_for(self._on_thread(self._shard.close), timeout)
         if self._channel is not None:
             channel, self._channel = self._channel, None
@@ -193,7 +196,7 @@ class BlockActor:
         self._thread.shutdown(wait=False)
 
     async def _end_if_abandoned(self, running: asyncio.Future[None]) -> None:
-        """End the job if nobody is left who wants it: nobody tells an actor that its client has vanished."""
+        """End the job if its client has vanished, which is not reported to an actor."""
         while not running.done():
             if reason := self._home.abandoned:
                 self._stop.set(f"block {self.block} was abandoned: {reason}")
@@ -217,7 +220,7 @@ class BlockActor:
         return self._channel
 
     def _ready(self) -> Shard:
-        """The shard; made, once the other blocks are there, for the first job."""
+        """Return the shard. The first job creates it, once the other blocks have connected."""
         if self._device is None or self._channel is None:
             raise RunFailed(f"block {self.block} was started before it was connected")
         if self._shard is None:
@@ -241,7 +244,7 @@ class BlockActor:
             self._fail(error)
         except MemoryError as error:
             self._fail(RunFailed(f"block {self.block} has not enough memory: {error}"))
-        except BaseException as error:  # SystemExit, too, of a program that gives up: nobody else would hear of it
+        except BaseException as error:  # also SystemExit, which would otherwise go unreported
             self._fail(self._unforeseen(error))
         if self.state == "failed" and self._shard is not None:
             self._shard.abandon()
@@ -252,11 +255,11 @@ class BlockActor:
             hush()
             return Lost(text)
         failure = RunFailed(text)
-        failure.add_note(traceback.format_exc())  # it travels to the client, the traceback itself does not
+        failure.add_note(traceback.format_exc())  # notes are pickled, tracebacks are not
         return failure
 
     def _fail(self, error: TaskflowError) -> None:
-        """Note the error, without the frames that it came through: they would keep the fields, as Dask keeps actors."""
+        """Record the error without its frames: they would keep the fields alive, as Dask keeps actors."""
         error.__traceback__ = error.__cause__ = error.__context__ = None
         self.failed_at = time.time()
         self.error = error

@@ -1,8 +1,8 @@
-"""Agreement: all blocks do the same program, or all end and say where the programs part.
+"""Agreement: all blocks run the same program, or all end and report where their programs differ.
 
-Nothing in a run of steps tells a block what others do: messages fit because every block comes to the same decisions.
-A program that differs between blocks, by a field that one of them swaps or a number that it takes from elsewhere,
-would lead to wrong results or to a wait in vain.
+Nothing in a run of steps informs a block of the others' decisions: messages match because every block decides alike. A
+program that differs between blocks, by a swapped field or a number from elsewhere, would lead to wrong results or a
+deadlock.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from taskflow.common.errors import RunFailed
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.tasks import Launch
 
-LONGEST = 400  # letters of a launch in an error
+LONGEST = 400  # characters of a launch in an error
 
 
 class Agreement:
-    """A rolling hash of the launches of a block, compared with those of all others at every pass."""
+    """A rolling hash of the launches of a block, compared with the other blocks' hashes at every pass."""
 
     def __init__(self, gather: Gather) -> None:
         self._gather = gather
         self._rolling = b""
         self._passes = 0
-        self._begin = ""  # in words: the scalars that get a value before the next pass
+        self._begin = ""  # as text: the scalars that are set before the next pass
 
     def begin(self, scalars: Mapping[str, float]) -> None:
-        """Note the scalars that get a value before the next pass."""
+        """Record the scalars that are set before the next pass."""
         values = (f"{name} = {float(value)!r}" for name, value in sorted(scalars.items()))
         self._begin = f"begun with the scalars {{{', '.join(values)}}}"
 
     def check(self, launches: Sequence[Launch]) -> None:
-        """Compare the launches of a pass, and the scalars before it. All blocks have to call it.
+        """Compare the launches of a pass, and the scalars set before it. Collective.
 
-        Raises RunFailed, on all blocks with one text, where they are not the same.
+        Raises RunFailed with the same text on all blocks if they differ.
         """
         texts = [self._begin or "one more without new scalars", *map(describe, launches)]
         digests = [self._roll(text) for text in texts]
@@ -53,7 +53,7 @@ class Agreement:
         return self._rolling
 
     def _difference(self, texts: list[str], digests: list[bytes], most: int) -> str:
-        """Say where the programs part: the first launch, the blocks that are alone with theirs, and both in words."""
+        """Return a message with the first launch that differs, the blocks in the minority, and both texts."""
         padded = digests + [bytes(8)] * (most - len(digests))
         rows = self._gather(np.frombuffer(b"".join(padded), np.uint8)).reshape(-1, most, 8)
         first = int(np.argmax((rows != rows[0]).any(axis=(0, 2))))
@@ -74,14 +74,14 @@ class Agreement:
 
 
 def _parting(one: str, other: str) -> list[str]:
-    """Both texts where they part, if they are long: what comes before is the same."""
+    """Return both texts around their first difference, cut to LONGEST characters."""
     first = next((n for n, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs), 0)
     begin = max(0, first - LONGEST // 2)
     return ["... " * (begin > 0) + text[begin : begin + LONGEST] for text in (one, other)]
 
 
 def describe(launch: Launch) -> str:
-    """A launch in words that are the same in every process."""
+    """Return a launch as text, identical in every process."""
     values = ", ".join(f"{name}={value!r}" for name, value in launch.values)
     text = f"{launch.task.body.__module__}.{launch} over {', '.join(map(str, launch.boxes))}"
     text += f" with {values}" if values else ""

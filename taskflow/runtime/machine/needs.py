@@ -1,4 +1,4 @@
-"""The memory that blocks need for their programs, counted before they are made, by the rules of what allocates it."""
+"""Memory that blocks need for their programs, computed in advance by the rules of the allocations."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ from taskflow.runtime.tasks import (
     tables,
 )
 
-State = int  # the number of a Valid: equal ones have the same
+State = int  # number of a Valid; equal ones have the same number
 
 
 @dataclass(frozen=True)
 class BlockMemory:
-    """Bytes of a block: fields with their ghost cells; message buffers; the board where GPUs that see each other's
-    memory post flags, shares of reductions and packed cells; scalars, with what kernels fold them from; tables.
+    """Memory of a block, in bytes.
+
+    Fields include ghost cells. On the board, GPUs that access each other's memory post flags, shares of reductions and
+    packed cells. Scalars include the partial results of reductions.
     """
 
     fields: int = 0
@@ -52,16 +54,16 @@ class BlockMemory:
 
     @property
     def total(self) -> int:
-        """Bytes in all."""
+        """Sum of all parts, in bytes."""
         return self.fields + self.buffers + self.board + self.scalars + self.tables
 
 
 @dataclass(eq=False)
 class MemoryCount:
-    """Counts the memory of blocks that do some `passes` on a device, to the byte.
+    """Computes the exact memory of blocks that do some `passes` on a device.
 
-    `direct` says of two blocks whether they see each other's memory: their messages need no buffers. It is None where
-    no block looks for others, and has no board.
+    `direct` returns whether two blocks access each other's memory, so that their messages need no buffers. It is None
+    if no block has a board.
     """
 
     partition: Partition
@@ -70,7 +72,7 @@ class MemoryCount:
     direct: Callable[[int, int], bool] | None = None
 
     def of(self, block: int) -> BlockMemory:
-        """The memory of a block, whose messages the exchanges of the passes have to know."""
+        """Return the memory of a block. The exchanges of the passes must include its messages."""
         partition = self.partition
         folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[LookupTable, int]]()
         bound = set[Hashable]()
@@ -80,7 +82,7 @@ class MemoryCount:
                 shared = shares_of(launch, partition, block)
                 if shared and launch.task.kernel is not None:
                     once = launch.kind, same_constants(launch), tuple(shared)
-                    if self.device != "cpu" or once not in bound:  # CPUs fold those that are the same in one memory
+                    if self.device != "cpu" or once not in bound:  # CPUs reuse the memory of equal launches
                         parts = sum(partial_bytes(cells, self.device) for _, cells in shared)
                         folds += len(launch.task.reductions) * parts
                         bound.add(once)
@@ -96,11 +98,11 @@ class MemoryCount:
 
     @cached_property
     def _by_block(self) -> list[tuple[tuple[Launch, ...], dict[int, dict[int, list[Message]]]]]:
-        """The launches of every pass, and the messages of each block in it, by moment."""
+        """The launches of every pass, and its messages by block and moment."""
         return [(stretch.launches, exchanged.by_block()) for stretch, exchanged in self.passes]
 
     def _buffers(self, messages: Iterable[Message]) -> Iterator[tuple[int, ...]]:
-        """The buffers through which the messages of a pass go, each with its size in the end."""
+        """Yield the buffers of the messages of a pass: source, target, cells, number in the ring, bytes."""
         fields, turns = self.partition.fields, Counter[tuple[int, int, int]]()
         for message in messages:
             apart = message.source != message.target
@@ -115,10 +117,10 @@ class MemoryCount:
 
 
 class _States:
-    """Ghost cells as values that can be compared: one and the same for equal ones."""
+    """Numbers of states of ghost cells. Equal states have the same number."""
 
     def __init__(self) -> None:
-        self._of: dict[int, tuple[Valid, State]] = {}  # by identity, with what has it
+        self._of: dict[int, tuple[Valid, State]] = {}  # by id of the Valid, which is kept alive
         self._number: dict[tuple[object, ...], State] = {}
 
     def __call__(self, valid: Valid) -> State:
@@ -130,10 +132,10 @@ class _States:
 
 @dataclass(eq=False)
 class Passes:
-    """Every stretch of the passes that can follow `first`, in every state that it sees, and what some `blocks` exchange
-    in it.
+    """Every stretch of the passes that can follow `first`, in every state of ghost cells, with the messages of some
+    `blocks`.
 
-    `then` says of each program which ones can come after it; `known` is the geometry of these blocks.
+    `then` maps a program to its possible successors; `known` is the geometry of these blocks.
     """
 
     partition: Partition
@@ -143,7 +145,7 @@ class Passes:
     then: Mapping[Program, Sequence[Program]]
     _exchanged: dict[Stretch, list[tuple[Deciding, Exchange]]] = field(default_factory=dict, init=False)
     _after: dict[tuple[Stretch, State], Valid] = field(default_factory=dict, init=False)
-    _ends: dict[tuple[int, State], list[Valid]] = field(default_factory=dict, init=False)  # of parts by their identity
+    _ends: dict[tuple[int, State], list[Valid]] = field(default_factory=dict, init=False)  # by id of parts
     _state: _States = field(default_factory=_States, init=False)
 
     def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
@@ -164,7 +166,9 @@ class Passes:
         yield from ((stretch, one) for stretch, exchanged in self._exchanged.items() for _, one in exchanged)
 
     def _through(self, parts: Sequence[Part], valid: Valid) -> list[Valid]:
-        """All that can be valid after some parts that are begun with `valid`: repetitions begin theirs often alike."""
+        """Return all states that some parts can lead to from `valid`. Cached, as repetitions often start in equal
+        states.
+        """
         key = id(parts), self._state(valid)
         if key not in self._ends:
             self._ends[key] = self._after_all(parts, valid)
@@ -190,7 +194,7 @@ class Passes:
         return ends
 
     def _rounds(self, body: Sequence[Part], valid: Valid, times: int) -> list[Valid]:
-        """All that can be valid after each of at most so many rounds, as long as that is new."""
+        """Return all states that can follow 1 to `times` rounds of the body, until no new one occurs."""
         known: dict[State, Valid] = {}
         now = [valid]
         for _ in range(times):

@@ -1,7 +1,7 @@
 """A shard: one block's replica of the control program.
 
-Every block runs the same program and comes to the same decisions; a shard does that block's part of each launch.
-Messages follow from the analysis alone, so no block ever asks another what to do (control replication).
+Every block runs the same program and makes the same decisions. A shard does its block's part of each launch. Messages
+follow from the analysis alone, so blocks never need to coordinate (control replication).
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ PATIENCE = 60.0  # seconds
 
 
 class Shard:
-    """One block of a region on one device, connected to the others by a channel; it waits `patience` seconds for them.
-    """
+    """One block of a region on one device, connected to the others by a channel. Waits `patience` seconds for them."""
 
     def __init__(
         self,
@@ -59,28 +58,31 @@ class Shard:
         self._near, self._stop = self._neighbourhood(channel), channel.stop
         self._binder = Binder(device, self.instances, self.scalars, debug=self.mapper.debug)
         self._trials: dict[Stretch, Trial] = {}
-        self.trying = False  # whether something in the last run was timed, to find the best way to overlap
+        self.trying = False  # whether the last run timed a stretch to find the best overlap
         self._states, self._state = GhostStates(self.gather), 0
         self._traces = Traces(partition, block, self._states, self.lanes, self._binder, self._tracer, self.synchronize)
-        self._entry = self.lanes[0]  # where messages came in last
+        self._entry = self.lanes[0]  # lane of the last arrivals
 
     def run(self, program: Program, /, **scalars: float) -> None:
-        """Do one pass of a program, after which `roles` are as it left them. `scalars` get these values before.
+        """Execute one pass of a program. `scalars` are set before it, and `roles` are updated to the final roles of the
+        fields.
 
-        A program is analysed when it is first met in a state (roles of the fields, valid ghost cells) and replayed
-        from then on; it is assumed to be followed by itself. A wrong assumption costs a transfer, no more. Raises
-        BadInput where the program is impossible on this partition or reads a scalar that has no value, ChannelError
-        where another block is lost, Aborted where this one was told to give up.
+        A program is analysed when it first occurs in a state (roles of the fields, valid ghost cells), and replayed
+        afterwards. The analysis assumes that the program is repeated. If another one follows, this costs at most a
+        transfer.
+
+        Raises BadInput if the program is impossible on this partition or reads a scalar without a value, ChannelError
+        if another block is lost, Aborted if this one was stopped.
         """
         self._give(scalars)
         self.trying = False
         parts, after = self._traces.planned(program, self.roles)
         for part in parts:
             self._do(part, program)
-        self.roles = after.copy()  # who changes them between passes does not change the plan
+        self.roles = after.copy()  # changes between passes must not affect the plan
 
     def prepare(self, programs: Iterable[Program]) -> None:
-        """Compile the kernels of programs side by side, maybe on another thread, before the first pass."""
+        """Compile the kernels of programs concurrently before the first pass. May be called from another thread."""
         self._traces.prepare(programs, self.roles)
 
     def _give(self, scalars: Mapping[str, float]) -> None:
@@ -104,7 +106,7 @@ class Shard:
         rounds.close()
 
     def _tried(self, stretch: Stretch, program: Program) -> None:
-        """Do a stretch, in the best way as soon as that is known."""
+        """Execute a stretch, in the best way once it is known."""
         if stretch not in self._trials:
             ways = self.mapper.ways(alone=len(self.partition) == 1, streams=self.device.kind == "gpu")
             self._trials[stretch] = Trial(ways, partial(self._cut, stretch), self._slowest)
@@ -119,7 +121,7 @@ class Shard:
         self.synchronize()
         if trial.note(time.perf_counter() - began):
             self._traces.keep(stretch, trial.way)
-            self.meet()  # nobody begins another pass while graphs are given back, see `Traces.record`
+            self.meet()  # no block starts another pass while graphs are freed, see `Traces.record`
 
     def _pass(self, stretch: Stretch, way: Mapper, program: Program) -> None:
         if self._near is not None:
@@ -131,10 +133,10 @@ class Shard:
         key = (stretch, way, self._state, self._traces.instrument)
         trace = self._traces.recorded.get(key)
         if trace is None:
-            self.scalars.require(stretch.launches)  # what has a value once has one ever after
+            self.scalars.require(stretch.launches)  # a scalar never loses its value
             trace = self._traces.record(key, program)
         if trace.arrivals:
-            self._entry.synchronize()  # what came in last has been unpacked
+            self._entry.synchronize()  # the last arrivals are unpacked
             self._entry = self._used(way)[1]
             for message in trace.arrivals:
                 self.transfers.post(message, trace.slots[message])
@@ -145,19 +147,19 @@ class Shard:
         self._state = trace.state
 
     def _used(self, way: Mapper) -> tuple[Lane, Lane]:
-        """The lanes for computation and for what other blocks wait for, where messages come in."""
+        """Return the lanes for computation, and for urgent work, on which messages arrive."""
         plain, urgent = self.lanes
         return plain, urgent if way.overlap == "full" else plain
 
     def _cut(self, stretch: Stretch, way: Mapper) -> set[str]:
-        """The tasks that this way cuts in a stretch, on whatever block."""
+        """Return the tasks that `way` cuts in a stretch on any block."""
         names, here = sorted({launch.task.name for launch in stretch.launches}), self._traces.cut(stretch, way)
         anywhere = np.any(self.gather(np.array([name in here for name in names], np.uint8)), axis=0).tolist()
         return {name for name, cut in zip(names, anywhere, strict=True) if cut}
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes on the device by what they are for, without what kernels keep to fold reductions from."""
+        """Bytes on the device by purpose, without the partial results of reductions."""
         return {
             "fields": self.instances.nbytes,
             "buffers": self.transfers.nbytes,
@@ -167,12 +169,12 @@ class Shard:
 
     @property
     def traces(self) -> list[Trace]:
-        """The traces that were recorded so far, in order."""
+        """The traces recorded so far, in order."""
         return list(self._traces.recorded.values())
 
     @property
     def overlap(self) -> str:
-        """How transfers are overlapped in what has been run: the ways found, where that is `auto`."""
+        """Overlap of transfers with computation: with `auto`, the ways found so far."""
         if self.mapper.overlap != "auto":
             return self.mapper.overlap
         return ", ".join(sorted({trial.way.overlap for trial in self._trials.values() if trial.over})) or "auto"
@@ -186,42 +188,42 @@ class Shard:
         self.scalars.set(dict(zip(node.scalars, folded.tolist(), strict=True)))
 
     def _neighbourhood(self, channel: Channel) -> Neighbourhood | None:
-        """The blocks whose memory this one sees; on a GPU, without others, at least its own."""
+        """Return the blocks whose memory this one can access, or None. On a GPU a single block has its own."""
         if self.device.kind != "gpu" or not (channel.direct or len(self.partition) == 1):
             return None
         gpu = cast(Gpu, self.device)
         return Neighbourhood(self.partition, gpu, self.instances, channel, self.gather, self.patience)
 
     def _slowest(self, seconds: float) -> float:
-        """The largest number of all blocks."""
+        """Return the maximum over all blocks."""
         return float(self.allreduce([seconds], "max")[0])
 
     def instrument(self, by: Instrument | None) -> None:
-        """From now on replay traces that `by` has marked, or, without one, traces without marks."""
+        """Replay traces marked by `by` from the next pass, or unmarked ones if None."""
         self._traces.mark(by)
 
     def allreduce(self, values: Iterable[float], operators: str | Iterable[str]) -> np.ndarray:
-        """Each value folded over all blocks in their order, to the same bits on each. All blocks have to call it."""
+        """Return each value folded over all blocks in their order, bitwise identical on each. Collective."""
         names = operators if isinstance(operators, str) else list(operators)
         return self._fold(np.array(list(values), np.float64), names, Deadline.after(self.patience))
 
     def gather(self, row: np.ndarray) -> np.ndarray:
-        """The rows of all blocks, [block, number], of one length and type. All blocks have to call it."""
+        """Return the rows of all blocks, [block, number]. Lengths and types must be equal. Collective."""
         return self._fold.gather(row, Deadline.after(self.patience))
 
     def meet(self, seconds: float | None = None) -> None:
-        """Wait for all blocks, for as long as for a message or for so many seconds. All blocks have to call it."""
+        """Wait for all blocks, for at most `seconds` or `patience`. Collective."""
         self._fold(np.zeros(1), "max", Deadline.after(seconds or self.patience))
 
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
-        """Fill the cells of `box`, by default this block's, of fields, by role, with host arrays [z, y, x] or
-        [z, y, value, x]. All blocks have to write the same fields: their ghost cells are valid no more.
+        """Fill fields, by role, in `box` (default: this block) with host arrays [z, y, x] or [z, y, value, x]. All
+        blocks must write the same fields, whose ghost cells become invalid.
         """
         self.write_parts(values, [(box, values)])
 
     def write_parts(self, roles: Iterable[str], parts: Iterable[tuple[Box | None, Mapping[str, np.ndarray]]]) -> None:
-        """`write` some boxes, as many as this block likes, of the fields in these roles, one after the other. Raises
-        BadInput for a value that a field cannot hold.
+        """Do `write` for any number of boxes of the fields in these roles, sequentially. Raises BadInput if a field
+        cannot hold a value.
         """
         self.synchronize()
         for box, values in parts:
@@ -233,16 +235,18 @@ class Shard:
         self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 
     def read(self, role: str, box: Box | None = None) -> np.ndarray:
-        """A host copy [z, y, x], or [z, y, value, x], of a field, by role, in `box`, by default this block's cells."""
+        """Return a host copy [z, y, x], or [z, y, value, x], of a field, by role, in `box` (default: this block's
+        cells).
+        """
         return self.hold(role, box)()
 
     def hold(self, role: str, box: Box | None = None) -> Callable[[], np.ndarray]:
-        """Hold the values that `read` would give now: the result gives them, once, on any thread; the shard goes on."""
+        """Keep the present values of `read`. The result returns them once, on any thread, while the shard continues."""
         self.synchronize()
         return self.device.hold(self.instances.read(*self._place(role, box)))
 
     def pick(self, role: str, cells: np.ndarray, piece: int | None = None) -> np.ndarray:
-        """A host copy of the values of a field, by role, in the cells [cell, axis] of a piece, by default the first."""
+        """Return a host copy of a field, by role, in the cells [cell, axis] of a piece (default: the first)."""
         self.synchronize()
         name, xp = self.roles[role], self.device.xp
         place = name, self.instances.first[name] if piece is None else piece
@@ -250,8 +254,8 @@ class Shard:
         return np.array(self.device.to_host(self.instances.arrays[place][z, y, ..., x]))
 
     def extreme(self, role: str) -> tuple[Triple, float]:
-        """The first cell of this block with a value that is not finite, or else that with the largest magnitude; and
-        the value. Takes no more memory than a plane of cells.
+        """Return the first cell of this block whose value is not finite, or else the cell of largest magnitude, and the
+        value. Needs memory for one plane of cells.
         """
         self.synchronize()
         worst: tuple[Triple, float] | None = None
@@ -263,12 +267,12 @@ class Shard:
         return worst
 
     def _place(self, role: str, box: Box | None) -> tuple[str, Box]:
-        """The field in this role, and `box`, by default the cells that this block has of its region."""
+        """Return the field in this role, and `box`, by default this block's cells of its region."""
         name = self.roles[role]
         return name, self.partition.homes[name].blocks[self.block] if box is None else box
 
     def synchronize(self) -> None:
-        """Wait until the device has done everything. Raises ChannelError where it waits for a block that is lost."""
+        """Wait until the device has done everything. Raises ChannelError if it waits for a lost block."""
         for lane in self.lanes:
             self._wait(lane.reached())
 
@@ -280,18 +284,18 @@ class Shard:
                 time.sleep(0)
 
     def finish(self) -> None:
-        """Wait until the device has done everything and what was sent has been taken. All blocks have to call it."""
+        """Wait until the device has done everything and all sent messages were received. Collective."""
         self.synchronize()
         self.transfers.drain()
         self.meet()
 
     def abandon(self) -> None:
-        """Let go of the other blocks' memory after a failure, without waiting for any; nothing runs afterwards."""
+        """Release the other blocks' memory after a failure, without waiting. The shard is unusable afterwards."""
         if self._near is not None:
             self._near.abandon()
 
     def close(self) -> None:
-        """Let go of the other blocks' memory, after `finish`. All blocks have to call it; nothing runs afterwards."""
+        """Release the other blocks' memory after `finish`. Collective. The shard is unusable afterwards."""
         if self._near is not None:
             self._near.close()
-            self.meet()  # nobody gives memory back that another still sees
+            self.meet()  # no block frees memory that another still maps

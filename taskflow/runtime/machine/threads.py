@@ -23,8 +23,8 @@ def run_threads(
     mapper: Mapper = Mapper(),
     patience: float = PATIENCE,
 ) -> list[Result]:
-    """Run `job` on a shard of every block, all on one device or each on its own; returns what each returned, in the
-    order of the blocks. A block waits `patience` seconds for another one.
+    """Run `job` on a shard of every block, all on one device or each on its own, and return the results in block order.
+    Blocks wait `patience` seconds for each other.
 
     The first error of a block ends the others and is raised.
     """

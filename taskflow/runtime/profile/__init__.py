@@ -1,4 +1,4 @@
-"""Profiles: timelines of replays on hosts and devices, what they say, and files and pictures for viewers.
+"""Profiles: timelines of replays on hosts and devices, their summaries, and files and pictures for viewers.
 
 Knows the traces of a shard, which it marks, and the task graphs that it draws. Does not know what is computed, nor who
 asked for it.

@@ -1,7 +1,7 @@
-"""Timelines as a file for viewers: the Chrome trace event format, which Perfetto (ui.perfetto.dev) reads.
+"""Timelines in the Chrome trace event format, which Perfetto (ui.perfetto.dev) reads.
 
-A process per block; in it a row of the host, of each stream, and of the messages on their way to this block. Arrows go
-from where a message is sent to where it is received.
+One process per block, with a row for the host, for each stream, and for messages in flight to this block. Arrows lead
+from the send of a message to its receive.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any
 
 from taskflow.runtime.profile.timeline import Replay, Span, Timeline, Vertex
 
-SENT = ("send", "signal")  # what lets a message go; a transfer without them ends with its copy
+SENT = ("send", "signal")  # operations that release a message; a transfer without them ends with its copy
 TAKEN = ("receive", "await")
 TraceEvent = dict[str, Any]
 ROWS = {"host": (0, "host"), "plain": (1, "stream plain"), "urgent": (2, "stream urgent")}
-CHANNEL = 3  # the first of the rows of messages: as many as are under way at one time
+CHANNEL = 3  # the first row of messages; there are as many as concurrent messages
 
 
 def write_chrome(path: Path, timelines: Sequence[Timeline]) -> None:
-    """Write the timelines of all blocks as one JSON file. Raises OSError where that is not possible."""
+    """Write the timelines of all blocks to a JSON file. Raises OSError."""
     path.write_text(json.dumps(chrome(timelines)), encoding="utf-8")
 
 
 def chrome(timelines: Sequence[Timeline]) -> TraceEvent:
-    """Return the JSON object. Times are in microseconds since the first pass began; events are sorted by them."""
+    """Return the JSON object. Times are in microseconds since the first pass began, and events are sorted by time."""
     zero = min((p.start for timeline in timelines for p in timeline.passes), default=0)
     names = [event for timeline in timelines for event in _rows(timeline)]
     events = [event for timeline in timelines for event in _operations(timeline, zero)]
@@ -89,13 +89,13 @@ def _complete(block: int, row: int, name: str, kind: str, when: tuple[int, int],
 
 
 def _messages(messages: Sequence[Flight], zero: int) -> tuple[list[TraceEvent], list[TraceEvent]]:
-    """Put messages on the rows of their targets, each in the first row that is free, and arrows between their two ends.
+    """Place messages on the rows of their targets, each in the first free row, with arrows between their ends.
 
-    Where clocks of two hosts disagree so much that a message would arrive before it was sent, it is left out.
+    Messages that would arrive before they were sent, because the clocks of two hosts disagree, are omitted.
     """
     names: list[TraceEvent] = []
     events: list[TraceEvent] = []
-    busy: dict[int, list[int]] = defaultdict(list)  # of each block: until when each of its rows is taken
+    busy: dict[int, list[int]] = defaultdict(list)  # per block: end of the last message of each row
     for number, m in enumerate(sorted(messages, key=lambda message: message.sent.start)):
         if m.received.end < m.sent.start:
             continue
@@ -120,7 +120,7 @@ def _messages(messages: Sequence[Flight], zero: int) -> tuple[list[TraceEvent], 
 
 @dataclass(frozen=True)
 class Flight:
-    """A message of one pass: its name, the span that sent it and the one that waited for it."""
+    """A message of one pass: its name, the span that sent it and the span that waited for it."""
 
     name: str
     source: int
@@ -130,7 +130,7 @@ class Flight:
 
 
 def flights(timelines: Sequence[Timeline]) -> Iterator[Flight]:
-    """Yield the messages of all passes of which both ends were seen, pass by pass."""
+    """Yield the messages of all passes for which both ends were recorded, pass by pass."""
     for passes in zip(*(timeline.passes for timeline in timelines), strict=False):
         sent: dict[tuple[int, int, int], Span] = {}
         received: dict[tuple[int, int, int], tuple[str, Span]] = {}
@@ -146,7 +146,7 @@ def flights(timelines: Sequence[Timeline]) -> Iterator[Flight]:
 
 
 def _transfers(graph: Sequence[Vertex], p: Replay) -> Iterator[tuple[Vertex, list[Span]]]:
-    """Yield the sends and receives of a pass with their spans in the order of time."""
+    """Yield the sends and receives of a pass with their spans in time order."""
     spans_of: dict[int, list[Span]] = {}
     for span in p.spans:
         for n in span.nodes:

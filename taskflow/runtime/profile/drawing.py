@@ -1,8 +1,8 @@
-"""Drawing: the graph of a step as boxes and arrows that a person can read; as text in the DOT language.
+"""Drawing of the graph of a step as boxes and arrows, also in the DOT language.
 
-Thirty sweeps of a solver are thirty times the same picture. The graph is cut into stanzas: a launch with what travels
-after it, on all blocks. Where stanzas repeat, the first round is drawn and the others become one box per block. So do
-the nodes of a launch on several pieces of a block.
+The graph is divided into stanzas: a launch with the subsequent transfers, on all blocks. If stanzas repeat, such as the
+sweeps of a solver, the first round is drawn and the others become one box per block. A launch on several pieces of a
+block also becomes one box.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from taskflow.runtime.regions import STRAIGHT
 from taskflow.runtime.tasks.graph import AllReduce, Claim, Compute, Grant, Node, Part, Receive, Refresh, Send, TaskGraph
 from taskflow.runtime.tasks.task import Launch
 
-ROUNDS = 5  # repetitions are folded from so many on
-LONGEST = 8  # launches of a round
+ROUNDS = 5  # least repetitions that are folded
+LONGEST = 8  # most launches of a round
 Look = Literal["whole", "edge", "middle", "transfer", "reduction", "folded"]
 LOOKS: dict[Look, tuple[str, str]] = {  # colour and meaning
     "whole": ("#ffffff", "task: all cells of a block, or of a piece"),
@@ -35,7 +35,7 @@ SHOWN = 3  # fields in the label of a box
 
 @dataclass(frozen=True)
 class FoldedRounds:
-    """`rounds` rounds of the launches called `tasks` that are not shown, of `nodes` of the graph."""
+    """`rounds` omitted rounds of the launches called `tasks`, with `nodes` of the graph."""
 
     tasks: tuple[str, ...]
     rounds: int
@@ -46,7 +46,7 @@ class FoldedRounds:
 
 
 def repetitions(graph: TaskGraph) -> list[FoldedRounds]:
-    """The repetitions that can be left out."""
+    """Return the repetitions that can be omitted."""
     stanzas = _stanzas(graph)
     signatures = [_signature(graph, stanza) for stanza in stanzas]
     folded, first = [], 0
@@ -63,7 +63,7 @@ def repetitions(graph: TaskGraph) -> list[FoldedRounds]:
 
 
 def _repetition(signatures: Sequence[Any], first: int) -> tuple[int, int]:
-    """Length and number of the rounds that begin at `first`, so that they reach as far as possible."""
+    """Return length and number of the rounds that begin at `first` and cover the most stanzas."""
     best = 1, 1
     for period in range(1, LONGEST + 1):
         rounds = 1
@@ -77,9 +77,9 @@ def _repetition(signatures: Sequence[Any], first: int) -> tuple[int, int]:
 
 
 def _stanzas(graph: TaskGraph) -> list[list[int]]:
-    """The nodes of each launch with what travels after it, in program order; what travels before all comes first."""
+    """Return the nodes of each launch with the subsequent transfers, in program order. Earlier transfers come first."""
     order = {launch: n for n, launch in enumerate(_launches(graph), 1)}
-    place: dict[object, int] = {}  # of each message: the latest launch that either end knows before it
+    place: dict[object, int] = {}  # per message: the latest launch before either of its ends
     number: list[int] = []
     block, last = -1, 0
     for node in graph.nodes:
@@ -99,7 +99,7 @@ def _stanzas(graph: TaskGraph) -> list[list[int]]:
 
 
 def _launches(graph: TaskGraph) -> list[Launch]:
-    """All launches in program order: each block has some of them, in that order."""
+    """Return all launches in program order: each block has some of them, in that order."""
     order = TopologicalSorter[Launch]()
     for block in {node.block for node in graph.nodes}:
         launches = dict.fromkeys(n.launch for n in graph.nodes if isinstance(n, Compute) and n.block == block)
@@ -111,7 +111,7 @@ def _launches(graph: TaskGraph) -> list[Launch]:
 
 
 def _signature(graph: TaskGraph, stanza: Sequence[int]) -> list[tuple[Any, ...]]:
-    """The nodes of a stanza by what they do, whichever fields play the parts."""
+    """Return the nodes of a stanza by their work, independent of fields."""
 
     def parts(node: Node) -> Iterable[Any]:
         match node:
@@ -129,9 +129,9 @@ def _signature(graph: TaskGraph, stanza: Sequence[int]) -> list[tuple[Any, ...]]
 
 
 def on_pieces(graph: TaskGraph) -> dict[int, list[int]]:
-    """For each node that computes on a piece of an atlas: the nodes of that block and launch, edges or not, in order.
+    """Return, for each node that computes on a piece of an atlas, the nodes of that block, launch and part, in order.
 
-    None of them waits for another one, so that all can be one box: a block's nodes of a launch follow each other.
+    None of them waits for another, and a block's nodes of a launch are consecutive, so they can form one box.
     """
     together: dict[tuple[int, Launch, Part], list[int]] = defaultdict(list)
     for n, node in enumerate(graph.nodes):
@@ -152,8 +152,8 @@ class DrawnNode:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """Boxes, and arrows (from, to) between them: `waits` of the same block or for a reduction, `messages` between
-    blocks. `ties` are boxes of different blocks that exchange messages in both directions.
+    """Boxes, and arrows (from, to) between them: `waits` within a block or for a reduction, `messages` between blocks.
+    `ties` are boxes of different blocks that exchange messages in both directions.
     """
 
     boxes: list[DrawnNode]
@@ -174,10 +174,10 @@ class Drawing:
 
 
 def draw(graph: TaskGraph, *, everything: bool = False) -> Drawing:
-    """Draw a graph. An arrow that follows from others is left out.
+    """Draw a graph. Arrows implied by others are omitted.
 
-    So are, without `everything`, repetitions and the permissions to overwrite ghost cells, which have nothing to do
-    where messages have buffers; and what a block does of a launch on several pieces of an atlas is one box.
+    Without `everything` repetitions are omitted, and permissions to overwrite ghost cells, which have no effect for
+    buffered messages. Nodes of a block for a launch on several pieces of an atlas become one box.
     """
     waits = graph.waits if everything else _without_permissions(graph)
     shown = [n for n, node in enumerate(graph.nodes) if everything or not isinstance(node, Grant | Claim)]
@@ -210,7 +210,7 @@ def draw(graph: TaskGraph, *, everything: bool = False) -> Drawing:
 
 
 def to_dot(drawing: Drawing) -> str:
-    """Write the drawing in the DOT language: a cluster per block, colours as in the legend, messages bold."""
+    """Return the drawing in the DOT language: a cluster per block, colours as in the legend, messages bold."""
     lines = ["digraph step {", "  rankdir=TB; newrank=true; node [shape=box, style=filled, fontname=Helvetica];"]
     for block in drawing.blocks:
         lines.append(f'  subgraph cluster_{block} {{ label="block {block}"; style=rounded; color=gray;')
@@ -229,7 +229,7 @@ def to_dot(drawing: Drawing) -> str:
 
 
 def _without_permissions(graph: TaskGraph) -> list[set[int]]:
-    """The nodes for which each node waits where messages have buffers: what a grant waits for in place of the grant."""
+    """Return the dependences of each node with buffered messages: a grant is replaced by its own dependences."""
     waits: list[set[int]] = []
     for node, own in zip(graph.nodes, graph.waits, strict=True):
         before: set[int] = set()
@@ -243,11 +243,11 @@ def _without_permissions(graph: TaskGraph) -> list[set[int]]:
 
 
 def _reduced(count: int, arrows: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-    """The arrows without those that follow from others (the transitive reduction of an acyclic graph)."""
+    """Return the arrows that are not implied by others (the transitive reduction of an acyclic graph)."""
     before: list[set[int]] = [set() for _ in range(count)]
     for a, b in arrows:
         before[b].add(a)
-    ancestors: dict[int, int] = {}  # as bits
+    ancestors: dict[int, int] = {}  # as bit masks
     kept = set()
     for n in TopologicalSorter(dict(enumerate(before))).static_order():
         ancestors[n] = 0
@@ -261,7 +261,7 @@ def _reduced(count: int, arrows: Iterable[tuple[int, int]]) -> set[tuple[int, in
 
 
 def _label(node: Node, times: int) -> str:
-    """A few words in two lines; of a box that stands for so many nodes, if for more than one."""
+    """Return a label of two lines, with the number of nodes if the box has more than one."""
     match node:
         case Compute():
             produced = [*node.launch.written, *(name for name, _ in node.launch.reductions.values())]

@@ -1,8 +1,8 @@
-"""Pictures of task graphs, drawn with matplotlib: nothing else has to be installed, no program that knows graphs.
+"""Pictures of task graphs, drawn with matplotlib, without a graph layout program.
 
 Time goes down. A block has columns for middles and whole tasks, for edges, and for transfers: with blocks of lower
-numbers on its left, with the others on its right. A box is put below all that it waits for, in the first row where its
-column is free.
+numbers on its left, with the others on its right. A box is placed below all its dependences, in the first row with a
+free column.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from taskflow.common.errors import BadInput
 from taskflow.common.text import literal
 from taskflow.runtime.profile.drawing import LOOKS, MESSAGE, Drawing
 
-ORDER = {True: ("left", "middle", "edge", "right"), False: ("left", "edge", "middle")}  # with or without a right one
+ORDER = {True: ("left", "middle", "edge", "right"), False: ("left", "edge", "middle")}  # with or without a right column
 DPI = 160
-PIXELS = 30_000  # most along a side: larger pictures are drawn coarser
+PIXELS = 30_000  # most along a side: larger pictures have a lower resolution
 WIDTH, HEIGHT = 1.75, 0.5  # inches of a column and a row
 BOX = 0.8, 0.66  # of a column and a row
-LEGEND = 6.2  # inches that it needs
+LEGEND = 6.2  # least width in inches
 WAIT: dict[str, Any] = {"color": "0.35", "lw": 0.9}
 SENT: dict[str, Any] = {"color": MESSAGE, "lw": 2.2}
 
@@ -35,9 +35,9 @@ Spot = tuple[int, int]  # column and row
 
 
 def plot_graph(drawing: Drawing, path: File, title: str) -> File:
-    """Draw a graph into a file, whose suffix is the format, and return the file.
+    """Draw a graph to a file, whose suffix is the format, and return the file.
 
-    Raises BadInput where nothing is done and for a format that cannot be drawn, OSError where a file cannot be written.
+    Raises BadInput if the graph is empty or the format is not supported, OSError if the file cannot be written.
     """
     if not drawing.boxes:
         raise BadInput(f"{title} does nothing that could be drawn in {path}: yield launches over some cells")
@@ -91,8 +91,8 @@ def _box(axes: Axes, x: int, y: int, label: str, colour: str) -> None:
 
 
 def _arrow(axes: Axes, start: Spot, end: Spot, *, message: bool = False, **looks: Any) -> None:
-    """Draw an arrow from the bottom of a box to the top of one in the next row; else, as a message always, between
-    their columns, or beside their own.
+    """Draw an arrow from the bottom of a box to the top of one in the next row. Other arrows, and all messages, run
+    between the columns of their boxes, or next to their own.
     """
     (xa, ya), (xb, yb) = start, end
     width, height = BOX
@@ -127,7 +127,7 @@ class GraphLayout:
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
+        """Number of rows."""
         return 1 + max((row for _, row in self.places), default=0)
 
 
@@ -157,7 +157,7 @@ def lay_out(drawing: Drawing) -> GraphLayout:
 
 
 def _columns(drawing: Drawing) -> list[str]:
-    """Return the column of each box. Periodic copies stand with the messages, on the right where there are any."""
+    """Return the column of each box. Periodic copies are with the messages, on the right if that column is used."""
     left = {box.block for box in drawing.boxes if box.peer is not None and box.peer < box.block}
     right = {box.block for box in drawing.boxes if box.peer is not None and box.peer > box.block}
     columns = []

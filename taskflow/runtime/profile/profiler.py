@@ -1,10 +1,9 @@
-"""The profiler of one block: marks the operations of traces while it is on, and tells afterwards when they were done.
+"""The profiler of one block: marks the operations of traces while active, and returns their times afterwards.
 
-A trace that is recorded meanwhile gets marks: the time of the host around what the host does itself, and on a GPU a
-stamp before and after every operation that takes time on its lane. A replay then only writes down moments; they are put
-together when the profiler is stopped. Stamps are launches like all others and become part of CUDA graphs; the time of
-the host is then that of the graph's launch. NVTX ranges are the other instrument: operations by name in the timelines
-of NVIDIA's own profilers.
+Traces recorded meanwhile get marks: the host time around work of the host, and on a GPU a stamp before and after every
+operation that takes time on its lane. A replay only records times, which are assembled when the profiler stops. Stamps
+are launches and become part of CUDA graphs; host times then refer to the graph's launch. The other instrument is
+NVTX ranges: named operations in the timelines of NVIDIA's profilers.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from taskflow.runtime.profile.stamp import Offset, Stamps, host_offset
 from taskflow.runtime.profile.timeline import LANES, LASTING, Replay, Span, Timeline, Track, Vertex, sketch
 from taskflow.runtime.tasks import Program, TaskGraph, called
 
-HOMES = (("nvtx", "push_range", "pop_range"), ("cupy.cuda.nvtx", "RangePush", "RangePop"))  # of NVTX
+HOMES = (("nvtx", "push_range", "pop_range"), ("cupy.cuda.nvtx", "RangePush", "RangePop"))  # packages with NVTX
 
 
 @dataclass(eq=False)
 class Script:
-    """The notes of a trace's replay: moments of the host around `called`, stamps around `stamped` of a lane."""
+    """The records of a trace's replay: host times around `called`, stamps around `stamped` by lane."""
 
     program: str
     graph: tuple[Vertex, ...]
@@ -44,30 +43,32 @@ class Script:
     calls: int = 0
 
     def span(self, operation: Operation, moments: Iterator[int], track: Track) -> Span:
-        """The operation between the next two moments. Ghost cells that a wavefront fills are copied, not computed."""
+        """Return the operation between the next two times. Ghost cells filled by a wavefront count as copied, not
+        computed.
+        """
         copied = operation.kind == "compute" and self.graph[operation.nodes[0]].type == "refresh"
         kind = "copy" if copied else operation.kind
         return Span(next(moments), next(moments), track, kind, operation.nodes)
 
 
 class Profiler:
-    """Profiles a shard between `start` and `stop`; then its `timeline` is there."""
+    """Profiles a shard between `start` and `stop`. Its `timeline` is available afterwards."""
 
     graphs = True
 
     def __init__(self, shard: Shard) -> None:
         self.shard = shard
-        self._stamps: dict[int, Stamps] = {}  # by number of the lane
+        self._stamps: dict[int, Stamps] = {}  # by lane number
         self._scripts: dict[TaskGraph, Script] = {}
-        self._replays: list[tuple[Script, int]] = []  # with the moment when it began
-        self._moments: list[int] = []  # of the host: before and after calls, and the end of each replay
+        self._replays: list[tuple[Script, int]] = []  # with its start
+        self._moments: list[int] = []  # host times: before and after calls, and the end of each replay
         self._steps: list[int] = []  # the number of replays at the end of each step
         self._timeline: Timeline | None = None
 
     def start(self) -> None:
-        """Begin to profile replays."""
+        """Start to profile replays."""
         self.shard.synchronize()
-        lanes = dict.fromkeys(lane for lane in self.shard.lanes if lane.asynchronous)  # both numbers may mean one lane
+        lanes = dict.fromkeys(lane for lane in self.shard.lanes if lane.asynchronous)  # the two may be one lane
         self._stamps = {number: Stamps(self.shard.device, lane) for number, lane in enumerate(lanes)}
         measured = [stamps.calibrate() for stamps in self._stamps.values()]
         self._device = min((offset for offset, _ in measured), key=lambda o: o.accuracy, default=Offset(0, 0))
@@ -75,21 +76,21 @@ class Profiler:
         self.shard.instrument(self)
 
     def stop(self) -> None:
-        """End the profile, and put the timeline together."""
+        """End the profile, and assemble the timeline."""
         self.shard.synchronize()
         self.shard.instrument(None)
         self._timeline = self._read()
         self._stamps, self._scripts, self._moments, self._replays, self._steps = {}, {}, [], [], []
 
     def step(self) -> None:
-        """Mark the end of a step. A step with a fresh pass is not typical: its other passes are not counted either, as
-        shares of a step would be wrong without the fresh one.
+        """Mark the end of a step. All passes of a step with a fresh pass are excluded from typical ones, as shares of a
+        step would be wrong without it.
         """
         self._steps.append(len(self._replays))
 
     @property
     def timeline(self) -> Timeline:
-        """The timeline that was seen. Raises RuntimeError before `stop`."""
+        """The recorded timeline. Raises RuntimeError before `stop`."""
         if self._timeline is None:
             raise RuntimeError("a timeline is there once the profiler has been stopped")
         return self._timeline
@@ -97,7 +98,7 @@ class Profiler:
     # ------------------------------------------------------------------------------------------------ marking traces
 
     def mark(self, trace: Trace, program: Program) -> Trace:
-        """The trace with marks around its operations."""
+        """Return the trace with marks around its operations."""
         script = Script(called(program), sketch(trace.graph))
         self._scripts[trace.graph] = script
         marked = [mark for operation in trace.operations for mark in self._marked(script, operation)]
@@ -115,7 +116,7 @@ class Profiler:
         return [stamp, operation, stamp]
 
     def enclose(self, trace: Trace) -> Trace:
-        """The trace with a note of when a replay begins and ends."""
+        """Return the trace with records of the begin and end of a replay."""
         script, replays, moments, clock = self._scripts[trace.graph], self._replays, self._moments, time.perf_counter_ns
         script.calls = len(trace.calls)
 
@@ -146,7 +147,7 @@ class Profiler:
                 graph = graphs.setdefault(script, len(graphs))
                 end = max([issued, *(span.end for span in spans)])
                 passes.append(Replay(script.program, graph, fresh, start, end, issued, script.calls, tuple(spans)))
-        except StopIteration:  # a replay that an error ended, or a log that is full
+        except StopIteration:  # a failed replay, or a full log
             pass
         for first, last in pairwise((0, *self._steps)):
             if any(p.fresh for p in passes[first:last]):
@@ -164,10 +165,10 @@ class Profiler:
 
 @contextmanager
 def profiled(shard: Shard) -> Iterator[Profiler]:
-    """Within it every `shard.run` is profiled; afterwards the profiler has the block's `timeline`.
+    """Profile every `shard.run` in this context. Afterwards the profiler has the block's `timeline`.
 
-    The first pass of a program in each of its states is analysed and not counted as typical: run a few steps more than
-    are wanted, and call `step` after each that has several passes. To be used on all blocks alike.
+    The first pass of a program in each of its states is analysed and not typical: run a few extra steps, and call
+    `step` after each step with several passes. Collective.
     """
     profiler = Profiler(shard)
     profiler.start()
@@ -192,18 +193,18 @@ def _timed(call: Call, note: Callable[[int], Any]) -> Call:
 
 @dataclass(frozen=True)
 class Ranges(Instrument):
-    """Puts every operation of a trace into a range with the name of its node, for `shard.instrument`.
+    """Instrument for `shard.instrument` that puts every operation of a trace into a range with the name of its node.
 
-    A range tells when the host calls or enqueues the operation; `nsys` shows beside it what the device does.
+    A range is the time in which the host calls or enqueues the operation; `nsys` shows the device alongside.
     """
 
     push: Callable[[str], Any]
     pop: Callable[[], Any]
-    graphs = False  # its operations have no names there
+    graphs = False  # which have no names of operations
 
     @classmethod
     def open(cls) -> Ranges:
-        """With the package nvtx, or else CuPy's. Raises BadInput where there is none of them."""
+        """Return ranges of the package nvtx, or else of CuPy. Raises BadInput if neither is installed."""
         for module, push, pop in HOMES:
             try:
                 package = import_module(module)
@@ -213,7 +214,7 @@ class Ranges(Instrument):
         raise BadArgument("nvtx", None, ": neither nvtx nor CuPy is installed", "install one (pip install nvtx)")
 
     def mark(self, trace: Trace, program: Program) -> Trace:
-        """The trace with ranges: it does the same in the same order."""
+        """Return the trace with ranges; its work and order are unchanged."""
         nodes = trace.graph.nodes
         names = (f"{op.kind} {', '.join(str(nodes[n]) for n in op.nodes)}" for op in trace.operations)
         operations = [

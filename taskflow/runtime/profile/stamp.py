@@ -1,13 +1,13 @@
-"""Stamps: moments written by a device itself; and the clocks of hosts and devices on one scale, nanoseconds since the
-epoch, with how well they agree.
+"""Stamps: times recorded by a device itself. Clocks of hosts and devices are mapped to one scale, nanoseconds since the
+epoch, with an accuracy.
 
-Enqueuing takes the host no time that means anything; so, on each lane, a kernel of one thread writes the time of the
-device before and after each operation. It appends to a log of its lane, and lanes keep their order: so stamps need no
-number, and work within a captured graph, where the same stamps are replayed again and again.
+Host times of enqueuing are meaningless for a device. So a kernel of one thread records the device time before and after
+each operation on a lane. It appends to a log of its lane. Lanes keep their order, so stamps need no number and also
+work in a captured graph, which replays the same stamps.
 
-A host's moments are those of its monotonic clock, moved once by its distance from the time of day. Blocks of one host
-agree to the accuracy stated; blocks of different hosts as well as their hosts' times of day do (some 0.1 to 10 ms with
-NTP), which nothing here can see.
+Host times are from its monotonic clock, shifted once to the time of day. Blocks of one host agree to the stated
+accuracy. Blocks of different hosts agree as well as their hosts' times of day (0.1 to 10 ms with NTP), which is not
+measured here.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from taskflow.runtime.machine.device import Device, Lane
 from taskflow.runtime.machine.kernel import compile_cuda
 from taskflow.runtime.machine.kernel.call import address, cuda_call
 
-TRIES = 50  # looks at two clocks
+TRIES = 50  # readings of two clocks
 CAPACITY = 1 << 20  # stamps of a lane: 8 MiB
-HOLD = 2_000_000  # nanoseconds in which the host enqueues many stamps
+HOLD = 2_000_000  # nanoseconds, enough for the host to enqueue many stamps
 CUDA = """
 __device__ unsigned long long now() {
   unsigned long long moment;
@@ -47,16 +47,16 @@ extern "C" __global__ void hold(unsigned long long nanoseconds) {
 
 @dataclass(frozen=True)
 class Offset:
-    """The distance from a clock to another one, to be added, and by how much that may be wrong: nanoseconds."""
+    """Offset to be added to a clock to get another one, and its accuracy, in nanoseconds."""
 
     add: int
     accuracy: int
 
 
 def narrowest(windows: Iterable[tuple[int, int, int]]) -> Offset:
-    """Return the offset from a clock to a reference; a window is reference before, clock in between, reference after.
+    """Return the offset from a clock to a reference. A window is reference before, clock in between, reference after.
 
-    The clock was read within its window: the narrowest counts, and half of its width is the accuracy.
+    The clock was read within its window. The narrowest counts, with half of its width as accuracy.
     """
     before, between, after = min(windows, key=lambda window: window[2] - window[0])
     return Offset((before + after) // 2 - between, -(-(after - before) // 2))
@@ -78,26 +78,28 @@ class Stamps:
         self.stamp = self._kernel("stamp", address(device.pointer(self._log)), np.uint64(CAPACITY))
 
     def _kernel(self, name: str, *values: np.uint64) -> Callable[[], None]:
-        """A launch of one thread on the lane."""
+        """Return a launch of one thread on the lane."""
         function = compile_cuda.module(CUDA).get_function(name)
         return cuda_call(function, ((1, 1, 1), (1, 1, 1)), values, self.lane, self._log)
 
     def read(self) -> list[int]:
-        """All stamps that fit into the log, in the order of the lane: nanoseconds of the device."""
+        """Return all stamps in the log, in the order of the lane, in nanoseconds of the device. At most CAPACITY are
+        kept.
+        """
         with self.lane.active():
             count = min(int(self.device.to_host(self._log[:1])[0]), CAPACITY)
             return [int(moment) for moment in self.device.to_host(self._log[1 : 1 + count])]
 
     def clear(self) -> None:
-        """Forget all stamps."""
+        """Discard all stamps."""
         with self.lane.active():
             self._log[:1] = 0
 
     def calibrate(self) -> tuple[Offset, int]:
         """Return the offset from the device's time to the host's monotonic clock, and the cost of a stamp on the lane.
 
-        The cost is the median distance, in nanoseconds, of stamps in a row, all of them enqueued while the lane was
-        held. Clears the log.
+        The cost is the median interval, in nanoseconds, between consecutive stamps that were enqueued while the lane
+        was held. Clears the log.
         """
         self.clear()
         around = []

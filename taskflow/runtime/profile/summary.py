@@ -1,18 +1,18 @@
-"""The summary of a profile: what all blocks' timelines say together, as plain numbers for the report of a run.
+"""The summary of a profile: plain numbers from the timelines of all blocks, for the report of a run.
 
-Shares say where the time went: compute, copy, communication and the rest, phase by phase (Jacobsen & Senocak 2013,
-figure 8). Every moment belongs to one operation: to one that computes where one does, else to one that copies, else to
-one that communicates; of equals, to the one that began first. What is hidden under computing therefore does not count,
-and the shares add up to the whole time.
+Shares divide the time into compute, copy, communication and the rest, by phase (Jacobsen & Senocak 2013, figure 8).
+Every instant belongs to one operation: one that computes, else one that copies, else one that communicates; among
+equals, the first to begin. Work hidden behind computation therefore does not count, and the shares add up to the whole
+time.
 
-Overlap says how much of the time that exchanges take is hidden. An exchange of a block is what moves at one moment of
-the program, to and from all neighbours. It lasts from the beginning of its first packing (where nothing is sent: from
-the end of what was computed before it, the middle left out) to the end of its last unpacking. Computing of the same
-block within that time hides it; the rest is exposed: only that costs anything.
+Overlap is the hidden fraction of the time of exchanges. An exchange of a block is all transfers at one moment of the
+program, with all neighbours. It lasts from the beginning of its first packing to the end of its last unpacking; without
+a send, from the end of the previous computation except middles. Concurrent computation of the same block hides it. The
+rest is exposed, and is its only cost.
 
-The critical path is the longest chain of operations in which each had to wait for the one before, over all blocks.
-However many processors and streams there were, a pass could not be shorter. What is not on the path may take longer
-without anybody noticing.
+The critical path is the longest chain of operations over all blocks in which each had to wait for the previous one. It
+bounds the time of a pass for any number of processors and streams. Operations off the path may take longer without
+effect.
 """
 
 from __future__ import annotations
@@ -39,22 +39,25 @@ from taskflow.runtime.profile.timeline import (
 
 CATEGORIES = tuple(KINDS)
 PhaseShare = tuple[str, Category]  # phase and category
-EARLY = ("free", "post")  # what the host does for a transfer before it can begin
+EARLY = ("free", "post")  # work of the host before a transfer can begin
 TRANSFERS = ("send", "receive", "refresh")
 NS, US = 1e-9, 1e-3  # a nanosecond in seconds and in microseconds
 VertexKey = tuple[int, int]  # index of the block's timeline, number of the vertex
-MEASURED = ("compute", "refresh")  # vertices that never wait while they work
-BEFORE = {"receive": "send", "claim": "grant"}  # of a message, on the other block
+MEASURED = ("compute", "refresh")  # vertices that never wait during their work
+BEFORE = {"receive": "send", "claim": "grant"}  # dependences on the other block, for one message
 
 
 def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
-    """Shares, overlap, host cost and critical path of a profile, of the timelines of all blocks in their order.
+    """Return shares, overlap, host cost and critical path of a profile, given the timelines of all blocks in order.
 
-    `passes`: by program, typical ones. `seconds`: mean over the blocks, as are all seconds but those of the critical
-    path. `shares` of that time: compute, copy, communication, and `rest` where none of them went on; `phases`: the same
-    by task. `overlap`: seconds of exchanges, of them hidden under computing, and the `fraction` (None without any).
-    `host`: calls per pass and microseconds that one costs (`call_microseconds`). `critical_path`: its seconds, its
-    share of the time, and of which operations it consists. Without a typical pass only `passes` is there, empty.
+    - `passes`: number of typical passes, by program.
+    - `seconds`: mean over the blocks, as all times except the critical path.
+    - `shares` of that time: compute, copy, communication, and `rest`. `phases`: the same by task.
+    - `overlap`: seconds of exchanges, seconds hidden behind computation, and the `fraction` (None without exchanges).
+    - `host`: calls per pass, and the cost of one in microseconds (`call_microseconds`).
+    - `critical_path`: its seconds, its share of the time, and its operations.
+
+    Without a typical pass the result has only `passes`, empty.
     """
     times: Counter[PhaseShare] = Counter()
     whole = 0
@@ -94,7 +97,7 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
 
 
 def _phases(times: Counter[PhaseShare], whole: int) -> dict[str, dict[str, float]]:
-    """The phases, longest first."""
+    """Return the phases, longest first."""
     phases: Counter[str] = Counter()
     for (phase, _), nanoseconds in times.items():
         phases[phase] += nanoseconds
@@ -105,7 +108,7 @@ def _phases(times: Counter[PhaseShare], whole: int) -> dict[str, dict[str, float
 
 
 def _host(timelines: Sequence[Timeline]) -> dict[str, float]:
-    """Calls per pass, and what one costs the host: its time in a pass, without what it does or waits for itself."""
+    """Return calls per pass, and the cost of one: the host's time in a pass, without its own work and waits."""
     passes = [p for timeline in timelines for p in timeline.typical]
     calls = sum(p.calls for p in passes)
     busy = sum(span.length for p in passes for span in p.spans if span.track == "host")
@@ -117,7 +120,7 @@ def _host(timelines: Sequence[Timeline]) -> dict[str, float]:
 
 
 def shares(timeline: Timeline) -> tuple[Counter[PhaseShare], int]:
-    """Return nanoseconds by phase and category in the typical passes of a block, and those of the passes themselves."""
+    """Return nanoseconds by phase and category in the typical passes of a block, and of the passes themselves."""
     times: Counter[PhaseShare] = Counter()
     whole = 0
     for stretch in timeline.stretches():
@@ -127,7 +130,7 @@ def shares(timeline: Timeline) -> tuple[Counter[PhaseShare], int]:
 
 
 def exclusive(claims: Iterable[tuple[Span, PhaseShare]]) -> Counter[PhaseShare]:
-    """Return the time of each share, every moment given to one of the spans that claim it."""
+    """Return the time of each share, with every instant assigned to one of its spans."""
     times: Counter[PhaseShare] = Counter()
     waiting = sorted(claims, key=lambda claim: claim[0].start)
     running: list[tuple[int, int, int, PhaseShare]] = []  # heap: rank, start, end, share
@@ -157,8 +160,8 @@ def _claims(timeline: Timeline, stretch: Sequence[Replay]) -> Iterable[tuple[Spa
 
 
 def overlap(timeline: Timeline) -> tuple[int, int]:
-    """Return the nanoseconds in which exchanges went on in the typical passes of a block, one or several at a time, and
-    how many of them were hidden.
+    """Return the nanoseconds with at least one exchange in progress in the typical passes of a block, and the hidden
+    ones.
     """
     computing = union((s.start, s.end) for p in timeline.passes for s in p.spans if s.kind == "compute")
     windows = union(window for p in timeline.typical for window in exchanges(p, timeline.graphs[p.graph]))
@@ -166,7 +169,7 @@ def overlap(timeline: Timeline) -> tuple[int, int]:
 
 
 def exchanges(p: Replay, graph: Sequence[Vertex]) -> list[Interval]:
-    """Return when each exchange of a pass began and ended."""
+    """Return begin and end of each exchange of a pass."""
     windows = []
     for first, last in _runs(graph):
         moving = [(s, graph[n].type) for s in p.spans for n in s.nodes if first <= n < last and s.kind not in EARLY]
@@ -179,7 +182,7 @@ def exchanges(p: Replay, graph: Sequence[Vertex]) -> list[Interval]:
 
 
 def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:
-    """The vertices [first, last) of each exchange: what moves at one moment stands together."""
+    """Yield the vertices [first, last) of each exchange: transfers at one moment are consecutive."""
     last = 0
     for moving, run in groupby(graph, lambda vertex: vertex.type in TRANSFERS):
         first, last = last, last + len([*run])
@@ -188,7 +191,7 @@ def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:
 
 
 def _ready(p: Replay, graph: Sequence[Vertex], first: int) -> int:
-    """The end of what was computed before an exchange and is not a middle."""
+    """Return the end of all computation before an exchange except middles."""
     before = (
         s.end for s in p.spans if s.kind == "compute" and s.nodes[0] < first and graph[s.nodes[0]].part != "middle"
     )
@@ -196,8 +199,8 @@ def _ready(p: Replay, graph: Sequence[Vertex], first: int) -> int:
 
 
 def critical_path(timelines: Sequence[Timeline]) -> tuple[Counter[str], int]:
-    """Return, over the typical passes that all blocks did, the nanoseconds of each kind of operation on the critical
-    paths, and those of the passes themselves.
+    """Return the nanoseconds of each kind of operation on the critical paths of the typical passes that all blocks did,
+    and of these passes.
     """
     operations: Counter[str] = Counter()
     duration = 0
@@ -218,7 +221,7 @@ def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Replay]) -> lis
         for span in p.spans:
             for n in span.nodes:
                 spans[b, n].append(span)
-            if span.kind == "compute":  # done at once
+            if span.kind == "compute":  # concurrent
                 for n in span.nodes:
                     waits[b, n] -= {(b, m) for m in span.nodes}
     done = {place: max(span.end for span in spans_of) for place, spans_of in spans.items()}
@@ -245,7 +248,7 @@ def _backwards(
     through: Mapping[VertexKey, VertexKey],
     done: Mapping[VertexKey, int],
 ) -> Iterator[tuple[VertexKey, int]]:
-    """Yield the path from its end, with what each of its places adds to it."""
+    """Yield the path from its end, with the contribution of each vertex."""
     at, late = max(reached, key=reached.__getitem__, default=None), 0
     while at is not None:
         yield at, work[at] - late
@@ -255,12 +258,12 @@ def _backwards(
 
 
 def _late(before: VertexKey, place: VertexKey, done: Mapping[VertexKey, int]) -> int:
-    """Return how long after an operation one ended that it waited for: a send may return after its message came."""
+    """Return the time by which a dependence ended after its dependent: a send may return after its message arrived."""
     return max(0, done[before] - done[place]) if before in done and place in done else 0
 
 
 def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[VertexKey, set[VertexKey]]:
-    """Return for which vertices each vertex waits: in its block, for its message, for the shares of an all-reduce."""
+    """Return the dependences of each vertex: in its block, its message, and the shares of an all-reduce."""
     waits: dict[VertexKey, set[VertexKey]] = {}
     messages: dict[tuple[str, tuple[int, int, int]], VertexKey] = {}
     reductions: dict[int, list[VertexKey]] = defaultdict(list)
@@ -286,7 +289,7 @@ def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[VertexKey, set[VertexKey]
 
 
 def _work(vertex: Vertex, spans: Sequence[Span], ready: int) -> int:
-    """Return the time that an operation takes itself: if it waits, from when all that it waits for was done."""
+    """Return the own time of an operation: if it waits, from the end of its dependences."""
     if vertex.type in MEASURED:
         return sum(span.length for span in spans)
     since = union((span.start, span.end) for span in spans)

@@ -1,6 +1,6 @@
-"""Timelines: what a block did in some replays, and when. Plain data that can be sent anywhere.
+"""Timelines of the replays of a block. Plain data that can be sent anywhere.
 
-Sets of moments are sorted, disjoint intervals.
+Sets of times are sorted, disjoint intervals.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ KINDS: dict[Category, frozenset[str]] = {
     "copy": frozenset({"pack", "unpack", "copy"}),
     "communication": frozenset({"send", "post", "receive", "free", "reduce", "signal", "await"}),
 }
-LASTING = frozenset().union(*KINDS.values())  # kinds of operations that take time of their own: events do not
-Interval = tuple[int, int]  # moments [start, end)
+LASTING = frozenset().union(*KINDS.values())  # kinds of operations that take time, unlike events
+Interval = tuple[int, int]  # times [start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,20 @@ class Span:
 
     @property
     def length(self) -> int:
-        """Nanoseconds."""
+        """Duration in nanoseconds."""
         return self.end - self.start
 
     @property
     def category(self) -> Category | None:
-        """None where it has no length of its own."""
+        """Category, or None for events, which have no duration."""
         return next((name for name, kinds in KINDS.items() if self.kind in kinds), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """A node of a task graph, as much as a profile tells of it.
+    """A node of a task graph, as recorded in a profile.
 
-    `type` is compute, grant, claim, send, receive, refresh or allreduce; `phase` the task that it serves: a message
+    `type` is compute, grant, claim, send, receive, refresh or allreduce. `phase` is the task that it serves; a message
     belongs to the task whose results it carries. `message`: source, target, number.
     """
 
@@ -62,16 +62,16 @@ class Vertex:
 
     @property
     def label(self) -> str:
-        """The name that all vertices of a kind share."""
+        """Common name of all vertices of a kind."""
         return f"{self.phase} {self.part}" if self.part else f"{self.type} ({self.phase})"
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A replay of the graph with number `graph`; a `fresh` one is the first, or in one step with a first one, and not
-    typical of those that follow.
+    """A replay of the graph with number `graph`. A `fresh` one is the first, or in one step with a first one, and not
+    typical.
 
-    The host began at `start` and was done at `issued`, with so many `calls`; at `end` the device was done, too.
+    The host began at `start` and finished at `issued`, with `calls` calls. The device finished at `end`.
     """
 
     program: str
@@ -86,11 +86,10 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """All passes of a block between the beginning and the end of a profile.
+    """All passes of a block in a profile.
 
-    `accuracy` states in nanoseconds how well clocks agree: `host` of this process with the time of day of its host,
-    `device` of the device with the host (0 where the host does the work); `stamp` is the time that marking the
-    beginning or the end of an operation takes on a device.
+    `accuracy` of the clocks, in nanoseconds: `host` of this process relative to its host's time of day, `device` of the
+    device relative to the host (0 if the host does the work). `stamp` is the time that a mark takes on a device.
     """
 
     block: int
@@ -107,7 +106,7 @@ class Timeline:
         return tuple(p for p in self.passes if not p.fresh)
 
     def stretches(self) -> list[list[Replay]]:
-        """Return the typical passes, cut where a fresh one came between: there the host analysed a graph."""
+        """Return the typical passes, split where a fresh one, with an analysis, came between."""
         stretches: list[list[Replay]] = [[]]
         for p in self.passes:
             if not p.fresh:
@@ -118,7 +117,7 @@ class Timeline:
 
 
 def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:
-    """Describe the nodes of the graph of one block."""
+    """Return the nodes of the graph of one block as vertices."""
     vertices = []
     for node, waits, phase in zip(graph.nodes, graph.waits, _phases(graph), strict=True):
         part = node.part if isinstance(node, Compute) else ""
@@ -129,7 +128,7 @@ def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:
 
 
 def _phases(graph: TaskGraph) -> list[str]:
-    """The task that each node serves. What moves before the first task of a pass was computed by the last one."""
+    """Return the task that each node serves. Transfers before the first task of a pass belong to the last one."""
     tasks = {n: node.launch.task.name for n, node in enumerate(graph.nodes) if isinstance(node, Compute)}
     phases, phase = [], next(reversed(tasks.values()), "nothing")
     for n, node in enumerate(graph.nodes):
@@ -140,7 +139,7 @@ def _phases(graph: TaskGraph) -> list[str]:
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return all moments in at least one of the intervals."""
+    """Return all times in at least one of the intervals."""
     disjoint: list[Interval] = []
     for start, end in sorted(intervals):
         if start >= end:
@@ -153,7 +152,7 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def common(one: Iterable[Interval], other: Iterable[Interval]) -> list[Interval]:
-    """Return all moments in both; both are sorted and disjoint."""
+    """Return all times in both. Both are sorted and disjoint."""
     overlaps: list[Interval] = []
     ones, others = list(one), list(other)
     i = j = 0
@@ -169,5 +168,5 @@ def common(one: Iterable[Interval], other: Iterable[Interval]) -> list[Interval]
 
 
 def length(intervals: Iterable[Interval]) -> int:
-    """Return the number of moments of disjoint intervals."""
+    """Return the total length of disjoint intervals."""
     return sum(end - start for start, end in intervals)

@@ -1,7 +1,7 @@
-"""Proofs: that recorded templates do what their program means, whatever order the hardware takes within its rules.
+"""Proofs that recorded templates compute what their program specifies, for every order that the hardware permits.
 
 Knows the rules of the machine, each once, and the templates that blocks would record. Does not know how dependences are
-analysed (it shares no code with that), and needs no device, kernel or message.
+analysed (it shares no code with the analysis), and needs no device, kernel or message.
 """
 
 from taskflow.runtime.proof.proving import Programs, Proof, examine, prove

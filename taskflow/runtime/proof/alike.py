@@ -1,6 +1,6 @@
-"""Passes that are alike: their blocks do the same, whatever ghost cells are called valid before and after them.
+"""Equivalent passes: their blocks do the same, whatever ghost cells are assumed valid before and after them.
 
-Most passes of a program differ in nothing but those claims, and much of what is examined of one holds for all others.
+Most passes of a program differ only in these assumptions, and many results for one hold for all others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Re
 
 
 def form(one: RecordedPass) -> Hashable:
-    """Return all that an execution of a pass depends on: that of another pass with an equal form is the same."""
+    """Return a key of everything that affects the execution of a pass: passes with equal forms execute identically."""
     numbers = {launch: n for n, launch in enumerate(one.launches)}
     templates = tuple(_template(trace, numbers) for trace in one.traces)
     return tuple(map(_launch, one.launches)), templates, one.entry, one.scalars
@@ -35,7 +35,7 @@ def _template(trace: Trace, launches: dict[Launch, int]) -> Hashable:
 def _node(node: Node, launches: dict[Launch, int], messages: dict[Message, int]) -> Hashable:
     if isinstance(node, Compute):
         piece = id(node.partition), node.piece, node.cells, node.middle
-        number = launches[node.launch] if node.launch in launches else _launch(node.launch)  # that of poison
+        number = launches[node.launch] if node.launch in launches else _launch(node.launch)  # the launch of poison
         return node.block, number, node.box, node.part, node.first, piece
     if isinstance(node, AllReduce):
         return node.block, launches[node.launch]

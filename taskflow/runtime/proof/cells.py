@@ -1,6 +1,6 @@
-"""Cells that nodes touch, for a proof; and the places of copies that are packed in inboxes.
+"""Cells accessed by nodes, for a proof, and the positions of copies that are packed in inboxes.
 
-What a node touches is said box by box, from the declaration of its task alone: no code of the analysis.
+Accessed cells follow, box by box, from the declaration of a task alone, without code of the analysis.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Touched = dict[Place, Index]
 
 
 class Cells(dict[str, CellNumbers]):
-    """The numbered cells of each field, and those that nodes touch, each found once."""
+    """The numbered cells of each field, and the cells accessed by nodes, cached."""
 
     def __init__(self, numbers: Mapping[str, CellNumbers]) -> None:
         super().__init__(numbers)
         self._touched: dict[Compute, tuple[Touched, Touched]] = {}
 
     def touched(self, node: Compute) -> tuple[Touched, Touched]:
-        """Return the cells that a point task reads, and those that it writes."""
+        """Return the cells that a point task reads, and the cells that it writes."""
         if node not in self._touched:
             read = self._indexed(node, reads(node.launch, node.box, node.partition))
             self._touched[node] = read, self._indexed(node, writes(node.launch, node.box))
@@ -46,7 +46,7 @@ class Cells(dict[str, CellNumbers]):
 
 
 def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str, Box]]:
-    """Yield the fields and cells that a launch reads when it is done on the cells of `box`."""
+    """Yield the fields and cells that a launch reads for the cells of `box`."""
     declared = list(zip(launch.fields, launch.task.fields.values(), strict=True))
     own = next(partition.homes[name].region for name, privilege in declared if not privilege.foreign)
     for name, privilege in declared:
@@ -70,8 +70,8 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
 
 
 def _around_blocks(name: str, stencil: Stencil, box: Box, own: str, partition: Partition) -> Iterator[Box]:
-    """Yield the cells of a field that is read anywhere in the blocks which have points of `box`, of the region of the
-    field `own`.
+    """Yield the cells of a field that may be read anywhere in a block: the blocks with points of `box` in the region of
+    the field `own`, widened by the stencil.
     """
     home, other = partition.homes[name], partition.homes[own]
     for piece, cells in enumerate(home.parts):
@@ -82,8 +82,8 @@ def _around_blocks(name: str, stencil: Stencil, box: Box, own: str, partition: P
 
 
 def _swept(launch: Launch, box: Box, region: Region) -> Iterator[Box]:
-    """Yield the cells of swept fields: beyond the box only in a sweep that has tiles of another colour before it, and
-    never beyond a chart.
+    """Yield the cells of swept fields: beyond the box only if tiles of another colour precede it, and never beyond a
+    chart.
     """
     yield box
     if launch.swept is None or launch.swept[2].colour != {"up": 1, "down": 0}[launch.swept[1]]:
@@ -94,7 +94,7 @@ def _swept(launch: Launch, box: Box, region: Region) -> Iterator[Box]:
 
 
 def _existing(box: Box, region: Region) -> Box:
-    """Return those cells of a foreign reader's box that exist; all along an axis that it reads from end to end."""
+    """Return the existing cells of a foreign reader's box; all cells along an axis that it reads completely."""
     for axis, (lo, hi) in enumerate(zip(box.lo, box.hi, strict=True)):
         if hi - lo > ALL:
             box = box.cut(axis, region.cells.lo[axis], region.cells.hi[axis])
@@ -104,14 +104,14 @@ def _existing(box: Box, region: Region) -> Box:
 
 
 def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
-    """Yield the fields and cells that it writes."""
+    """Yield the fields and cells that a launch writes."""
     for name, privilege in zip(launch.fields, launch.task.fields.values(), strict=True):
         if privilege.writes and box:
             yield name, box
 
 
 def boxes(node: Node) -> Iterator[Box]:
-    """Yield every box that a node touches."""
+    """Yield every box that a node accesses."""
     if isinstance(node, Compute):
         yield from (box for _, box in (*reads(node.launch, node.box, node.partition), *writes(node.launch, node.box)))
         yield from node.launch.boxes
@@ -122,7 +122,7 @@ def boxes(node: Node) -> Iterator[Box]:
 
 
 def number_cells(partition: Partition, boxes: Iterable[Box]) -> Cells:
-    """Number the cells of each field; `boxes` are all that will be asked for, of whatever region."""
+    """Number the cells of each field. `boxes` are all boxes that will be requested, in any region."""
     announced = set(boxes)
     numbers = {home: CellNumbers(home, announced) for home in (partition, *partition.beside)}
     return Cells({name: numbers[home] for name, home in partition.homes.items()})
@@ -130,15 +130,15 @@ def number_cells(partition: Partition, boxes: Iterable[Box]) -> Cells:
 
 @lru_cache(8)
 def inboxes(partition: Partition) -> Inboxes:
-    """The inboxes of a run."""
+    """Return the inboxes of a run."""
     return Inboxes(partition)
 
 
 class Packed:
     """Numbers the places of the copies that some traces pack.
 
-    Between two neighbouring ends of copies there are as many places as the largest copy has cells. A copy takes all
-    from its begin to its end, over and over: so two that share a byte share places.
+    Each interval between adjacent ends of copies has as many places as the largest copy has cells. A copy uses all
+    places from its begin to its end, repeatedly, so copies that share a byte share places.
     """
 
     def __init__(self, partition: Partition, cells: Cells, traces: Iterable[Trace]) -> None:
@@ -155,7 +155,7 @@ class Packed:
         self._marks = {pair: sorted(ends) for pair, ends in marks.items()}
 
     def places(self, trace: Trace, message: Message, name: str, copy: Copy) -> Index | None:
-        """Return the places at which a block that replays the trace expects a copy; None if it is not packed."""
+        """Return the places at which a block that replays the trace expects a copy, or None if it is not packed."""
         ends = self._rooms[trace].get(message, {}).get((name, copy))
         if ends is None:
             return None

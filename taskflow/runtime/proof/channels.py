@@ -1,4 +1,4 @@
-"""Channels: how messages go through buffers, and what the host waits for."""
+"""Channels: buffers of messages, and the waits of the host."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Message
 
 Record = tuple[int, Trace, tuple[int, ...]]
-"""The block, the trace and the nodes for which an event stands."""
+"""The block, the trace and the nodes that an event represents."""
 
 
 class Channels:
-    """Messages between blocks that do not see each other's memory; `records` are the last ones of events."""
+    """Messages between blocks that cannot access each other's memory. `records` are the latest records of events."""
 
     def __init__(self, timeline: StepTimeline, cells: Cells, partition: Partition, records: dict[Record, int]) -> None:
         self._timeline, self._cells, self._records = timeline, cells, records
         self._fields = partition.fields
-        self._sequence: dict[tuple[int, int, int], int] = defaultdict(int)  # per block and pair, as that block counts
-        self._pending: dict[Place, tuple[TimedStep, Place]] = {}  # per buffer: sent last, and nobody waited for it
+        self._sequence: dict[tuple[int, int, int], int] = defaultdict(int)  # per counting block and pair
+        self._pending: dict[Place, tuple[TimedStep, Place]] = {}  # per buffer: last send that was not waited for
         self._sent: dict[Place, int] = {}  # messages by name
         self._posted: dict[Place, int] = {}
         self._arriving: dict[Place, TimedStep] = {}
@@ -47,7 +47,7 @@ class Channels:
         self._unpacking[buffer] = message.target, trace, nodes
 
     def send(self, block: int, turn: int, text: str, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
-        """The channel reads the buffer, once it is packed, at any time."""
+        """Let the channel read the buffer at any time after it is packed."""
         name, buffer = self._name(block, message), self._buffer(trace, message)
         sent = self._timeline.call(block, self._records.get((block, trace, nodes)))
         taken = self._step(block, turn, f"{text} by the channel", sent)
@@ -55,7 +55,7 @@ class Channels:
         self._pending[buffer], self._sent[name] = (taken, name), taken.begin
 
     def free(self, block: int, trace: Trace, message: Message) -> None:
-        """Wait until what was sent last from the buffer has been read."""
+        """Wait until the last message from the buffer has been read."""
         event = self._timeline.call(block)
         if (pending := self._pending.pop(self._buffer(trace, message), None)) is not None:
             before, name = pending
@@ -64,7 +64,7 @@ class Channels:
             self._freed.append((event, name))
 
     def post(self, block: int, turn: int, trace: Trace, message: Message) -> None:
-        """Tell the channel where a message is to arrive, once what was there has been unpacked."""
+        """Post the receive of a message, once the previous content of its buffer has been unpacked."""
         record = self._unpacking.get(("in", *self._buffer(trace, message)))
         self.expect(block, turn, trace, message, self._records.get(record) if record else None)
 
@@ -92,18 +92,18 @@ class Channels:
             self._sequence[block, *pair] += count
 
     def finish(self) -> None:
-        """Tie both ends of each message. Raises Broken where one is missing."""
+        """Connect both ends of each message. Raises Broken if one is missing."""
         for name, arrival in self._arriving.items():
             if name not in self._sent:
                 raise Broken(f"{arrival.text}: nobody sends it")
             self._timeline.order.follow(arrival.begin, self._sent[name])
         for name in self._sent.keys() - self._posted.keys():
             raise Broken(f"{name[2]}. message from block {name[0]} to block {name[1]}: nobody receives it")
-        for event, name in self._freed:  # some channels take a message only when it is wanted
+        for event, name in self._freed:  # some channels take a message only after its receive is posted
             self._timeline.order.hold(event, self._posted[name])
 
     def _step(self, block: int, turn: int, text: str, after: int) -> TimedStep:
-        """Something that the channel does at some time after an event."""
+        """Return a step of the channel at some time after an event."""
         return self._timeline.step(block, turn, text, self._timeline.order.add(None, [after]), "move", -1)
 
     def _name(self, block: int, message: Message) -> Place:
@@ -117,7 +117,7 @@ class Channels:
         return message.source, message.target, message.cells, nbytes, trace.slots[message]
 
     def _parts(self, message: Message) -> list[Index]:
-        """The places of each copy of a message in its buffer."""
+        """Return the places of each copy of a message in its buffer."""
         pair = message.source, message.target
         sizes = [self._cells[name].copied(*pair, copy)[1].size for name, copy in message.copies]
         return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])

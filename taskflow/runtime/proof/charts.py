@@ -1,6 +1,6 @@
-"""Charts for a proof: which ghost cells are images of which cells, found by walks, and where all of them are cut.
+"""Charts for a proof: the ghost cells that are images of other cells, found by walks, and the cuts that separate them.
 
-Nothing here is taken from the analysis, which asks the atlas for images: both have to come to the same cells.
+Nothing here is taken from the analysis, which gets images from the atlas. Both must find the same cells.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from itertools import pairwise, permutations, product
 
 from taskflow.runtime.regions import Atlas, Box, Region, Seam, Triple, Turn, triple
 
-Marks = list[set[int]]  # along x, y and z: where cells are told apart
+Marks = list[set[int]]  # along x, y and z: coordinates that separate cells
 Images = tuple[tuple[tuple[Box, Turn], ...], ...]
 
 
 @lru_cache(32)
 def images(atlas: Atlas) -> Images:
-    """Per chart: the ghost cells that are images, as boxes, each with the turn to what it is an image of. All others
+    """Return per chart the ghost cells that are images, as boxes, each with the turn to its original. All other cells
     are the chart's own.
 
-    A ghost cell beyond a side is what the seam says. One beyond an edge is reached from the chart's nearest cell in two
-    steps, of which the first goes over a seam. Where both sides have one, both orders have to end in one chart's cells,
-    turned alike; where one has, the other step has to end beyond a side without a seam: in a boundary layer. A ghost
+    The seam defines the images beyond a side. A ghost cell beyond an edge is reached from the chart's nearest cell in
+    two steps, the first across a seam. If both sides have a seam, both orders must end in the same cells of a chart
+    with equal turns. If one has, the other step must end beyond a side without a seam, in a boundary layer. A ghost
     cell beyond a corner is no image.
     """
     walks = _Walks(atlas)
@@ -31,14 +31,12 @@ def images(atlas: Atlas) -> Images:
 
 
 def frames(region: Region) -> tuple[Box, ...]:
-    """The program's one memory: a box with its boundary layers, or each chart with all its ghost layers."""
+    """Return the program's single memory: a box with its boundary layers, or each chart with all its ghost layers."""
     return tuple(_charts(region.atlas)) if region.atlas else (region.bounds,)
 
 
 def charted_marks(atlas: Atlas, boxes: Iterable[Box]) -> list[Marks]:
-    """The marks of each chart that tell these boxes apart, and the charts: those that turn into each other are marked
-    alike.
-    """
+    """Return the marks of each chart that separate these boxes and the charts. Marks are carried across all seams."""
     charts = _charts(atlas)
     marks: list[Marks] = [[set(), set(), set()] for _ in charts]
     every = [*boxes, *atlas.charts]
@@ -46,7 +44,7 @@ def charted_marks(atlas: Atlas, boxes: Iterable[Box]) -> list[Marks]:
         for box in (frame, *(box & frame for box in every if box.meets(frame))):
             for axis in range(3):
                 mine[axis].update((box.lo[axis], box.hi[axis]))
-    # With a seam the cells on both its sides that it turns, and those beside them in ghost layers.
+    # Per seam: the cells on both sides that it turns, and adjacent ones in ghost layers.
     turned = [(s, _chart(atlas, s), s.beyond.grow(atlas.ghost) & charts[s.chart]) for s in atlas.seams]
     while sum(_carry(marks[seam.chart], marks[other], strip, seam.turn) for seam, other, strip in turned):
         pass
@@ -54,7 +52,7 @@ def charted_marks(atlas: Atlas, boxes: Iterable[Box]) -> list[Marks]:
 
 
 def _carry(mine: Marks, theirs: Marks, strip: Box, turn: Turn) -> int:
-    """Mark what a seam turns marks on its strip into; returns how many new marks that made."""
+    """Add the images of the marks on a seam's strip to `theirs`, and return the number of new marks."""
     before = sum(map(len, theirs))
     for axis, signed in enumerate(turn.axes):
         other, shift = abs(signed) - 1, turn.shift[abs(signed) - 1]
@@ -68,12 +66,12 @@ def _charts(atlas: Atlas) -> list[Box]:
 
 
 def _chart(atlas: Atlas, seam: Seam) -> int:
-    """The chart to which a seam leads."""
+    """Return the chart to which a seam leads."""
     return next(n for n, chart in enumerate(atlas.charts) if seam.turn(seam.beyond) in chart)
 
 
 class _Walks:
-    """Walks from a chart's cells over its sides, one step along an axis each."""
+    """Walks from a chart's cells across its sides, one step along an axis each."""
 
     def __init__(self, atlas: Atlas) -> None:
         self._atlas = atlas
@@ -96,8 +94,8 @@ class _Walks:
         return ends[0][0] if ends and ends[0] == ends[-1] and ends[0][1] is inside else None
 
     def _walk(self, n: int, cell: Triple, first: int) -> tuple[Turn, bool] | None:
-        """The turn of a walk to beyond an edge, first along this axis, and whether it ends in a chart's cells; None
-        where the first step leads over no seam.
+        """Return the turn of a walk beyond an edge, first along this axis, and whether it ends in a chart's cells. None
+        if the first step crosses no seam.
         """
         chart = self._atlas.charts[n]
         step = [max(lo, min(at, hi - 1)) for at, lo, hi in zip(cell, chart.lo, chart.hi, strict=True)]
@@ -112,7 +110,7 @@ class _Walks:
         return (second.turn @ seam.turn, True) if second else (seam.turn, False)
 
     def _out(self, n: int, cell: Triple) -> list[int]:
-        """The axes along which a cell lies beyond a chart."""
+        """Return the axes along which a cell is beyond a chart."""
         chart = self._atlas.charts[n]
         return [axis for axis in range(3) if not chart.lo[axis] <= cell[axis] < chart.hi[axis]]
 

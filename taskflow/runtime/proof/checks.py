@@ -1,6 +1,6 @@
-"""Checks of an execution: interfering steps are ordered, passes are apart, and nothing writes what is constant.
+"""Checks of an execution: interfering steps are ordered, passes are separate, and constant fields are not written.
 
-Interfering pairs are looked for by brute force: every two steps of which one writes a cell that the other touches.
+Interfering pairs are found by brute force: every two steps of which one writes a cell that the other accesses.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ NONE = np.empty(0, np.int64)
 
 
 def races(execution: Execution) -> tuple[int, list[str]]:
-    """Return the number of interfering pairs, and the faults of those that may be done at the same time."""
+    """Return the number of interfering pairs, and the faults of unordered ones."""
     touching: dict[Place, list[TimedStep]] = defaultdict(list)
     for step in execution.steps:
         for place in step.reads.keys() | step.writes.keys():
-            if place[0] != "wire":  # what is on its way is the channel's own
+            if place[0] != "wire":  # messages in flight belong to the channel
                 touching[place].append(step)
     numbers = {step: n for n, step in enumerate(execution.steps)}
     begins, ends = np.array([[step.begin, step.end] for step in execution.steps]).reshape(-1, 2).T
@@ -51,13 +51,13 @@ def _meetings(steps: list[TimedStep], place: Place) -> np.ndarray:
     written, bits = np.packbits(writes[writers], axis=1), np.packbits(touched, axis=1)
     meet = np.array([(row & bits).any(axis=1) for row in written], bool).reshape(len(writers), len(steps))
     both = meet[:, writers]
-    meet[:, writers] = np.triu(both | both.T, 1)  # two that write are one pair
+    meet[:, writers] = np.triu(both | both.T, 1)  # two writers are one pair
     i, j = np.nonzero(meet)
     return np.stack([writers[i], j], axis=1)
 
 
 def _disputed(one: TimedStep, other: TimedStep, place: Place) -> np.ndarray:
-    """The cells of a place that one step writes and the other touches."""
+    """Return the cells of a place that one step writes and the other accesses."""
     (written, touched), (more, others) = (
         (step.writes.get(place, NONE), np.union1d(step.writes.get(place, NONE), step.reads.get(place, NONE)))
         for step in (one, other)
@@ -66,7 +66,7 @@ def _disputed(one: TimedStep, other: TimedStep, place: Place) -> np.ndarray:
 
 
 def collisions(execution: Execution) -> Iterator[str]:
-    """Copies of one launch that fill a cell twice, or read one that another fills: they are done at the same time."""
+    """Yield concurrent copies of one launch that fill a cell twice, or read a cell that another fills."""
     for step in execution.steps:
         filled: dict[Place, list[np.ndarray]] = defaultdict(list)
         for _, _, place, cells in step.moves:
@@ -84,12 +84,11 @@ def collisions(execution: Execution) -> Iterator[str]:
 
 
 def separation(execution: Execution) -> Iterator[str]:
-    """Steps that reach over the beginning of their pass, or that of the next.
+    """Yield steps that begin before their pass or end after the start of the next.
 
-    Where there is none, what was proved of two passes holds for any number: all that a pass does to a block's memory is
-    over before the block's next pass begins, and whatever comes later waits for that beginning. Left out are buffers of
-    what is sent (whoever packs one waits for its last message, whatever pass that was of) and the shares of reductions,
-    which have two places that take turns.
+    Without such steps a proof of two passes holds for any number: all effects of a pass on a block's memory end before
+    the block's next pass begins, and later steps wait for that beginning. Exempt are send buffers (packing waits for
+    the last message, in any pass) and the shares of reductions, which alternate between two places.
     """
     always = execution.order.always
     for step in execution.steps:
@@ -102,7 +101,7 @@ def separation(execution: Execution) -> Iterator[str]:
 
 
 def overwritten(execution: Execution, partition: Partition) -> Iterator[str]:
-    """Steps that write constant fields, which are the host's alone, ghost cells included."""
+    """Yield steps that write constant fields or their ghost cells, which only the host may write."""
     names = [name for name, field in partition.fields.items() if field.constant]
     constant = {(block, name) for block in range(len(partition)) for name in names}
     for step in execution.steps:
@@ -111,8 +110,8 @@ def overwritten(execution: Execution, partition: Partition) -> Iterator[str]:
 
 
 def _bounds(execution: Execution, turn: int, place: Place) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The events with which a pass may begin to touch a place, and those that it must not reach. A buffer of what comes
-    in is touched again by whichever later pass waits for messages.
+    """Return the events from which a pass may access a place, and the events before which it must end. A receive buffer
+    is next accessed by any later pass that waits for messages.
     """
     if place[0] == "in":
         now, *later = (start[place[2]].host for start in execution.starts[turn:])

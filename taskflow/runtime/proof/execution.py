@@ -1,19 +1,19 @@
-"""Execution of recorded templates: what each operation does, and what is certain about when. Each rule stands once.
+"""Execution of recorded templates: the effect of each operation, and its guaranteed order. Each rule is stated once.
 
-- The host of a block goes through its list. What it enqueues on a lane is done later, in the order of the lane.
-- `wait` holds a lane until the last `record` of its event that the host has enqueued before is done.
-- `send` waits for the record of its packing, and then lets the channel read the buffer; `free` waits until the channel
-  has read what was sent from the buffer last.
-- A receive is posted when a pass begins, after the host has waited for the lane on which the last pass unpacked, or by
-  `post`, which waits for the record of the unpacking of what the buffer held, if there is one: from then on, and not
-  before it was sent, the channel fills its buffer; `receive` waits until it has.
-- Between blocks that see each other's memory `pack` copies into the target's ghost cells, or, where rows are short,
-  into its inbox, and the target's `unpack` from there. `signal` posts flags when all before it on its lane is done,
-  `await` holds its lane until they are posted. Both count, in the memory of their block, how often they have posted or
-  awaited each: the n-th awaits the n-th.
-- `reduce` of the host waits for the plain lane, then for all blocks, and enqueues the result on the plain lane; that of
-  a lane brings its share, and holds the lane until all blocks have.
-- When a pass begins, the urgent lane waits for what the plain one has to do; when it ends, the plain for the urgent.
+- The host of a block processes its list. Work that it enqueues on a lane is done later, in the order of the lane.
+- `wait` holds a lane until the last enqueued `record` of its event is done.
+- `send` waits for the record of its packing, and then lets the channel read the buffer. `free` waits until the channel
+  has read the last message from the buffer.
+- A receive is posted when a pass begins, after the host has waited for the lane of the last unpacking, or by `post`,
+  which waits for the record of the previous unpacking of the buffer, if any. From then on, and not before it is sent,
+  the channel fills its buffer. `receive` waits for that.
+- Between blocks that access each other's memory `pack` copies into the target's ghost cells, or, if rows are short,
+  into its inbox, from where the target's `unpack` copies. `signal` posts flags when all earlier work on its lane is
+  done, `await` holds its lane until they are posted. Each block counts its posts and waits per flag: the n-th wait is
+  for the n-th post.
+- `reduce` of the host waits for the plain lane, then for all blocks, and enqueues the result on the plain lane. On a
+  lane it posts its share, and holds the lane until all blocks have done so.
+- At the start of a pass the urgent lane waits for the plain one, at the end the plain one for the urgent one.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Copies = Sequence[tuple[str, Copy]]
 
 @dataclass(frozen=True)
 class Start:
-    """The events with which a pass of a block begins: the host has waited for what came in with the last one, and each
-    lane has what was before.
+    """Start of a pass of a block: the event at which the host has waited for the last arrivals, and the events of its
+    lanes.
     """
 
     host: int | None
@@ -46,7 +46,7 @@ class Start:
 
 
 class Execution:
-    """All blocks doing one pass after the other. `traces` are all that will be replayed."""
+    """Sequential passes of all blocks. `traces` are all that will be replayed."""
 
     def __init__(self, cells: Cells, partition: Partition, hardware: Hardware, traces: Iterable[Trace]) -> None:
         self.cells, self.hardware, self.blocks = cells, hardware, len(partition)
@@ -56,7 +56,7 @@ class Execution:
         self._records: dict[Record, int] = {}
         self._channels = Channels(self._timeline, cells, partition, self._records)
         self._packed = Packed(partition, cells, traces if hardware.near is not None else ())
-        self._entry = [0] * self.blocks  # per block: the lane on which messages came in last
+        self._entry = [0] * self.blocks  # per block: lane of the last arrivals
         self._count: Counter[Place] = Counter()
         self._flags: dict[Place, int] = {}
         self._awaits: list[tuple[int, Place, str]] = []
@@ -66,9 +66,9 @@ class Execution:
     # ---------------------------------------------------------------------------------------------------- passes
 
     def add(self, traces: Sequence[Trace], scalars: Iterable[str], entry: int) -> None:
-        """Add a pass of every block, before which the host gives these scalars a value.
+        """Add a pass of every block, before which the host sets these scalars.
 
-        Messages come in on the lane `entry`.
+        Messages arrive on the lane `entry`.
         """
         turn, names, timeline = len(self.starts), list(scalars), self._timeline
         self.starts.append([])
@@ -86,9 +86,9 @@ class Execution:
                 self._entry[block] = entry
 
     def finish(self) -> None:
-        """Add the beginning of one more pass, with which the last one is compared, and the order between blocks.
+        """Add the start of one more pass, which bounds the last one, and the order between blocks.
 
-        Raises Broken where blocks wait for what never comes, CycleError where they wait for one another.
+        Raises Broken if a block waits for an event that never happens, CycleError if blocks wait for each other.
         """
         self.starts.append([])
         for block in range(self.blocks):
@@ -151,8 +151,8 @@ class Execution:
             raise Broken(f"block {block}: {text}: no such operation")
 
     def _computes(self, block: int, turn: int, text: str, lane: int | None, nodes: Sequence[Node]) -> None:
-        """Point tasks of one operation, all of them between its begin and its end: they must not interfere. What pieces
-        of one launch reduce is folded in their order.
+        """Add the point tasks of one operation, all between its begin and its end, so that they must not interfere.
+        Reductions of pieces of one launch are folded in order.
         """
         begin = self._timeline.enqueue(block, lane)
         end = begin if len(nodes) == 1 else self._timeline.enqueue(block, lane)
@@ -215,7 +215,7 @@ class Execution:
                 self._awaits.append((event, (*flag, number), f"block {block}: {text}"))
 
     def _next(self, place: Place, step: TimedStep) -> int:
-        """Count something that a step does once more; returns how often it was done before."""
+        """Count an action of a step, and return the previous count."""
         number = self._count[place]
         self._count[place] += 1
         step.count(place, number)
@@ -247,7 +247,7 @@ class Execution:
         folds.append((str(node), share, brought))
 
     def describe(self, place: Place, cells: Iterable[int]) -> str:
-        """Describe a place and some of its cells in words."""
+        """Return a place and some of its cells as text."""
         if place[0] in ("in", "out"):
             return f"buffer {place[5]} of messages from block {place[1]} to block {place[2]}"
         if place[0] == "inbox":
@@ -261,7 +261,7 @@ class Execution:
         return f"block {place[0]}, field {place[1]}, cells {boxes[0]}{more}"
 
     def _share(self, trace: Trace, operation: Operation, copies: Copies) -> Copies:
-        """The copies that an operation does: all, or, if a host does them in stages, the one of its stage."""
+        """Return the copies of an operation: all, or the one of its stage if a host does them in stages."""
         if operation.kind == "copy":
             return copies
         if trace not in self._stages:

@@ -1,7 +1,7 @@
-"""Numbers for the cells of all blocks, and of the program's one memory: of those that boxes tell apart.
+"""Numbers for the cells of all blocks, and of the program's single memory, up to equivalence under a set of boxes.
 
-Between two neighbouring corners of boxes all cells have one fate, so that one of them stands for all: a proof for them
-is a proof for grids of any size, at the cost of a small one.
+All cells between adjacent corners of boxes are equivalent, so one of them represents all: a proof for these
+representatives holds for grids of any size, at the cost of a small one.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from taskflow.runtime.proof.charts import Marks, charted_marks, frames, images
 from taskflow.runtime.proof.timeline import Broken, Index
 from taskflow.runtime.regions import ROTATIONS, STRAIGHT, Atlas, Box, Copy, Partition, Triple, Turn, seen, triple
 
-WHOLE = -1  # the one memory of the program, beside the blocks' own
+WHOLE = -1  # the program's single memory, in addition to those of blocks
 ROTATION = {turn.axes: n for n, turn in enumerate(ROTATIONS)}
 UNTURNED = ROTATION[STRAIGHT]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Some cells in memory, told apart by `cuts` along x, y and z, and numbered one after the other from `first` on."""
+    """Cells in memory, divided by `cuts` along x, y and z, and numbered consecutively from `first`."""
 
     box: Box
     cuts: tuple[list[int], ...]
@@ -37,12 +37,12 @@ class Frame:
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """Count of numbers."""
         x, y, z = self.shape
         return x * y * z
 
     def grid(self, box: Box) -> Index:
-        """The numbers [z, y, x] of the cells of a box. Raises ValueError for a box that was not announced."""
+        """Return the numbers [z, y, x] of the cells of a box. Raises ValueError if the box was not announced."""
         rows = []
         for cuts, lo, hi in zip(self.cuts, box.lo, box.hi, strict=True):
             first, last = bisect_left(cuts, lo), bisect_left(cuts, hi)
@@ -52,31 +52,31 @@ class Frame:
         return self.numbers(rows)
 
     def numbers(self, rows: Sequence[Index]) -> Index:
-        """The numbers [z, y, x] of the cells between these cuts along x, y and z."""
+        """Return the numbers [z, y, x] of the cells between these cuts along x, y and z."""
         (x, y, z), (nx, ny, _) = rows, self.shape
         return self.first + (z[:, None, None] * ny + y[:, None]) * nx + x
 
     def cell(self, number: int) -> Box:
-        """The cells for which a number stands."""
+        """Return the cells that a number represents."""
         place, (nx, ny, _) = number - self.first, self.shape
         at = list(zip(self.cuts, (place % nx, place // nx % ny, place // nx // ny), strict=True))
         return Box(triple(cuts[n] for cuts, n in at), triple(cuts[n + 1] for cuts, n in at))
 
 
 def _framed(boxes: Iterable[Box], cuts: Iterable[Sequence[list[int]]]) -> list[Frame]:
-    """Frames whose numbers follow each other."""
+    """Return frames with consecutive numbers."""
     plain = [Frame(box, tuple(mine)) for box, mine in zip(boxes, cuts, strict=True)]
     firsts = accumulate((frame.size for frame in plain), initial=0)
     return [Frame(frame.box, frame.cuts, first) for frame, first in zip(plain, firsts, strict=False)]
 
 
 class CellNumbers:
-    """Numbers the cells of a region in each block's memory, piece after piece, and in the program's one memory, chart
-    after chart.
+    """Numbers the cells of a region in each block's memory, piece after piece, and in the program's single memory,
+    chart after chart.
 
-    Across periodic faces and seams a cell and its images have the same corners. `home[block]` has, for each cell of a
-    block's memory, the cell of the program's memory that it is an image of, or itself; `turned[block]` which of the
-    ROTATIONS takes it there.
+    Across periodic faces and seams a cell and its images have the same corners. `home[block]` is, for each cell of a
+    block's memory, its original in the program's memory (possibly itself). `turned[block]` is the number of its turn in
+    ROTATIONS.
     """
 
     def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
@@ -97,12 +97,12 @@ class CellNumbers:
             self.turned.append(np.concatenate(turns))
 
     def size(self, block: int) -> int:
-        """Cells in the memory of a block."""
+        """Return the number of cells in the memory of a block."""
         return sum(frame.size for frame in self._of(block))
 
     def index(self, block: int, piece: int, box: Box) -> Index:
-        """Return the numbers of the cells of a box on a piece of a block, in the order [z, y, x]. Raises Broken where
-        no such memory is.
+        """Return the numbers of the cells of a box on a piece of a block, in the order [z, y, x]. Raises Broken if this
+        memory does not exist.
         """
         if not box:
             return np.empty(0, np.int64)
@@ -113,13 +113,13 @@ class CellNumbers:
         return self._cache[piece, box]
 
     def whole(self, box: Box) -> Index:
-        """The numbers of the cells of a box in the program's one memory."""
+        """Return the numbers of the cells of a box in the program's single memory."""
         holders = [frame for frame in self._whole if box.meets(frame.box)]
         return np.concatenate([frame.grid(box & frame.box).reshape(-1) for frame in holders])
 
     def copied(self, source: int, target: int, copy: Copy) -> tuple[Index, Index]:
-        """Return the numbers of the cells that a copy reads on one block, and of those that it fills on another, in one
-        order. Raises Broken where no such memory is, and where the ones are no images of the others.
+        """Return the numbers of the cells that a copy reads on one block, and of the cells that it fills on another, in
+        the same order. Raises Broken if this memory does not exist, or if the cells are not images of each other.
         """
         filled = self.index(target, copy.target, copy.target_box)
         if copy not in self._copied:
@@ -139,7 +139,7 @@ class CellNumbers:
             )
 
     def box(self, block: int, number: int) -> Box:
-        """The cells for which a number stands."""
+        """Return the cells that a number represents."""
         return next(frame for frame in reversed(self._of(block)) if number >= frame.first).cell(number)
 
     def _of(self, block: int) -> list[Frame]:
@@ -154,7 +154,7 @@ class CellNumbers:
 
 
 class _Periods:
-    """The frames of a box, whose images lie periods away."""
+    """The frames of a box with periodic images."""
 
     def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
         self._partition, self._region = partition, partition.region
@@ -163,7 +163,7 @@ class _Periods:
         self.whole = [Frame(bounds, self._within(bounds))]
 
     def cuts(self, piece: int) -> tuple[list[int], ...]:
-        """Where the cells of a piece are told apart."""
+        """Return the cuts of a piece."""
         return self._within(self._partition.memory[piece])
 
     def _within(self, frame: Box) -> tuple[list[int], ...]:
@@ -173,12 +173,12 @@ class _Periods:
             if self._region.periodic[axis]:
                 size = cells.shape[axis]
                 marks = {lo + (mark - lo) % size + n * size for mark in marks for n in range((hi - lo) // size + 1)}
-                marks.add(hi)  # the image of a corner, too
+                marks.add(hi)  # also the image of a corner
             cuts.append(sorted(mark for mark in marks if lo <= mark <= hi))
         return tuple(cuts)
 
     def home(self, piece: int, frame: Frame) -> tuple[Index, Index]:
-        """The homes of the cells of a piece, and how they are turned there: not at all."""
+        """Return the homes of the cells of a piece, and their turns: none."""
         region, (whole,), rows = self._region, self.whole, list[Index]()
         for axis in range(3):
             lo, size, starts = region.cells.lo[axis], region.cells.shape[axis], frame.cuts[axis][:-1]
@@ -190,7 +190,7 @@ class _Periods:
 
 
 class _Charts:
-    """The frames of charts, whose images lie over seams."""
+    """The frames of charts with images across seams."""
 
     def __init__(self, atlas: Atlas, partition: Partition, boxes: Iterable[Box]) -> None:
         every, self._memory = frames(partition.region), partition.memory
@@ -207,7 +207,7 @@ class _Charts:
                 self._turned[here] = ROTATION[turn.axes]
 
     def cuts(self, piece: int) -> tuple[list[int], ...]:
-        """Where the cells of a piece are told apart."""
+        """Return the cuts of a piece."""
         memory, chart = self._memory[piece], self.whole[self._chart[piece]]
         if memory not in chart.box:
             raise Broken(f"the memory of piece {piece}, {memory}, reaches beyond its chart's, {chart.box}")
@@ -215,6 +215,6 @@ class _Charts:
         return tuple([mark for mark in marks if lo <= mark <= hi] for marks, lo, hi in ends)
 
     def home(self, piece: int, frame: Frame) -> tuple[Index, Index]:
-        """The homes of the cells of a piece, and how they are turned there."""
+        """Return the homes of the cells of a piece, and their turns."""
         same = self.whole[self._chart[piece]].grid(frame.box).reshape(-1)
         return self._home[same], self._turned[same]

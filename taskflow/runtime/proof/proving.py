@@ -1,4 +1,4 @@
-"""Proofs of programs: every template that their passes can need, before and after every other that can follow."""
+"""Proofs of programs: every template that their passes can need, before and after every possible neighbour."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import Compute, Derive, Node, Part, Program, Roles, Stretch, Valid, derived, plan
 
 Programs = Mapping[Program, Iterable[str]]
-"""Programs, each with the scalars to which the host gives a value before every pass."""
+"""Programs, each with the scalars that the host sets before every pass."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramLayout:
-    """A program begun with some roles: its stretches, those that can follow each, and those that end it.
+    """A program for some initial roles: its stretches, the possible successors of each, and the stretches that end it.
 
-    `after` are the roles with which it ends; the host gives values to `scalars` before, and may to those that are
-    `derived` before any stretch.
+    `after` are its final roles. The host sets `scalars` before it, and may set `derived` ones before any stretch.
     """
 
     after: Roles
@@ -42,7 +41,7 @@ class ProgramLayout:
     derived: tuple[str, ...] = ()
 
     def lay(self, parts: Sequence[Part]) -> tuple[int, list[int]]:
-        """Add some parts, one after the other, loops at least once; returns their first stretch, and the last ones."""
+        """Add parts in sequence, loops at least once, and return their first stretch and the possible last ones."""
         first, last = len(self.stretches), list[int]()
         for part in parts:
             if isinstance(part, Derive):
@@ -65,7 +64,7 @@ class ProgramLayout:
 
 @dataclass(frozen=True)
 class ReplayMoment:
-    """A stretch about to be done: number `index` of a program that was begun at some stage."""
+    """The next stretch: number `index` of a program at a stage of the course."""
 
     stage: int
     layout: ProgramLayout
@@ -73,7 +72,7 @@ class ReplayMoment:
 
     @property
     def scalars(self) -> tuple[str, ...]:
-        """The scalars that the host sets before: when a program begins, or derived from others."""
+        """The scalars that the host sets before: at the start of a program, or derived from others."""
         return (*(self.layout.scalars if self.index == 0 else ()), *self.layout.derived)
 
 
@@ -85,7 +84,7 @@ class ProgramCourse:
         self._layouts: dict[object, ProgramLayout] = {}
 
     def begin(self, roles: Roles, stage: int = 0) -> list[ReplayMoment]:
-        """Return the moments with which a run can begin, or go on at a stage."""
+        """Return the possible first moments of a run, or of a stage."""
         moments, waiting, seen = list[ReplayMoment](), [(roles, stage)], set()
         while waiting:
             roles, stage = waiting.pop()
@@ -97,12 +96,12 @@ class ProgramCourse:
                 layout = self._lay(program, tuple(scalars), roles)
                 if layout.stretches:
                     moments.append(ReplayMoment(stage, layout, 0))
-                else:  # it launches nothing, and what counts comes after it
+                else:  # no launches: continue with its successors
                     waiting.append((layout.after, stage + 1))
         return moments
 
     def after(self, moment: ReplayMoment) -> list[ReplayMoment]:
-        """Return the moments that can follow."""
+        """Return the possible next moments."""
         moments = [ReplayMoment(moment.stage, moment.layout, index) for index in moment.layout.following[moment.index]]
         if moment.index in moment.layout.ends:
             moments += self.begin(moment.layout.after, moment.stage + 1)
@@ -119,9 +118,19 @@ class ProgramCourse:
 
 @dataclass
 class Proof:
-    """The extent of a proof: templates, passes in all runs of two or three, interfering pairs of steps, reads of cells.
+    """Extent and faults of a proof.
 
-    `faults` says what is wrong.
+    Attributes
+    ----------
+    templates : int
+        Templates of all blocks.
+    passes : int
+        Passes in all runs of two or three.
+    pairs : int
+        Interfering pairs of steps.
+    reads : int
+        Reads of cells.
+    faults : list of str
     """
 
     templates: int = 0
@@ -136,7 +145,7 @@ class Proof:
         return self
 
     def hold(self) -> None:
-        """Raises RunFailed where something is wrong."""
+        """Raises RunFailed if faults were found."""
         if self.faults:
             more = f"\n  and {len(self.faults) - 10} more" if len(self.faults) > 10 else ""
             raise RunFailed("the proof fails:\n  " + "\n  ".join(self.faults[:10]) + more)
@@ -151,10 +160,10 @@ class Proof:
 def prove(
     partition: Partition, programs: Programs, mapper: Mapper, hardware: Hardware, *, start: Programs | None = None
 ) -> Proof:
-    """Prove every template that passes of `programs` need, in any order, after one pass of each of `start`, in order.
+    """Prove every template of passes of `programs`, in any order, after one pass of each of `start`, in order.
 
-    Examines every two passes of which one can follow the other, in whatever way to overlap the mapper may choose for
-    each, and three passes that repeat themselves.
+    Examines every two passes that can follow each other, with every overlap that the mapper may choose for each, and
+    three passes that repeat themselves.
     """
     ways = mapper.ways(alone=len(partition) == 1, streams=hardware.streams)
     recorder, claims = Recorder(partition, hardware), Claims(partition)
@@ -175,7 +184,7 @@ def prove(
     try:
         cells = number_cells(partition, _boxes((one for run in runs for one in run), claims))
     except Broken:
-        cells = None  # each examination says which of its passes is at fault
+        cells = None  # each examination reports the faulty pass
     proof.templates = len({trace for passes, _ in recorded.values() for one in passes for trace in one.traces})
     forms = _forms(one for passes, _ in recorded.values() for one in passes)
     alike: dict[object, list[list[RecordedPass]]] = {}
@@ -200,7 +209,7 @@ def _forms(passes: Iterable[RecordedPass]) -> dict[RecordedPass, int]:
 def _runs(
     key: object, recorded: Mapping[object, tuple[list[RecordedPass], list[object]]]
 ) -> Iterator[list[RecordedPass]]:
-    """Yield every two passes of which the second can follow the first, or three, if a pass can follow itself."""
+    """Yield every two passes of which the second can follow the first, or three if a pass can follow itself."""
     passes, after = recorded[key]
     for follower in after:
         for one, other in product(passes, recorded[follower][0]):
@@ -229,7 +238,7 @@ def examine(
     partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware, cells: Cells | None = None,
     others: Sequence[Sequence[RecordedPass]] = (), claims: Claims | None = None,
 ) -> Proof:  # fmt: skip
-    """Examine some passes that all blocks do one after the other.
+    """Examine consecutive passes of all blocks.
 
     Parameters
     ----------

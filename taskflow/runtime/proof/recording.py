@@ -22,10 +22,9 @@ Scalars = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class RecordedPass:
-    """A pass of a stretch over all blocks: its launches, each block's template, and the lane on which messages come in.
+    """A pass of a stretch over all blocks: its launches, each block's template, and the lane on which messages arrive.
 
-    `valid` and `after` are each block's valid ghost cells before and after it; before it the host gives values to
-    `scalars`.
+    `valid` and `after` are each block's valid ghost cells before and after it. The host sets `scalars` before it.
     """
 
     launches: tuple[Launch, ...]
@@ -37,7 +36,7 @@ class RecordedPass:
 
 
 class Recorder:
-    """The blocks of a run, which record a stretch once for all states that it sees alike, as `Traces` do."""
+    """The blocks of a run. They record a stretch once for all equivalent states, as `Traces` do."""
 
     def __init__(self, partition: Partition, hardware: Hardware) -> None:
         self._partition, self._hardware = partition, hardware
@@ -58,7 +57,7 @@ class Recorder:
         return same[-1][1]
 
     def _record(self, stretch: Stretch, valid: Sequence[Valid], mapper: Mapper, scalars: Scalars) -> RecordedPass:
-        if stretch not in self._launches:  # objects of their own, the same on all blocks
+        if stretch not in self._launches:  # separate objects, shared by all blocks
             self._launches[stretch] = tuple(replace(launch) for launch in stretch.launches)
         launches, partition, hardware = self._launches[stretch], self._partition, self._hardware
         analyses = [
@@ -102,7 +101,7 @@ def template(analysis: Analysis, partition: Partition, mapper: Mapper, hardware:
 
 
 def _nothing(*_: Any) -> None:
-    """Stands for an operation that is only recorded."""
+    """Placeholder for an operation that is only recorded."""
 
 
 def _call(*_: Any) -> Call:
@@ -110,15 +109,15 @@ def _call(*_: Any) -> Call:
 
 
 def _one(*_: Any, **__: Any) -> list[Call]:
-    """Whatever there is to copy, post or wait for is one operation."""
+    """Return one operation for any number of copies, posts or waits."""
     return [_nothing]
 
 
 class _Paper:
-    """Stands for binder and transfers: operations that do nothing."""
+    """Placeholder for binder and transfers, with operations that do nothing."""
 
     device = cpu()
-    instances = SimpleNamespace(arrays={})  # of no memory nothing is worth being cut into slabs
+    instances = SimpleNamespace(arrays={})  # without memory no chain is worthwhile
     scalars = SimpleNamespace(array=_nothing)
     compute = compute_all = staticmethod(_call)
     copies = pack = unpack = staticmethod(_one)
@@ -126,7 +125,7 @@ class _Paper:
 
 
 class _Near:
-    """Stands for the neighbourhood, and for the exchange of each trace."""
+    """Placeholder for the neighbourhood, and for the exchange of each trace."""
 
     def __init__(self, partition: Partition, hardware: Hardware) -> None:
         self._partition, self._hardware, self._rooms = partition, hardware, Rooms()

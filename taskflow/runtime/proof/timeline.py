@@ -1,6 +1,6 @@
-"""Steps of all blocks on one timeline: what each touches, on which lane it is, and after which events.
+"""Steps of all blocks on one timeline: accessed cells, lane, and preceding events of each.
 
-Happens-before is known of some events, and a clock for each answers "always?".
+Happens-before holds between some events, and a clock for each answers "always?".
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from taskflow.runtime.tasks import AllReduce, Compute, Tiles, rows
 
 Place = tuple[Any, ...]
 """A place of numbers: (block, field), (block, "scalar", name), (block, "count", ...), ("board", block, fold, parity),
-and of a message ("out" or "in", buffer), ("wire", message), and, packed for a neighbour, ("inbox", source, target)."""
+and of a message ("out" or "in", buffer), ("wire", message), and, packed for a neighbour, ("inbox", source, target).
+"""
 Index = np.ndarray
 ONE = np.zeros(1, np.int64)
 Effect = Literal["move", "compute", "give", "count", "share", "fold"]
 
 
 class HappensBefore:
-    """Events on chains: a chain is what happens one after the other (a host's thread, a lane of a device).
+    """Events on chains: the events of a chain are sequential (a host's thread, a lane of a device).
 
-    Events are numbered as they are added. After `settle` no more can be added, and `before` answers for all executions
-    that the guarantees allow.
+    Events are numbered in the order of `add`. After `settle` no more can be added, and `before` answers for all
+    executions that the guarantees permit.
     """
 
     def __init__(self, chains: int) -> None:
@@ -52,7 +53,7 @@ class HappensBefore:
         return event
 
     def last(self, chain: int) -> int | None:
-        """The event that was added to a chain last."""
+        """Return the last event added to a chain."""
         return self._last[chain]
 
     def follow(self, event: int, *others: int) -> None:
@@ -60,11 +61,11 @@ class HappensBefore:
         self._after[event].extend(others)
 
     def hold(self, event: int, *others: int) -> None:
-        """`event` may have to wait for the others, though nothing is guaranteed: it counts in circles only."""
+        """Note that `event` may have to wait for the others, without a guarantee: relevant for cycles only."""
         self._perhaps[event].extend(others)
 
     def settle(self) -> None:
-        """Find a `sequence` in which everything can happen, and the clocks. Raises CycleError where there is none."""
+        """Find a possible `sequence` of all events, and the clocks. Raises CycleError if none exists."""
         waits = [{*after, *perhaps} for after, perhaps in zip(self._after, self._perhaps, strict=True)]
         self.sequence = list(TopologicalSorter(dict(enumerate(waits))).static_order())
         clocks = np.full((len(waits), len(self._last)), -1, np.int32)
@@ -77,25 +78,26 @@ class HappensBefore:
         self._clocks, self._chains, self._positions = clocks, np.array(self._chain), np.array(self._position)
 
     def before(self, ends: np.ndarray, begins: np.ndarray) -> np.ndarray:
-        """Return for each pair whether an event of `ends` always happens before, or is, that of `begins`.
+        """Return for each pair whether the event of `ends` always happens before the event of `begins`, or is the same.
 
-        A negative end never happens; ends are on chains.
+        A negative end never happens. Other ends are on chains.
         """
         return (ends >= 0) & (self._clocks[begins, self._chains[ends]] >= self._positions[ends])
 
     def always(self, end: int, begin: int) -> bool:
-        """The same for one pair."""
+        """Do `before` for one pair."""
         return end >= 0 and bool(self._clocks[begin, self._chain[end]] >= self._position[end])
 
 
 class Broken(Exception):
-    """A template that cannot be what it claims to be, or reaches beyond the memory of its block."""
+    """A template that is inconsistent, or accesses cells outside the memory of its block."""
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """The hardware of blocks: GPUs with two streams each (the lanes), or CPUs, where the host does everything itself;
-    and who sees whose memory: blocks with one number in `near`, or, without it, none. Edges are made of `tiles`.
+    """The hardware of blocks: GPUs with two streams each (the lanes), or CPUs, where the host does all work. Blocks
+    with equal numbers in `near` access each other's memory; without it none do. `tiles` gives the granularity of
+    edges.
     """
 
     streams: bool
@@ -103,14 +105,14 @@ class Hardware:
     tiles: Tiles = rows
 
     def sees(self, one: int, other: int) -> bool:
-        """Return whether two blocks see each other's memory."""
+        """Return whether two blocks access each other's memory."""
         return self.near is not None and self.near[one] == self.near[other]
 
 
 @dataclass(eq=False)
 class TimedStep:
-    """Something that reads and writes memory. It is done after the event `begin`, and over at the event `end` (a
-    negative one: nobody ever knows that it is over). `turn` is the pass to which it belongs.
+    """An action that reads and writes memory between the events `begin` and `end` (negative: its end is never
+    observed). `turn` is its pass.
     """
 
     text: str
@@ -131,14 +133,14 @@ class TimedStep:
             touched[place] = np.concatenate([touched[place], cells]) if place in touched else cells
 
     def count(self, place: Place, number: int) -> None:
-        """Count one more, after this many."""
+        """Increment the count of a place, which is `number` before."""
         self.counts[place] = number
         self.reads[place] = self.writes[place] = ONE
 
 
 class StepTimeline:
-    """The steps of all blocks. A block has three chains of events: its host, and two lanes, or, without streams, the
-    host's only.
+    """The steps of all blocks. A block has three chains of events, its host and two lanes, or only the host's without
+    streams.
     """
 
     def __init__(self, blocks: int, hardware: Hardware) -> None:
@@ -146,23 +148,23 @@ class StepTimeline:
         self.steps: list[TimedStep] = []
 
     def chain(self, block: int, lane: int | None) -> int:
-        """The chain of a lane, or (None) of the host."""
+        """Return the chain of a lane, or (None) of the host."""
         return 3 * block + (0 if lane is None or not self.hardware.streams else 1 + lane)
 
     def call(self, block: int, *after: int | None) -> int:
-        """An event on the host, which waits for these."""
+        """Return an event on the host, which waits for these."""
         return self.order.add(self.chain(block, None), after)
 
     def enqueue(self, block: int, lane: int | None, *after: int | None) -> int:
-        """An event on a lane, after what the host has done so far, and after these."""
+        """Return an event on a lane, after the host's previous events, and after these."""
         return self.order.add(self.chain(block, lane), [self.last(block, None), *after])
 
     def last(self, block: int, lane: int | None) -> int | None:
-        """The last event on a lane, or on the host."""
+        """Return the last event on a lane, or on the host."""
         return self.order.last(self.chain(block, lane))
 
     def step(self, block: int, turn: int, text: str, begin: int, effect: Effect, end: int | None = None) -> TimedStep:
-        """A new step, over when it begins or at `end`."""
+        """Return a new step, which ends at `end` or when it begins."""
         step = TimedStep(f"block {block}: {text}", turn, effect, begin, begin if end is None else end)
         self.steps.append(step)
         return step

@@ -1,7 +1,7 @@
-"""One execution on the numbers of launches instead of values: every reader finds what it has to.
+"""One execution on the numbers of launches instead of values: every reader finds the expected version.
 
-Every cell holds the number of the launch that wrote it last. The program itself, done in one memory, says which number
-each reader has to find. Where all interfering steps are ordered, what one execution finds is found by all.
+Every cell holds the number of the launch that wrote it last. The program itself, executed in one memory, defines the
+number that each reader must find. If all interfering steps are ordered, one execution represents all.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from taskflow.runtime.tasks import Launch, Valid
 from taskflow.runtime.tasks.dependence import poison
 
 NONE = np.empty(0, np.int64)
-UNKNOWN = -1  # a buffer that nobody packed, a cell that was poisoned
-Snapshot = tuple[int, dict[str, np.ndarray], dict[str, int]]  # number of a launch, and what it has to find
+UNKNOWN = -1  # an unpacked buffer, a poisoned cell
+Snapshot = tuple[int, dict[str, np.ndarray], dict[str, int]]  # number of a launch, and the numbers it must find
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Cells in which a reader finds the numbers with which ghost cells have begun."""
+    """Cells in which a reader finds the initial numbers of ghost cells."""
 
     place: Place
     cells: np.ndarray
@@ -48,10 +48,10 @@ class EndFindings:
 
 
 class Versions:
-    """The numbers in all memories, and those that the program means to be there.
+    """The numbers in all memories, and the numbers that the program requires.
 
-    A ghost cell begins with a number of its own, below `UNKNOWN`. A reader that finds one instead of 0 takes the ghost
-    cell for valid: so one execution serves for whatever ghost cells are called valid before it.
+    A ghost cell begins with a unique number below `UNKNOWN`. A reader that finds it instead of 0 assumes that the ghost
+    cell is valid. So one execution covers all assumptions on valid ghost cells before it.
     """
 
     def __init__(self, execution: Execution, partition: Partition, claims: Claims | None = None) -> None:
@@ -73,9 +73,9 @@ class Versions:
             self._firsts.append(first + size)
 
     def run(self, passes: Sequence[tuple[Sequence[Launch], Iterable[str]]]) -> list[str]:
-        """Do everything once; returns what is wrong with what was read."""
+        """Execute everything once, and return the faults of its reads."""
         meant: list[dict[Launch, Snapshot]] = []
-        begins: list[int] = []  # the number of the values that the host gives scalars before each pass
+        begins: list[int] = []  # numbers of the values that the host sets before each pass
         for launches, scalars in passes:
             begins.append(self._number())
             self.known |= dict.fromkeys(scalars, begins[-1])
@@ -95,8 +95,8 @@ class Versions:
         return faults
 
     def left(self, first: Sequence[Valid], last: Sequence[Valid]) -> list[str]:
-        """Return what is wrong where these ghost cells are called valid before and after: with what was read, and, at
-        the end, with them and with a block's own cells.
+        """Return the faults if these ghost cells are assumed valid before and after: of the reads, and, at the end, of
+        these ghost cells and of a block's own cells.
         """
         before, after = self._claims.numbers(first), self._claims.numbers(last)
         ends = [self._owned(n) for n in range(len(after))]
@@ -148,18 +148,18 @@ class Versions:
         return EndFindings(faults, taken, self._ghosts(taken) if taken else [])
 
     def _own(self, block: int, name: str) -> np.ndarray:
-        """A block's own cells of a field."""
+        """Return a block's own cells of a field."""
         home = self.partition.homes[name]
         own = [(piece, box) for piece in home.pieces_of(block) for box in home.own[piece]]
         return np.concatenate([NONE, *(self.cells[name].index(block, *where) for where in own)])
 
     def _number(self) -> int:
-        """An even number that nothing had before; the odd one after it is a block's share of a reduction."""
+        """Return an unused even number; the next odd one is a block's share of a reduction."""
         self.launched += 2
         return self.launched
 
     def _mean(self, launch: Launch) -> Snapshot:
-        """Do a launch in the one memory; returns what it has to find there."""
+        """Execute a launch in the single memory, and return the numbers that it must find there."""
         fields = {name: self.whole[name].copy() for name, _ in reads(launch, launch.over, self.partition)}
         snapshot = self._number(), fields, dict(self.known)
         for name, box in chain(*(writes(launch, box) for box in launch.boxes)):
@@ -172,7 +172,7 @@ class Versions:
         for values, target, filled in moved:
             memory = self._memory(target, filled)
             memory[filled] = values
-            memory[filled[memory[filled] != values]] = UNKNOWN  # what comes from several places has to be one
+            memory[filled[memory[filled] != values]] = UNKNOWN  # copies from several places must agree
         if step.effect == "move":
             return
         number, fields, scalars = self._snapshot(step, meant, begins)
@@ -186,7 +186,7 @@ class Versions:
             else:
                 expected = fields[place[1]][self.cells[place[1]].home[place[0]][cells]]
             self.checked += len(cells)
-            if step.node is not None and step.effect == "compute" and step.node.launch.coloured:  # another piece of it
+            if step.node is not None and step.effect == "compute" and step.node.launch.coloured:  # or of another piece
                 expected = np.where(self._memory(place, cells)[cells] == number, number, expected)
             yield from self._compare(place, cells, expected, step.text)
         for place, cells in step.writes.items():
@@ -194,7 +194,7 @@ class Versions:
             self._memory(place, cells)[cells] = step.counts[place] + 1 if place in step.counts else number + partial
 
     def _snapshot(self, step: TimedStep, meant: list[dict[Launch, Snapshot]], begins: list[int]) -> Snapshot:
-        """Return the number that a step leaves, and the numbers that it has to find."""
+        """Return the number that a step writes, and the numbers that it must find."""
         if step.node is not None and step.node.launch.task is poison:
             return UNKNOWN, {}, {}
         if step.node is not None:
@@ -202,7 +202,7 @@ class Versions:
         return begins[step.turn + (step.effect == "give")], {}, {}
 
     def _memory(self, place: Place, cells: np.ndarray) -> np.ndarray:
-        """The numbers of a place that has at least these cells; scalars and counts begin with 0."""
+        """Return the numbers of a place with at least these cells; scalars and counts begin with 0."""
         numbers, size = self.memory.get(place, np.empty(0, int)), int(cells.max(initial=0)) + 1
         if len(numbers) < size:
             blank = np.full(size - len(numbers), 0 if place[1] in ("scalar", "count") else UNKNOWN)

@@ -1,6 +1,6 @@
-"""Tasks: what is done.
+"""Tasks: the work of a program.
 
-Knows tasks with privileges, programs of launches, and the graph that follows from them. Does not know streams, ranks,
+Knows tasks with privileges, programs of launches, and the graph derived from them. Does not know streams, ranks,
 buffers or devices.
 """
 

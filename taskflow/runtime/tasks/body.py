@@ -1,4 +1,4 @@
-"""Tasks written in Python: what their body sees of fields and scalars."""
+"""Tasks written in Python: the views of fields and scalars in their body."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
 class View:
     """A field over the cells of a point task.
 
-    `view[...]` are the cells, `view[1, 0, 0]` their neighbours at higher x; `view[...] = values` writes the cells.
+    `view[...]` are the cells, `view[1, 0, 0]` their neighbours at higher x. `view[...] = values` writes the cells.
     Raises PermissionError for a write without privilege or to a neighbour, and for a read outside the declared stencil.
-    On CPUs the arrays of neighbours, and of what is not written, are read-only.
+    On CPUs the arrays of neighbours and of fields that are not written are read-only.
     """
 
     def __init__(self, name: str, privilege: Privilege, array: Array, origin: Triple, box: Box) -> None:
@@ -52,8 +52,8 @@ class View:
 
 
 class SweptView(View):
-    """A field over one point of a sweep: its own value, and those of neighbours that come earlier. Raises
-    PermissionError for a read of any other.
+    """A field over one point of a sweep: its own value, and the values of earlier neighbours. Raises PermissionError
+    for other reads.
     """
 
     def __init__(self, point: Point, name: str, privilege: Privilege, array: Array, origin: Triple) -> None:
@@ -70,8 +70,8 @@ class SweptView(View):
 
 
 class Fold:
-    """A reduction parameter: `fold(values)` folds an array of one value per cell into it, and `fold(first, second)` one
-    into each of several numbers; exact sums take a `bound`, too, or one for each: a sixteenth, or more, of the largest
+    """A reduction parameter. `fold(values)` folds an array of one value per cell, `fold(first, second)` one array into
+    each of several numbers. Exact sums also take a `bound`, or one each: at least a sixteenth of the largest
     magnitude.
     """
 
@@ -80,8 +80,8 @@ class Fold:
         self.values = [IDENTITY[operator]] * (len(numbers.of("")) if numbers else 1)
 
     def fold(self, *values: Array, bound: float | Sequence[float] | None = None) -> None:
-        """Combine the numbers so far, or the parts of exact sums, with all of `values`; NaN stays NaN. Raises TypeError
-        for more or fewer arrays than there are numbers, and where exact sums have no bound, or others one.
+        """Fold `values` into the numbers, or into the parts of exact sums. NaN stays NaN. Raises TypeError if the
+        number of arrays is wrong, if exact sums have no bound, or if others have one.
         """
         count, exact = (self._numbers.count, self._numbers.exact) if self._numbers else (1, False)
         if len(values) != count or exact == (bound is None):
@@ -101,7 +101,7 @@ IDENTITY: dict[Operator, float] = {"sum": 0.0, "max": -np.inf, "min": np.inf}
 
 
 def combine(operator: Operator, values: Iterable[float]) -> float:
-    """The values folded in their order: a sum's last bits depend on it, maximum and minimum do not. NaN stays NaN."""
+    """Return the values folded in order. Only the last bits of a sum depend on it. NaN stays NaN."""
     step = {"sum": np.add, "max": np.maximum, "min": np.minimum}[operator]
     result = np.float64(IDENTITY[operator])
     for value in values:
@@ -128,9 +128,9 @@ class ForeignView:
 def run_body(
     node: Compute, arrays: Mapping[str, Array], origins: Mapping[str, Triple], scalars: Mapping[str, float]
 ) -> dict[str, float]:
-    """Run the Python body of a point task; returns the value of each reduction over its cells.
+    """Run the Python body of a point task, and return the value of each reduction over its cells.
 
-    `arrays` hold the fields in the order [z, y, x]; their first elements are the cells `origins`.
+    `arrays` hold the fields in the order [z, y, x], with first elements in the cells `origins`.
     """
     for name, placed in node.placed.items():
         for point in placed.points(node.box):
@@ -145,7 +145,7 @@ def _run(
     scalars: Mapping[str, float],
     sweep: Mapping[str, Point],
 ) -> dict[str, float]:
-    """Do it in all cells at once, or in one point of a `sweep`, which the body gets for its parameter."""
+    """Run the body for all cells together, or for one point of a `sweep`, which is passed as its parameter."""
     launch = node.launch
     task = launch.task
     views: dict[str, View | ForeignView] = {}

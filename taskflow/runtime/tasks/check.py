@@ -1,4 +1,4 @@
-"""Checks of launches against a region and its partition: what is impossible is refused before anything is done."""
+"""Checks of launches against a region and its partition, before anything is executed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from taskflow.runtime.tasks.stencil import ALL, Stencil
 from taskflow.runtime.tasks.sweep import Sweep
 from taskflow.runtime.tasks.task import Launch
 
-COMPILED = ("float32", "float64", "uint8", "uint16")  # the numbers of fields that kernel texts are compiled for
+COMPILED = ("float32", "float64", "uint8", "uint16")  # types of fields in kernel texts
 
 
 def check(launches: Iterable[Launch], partition: Partition, possible: set[Hashable]) -> None:
-    """Raises BadInput for the first launch that is impossible: over cells that do not exist, with fields that do not
-    exist, differ in precision or are of a type that no kernel takes, with a stencil that reaches beyond the bounds, the
-    ghost layers or the next block, or with point tasks that read what others of them write. `possible` are launches
-    known not to be, and gains these.
+    """Raises BadInput for the first launch that is impossible.
+
+    Causes are cells or fields that do not exist, fields that differ in precision or have a type that no kernel takes, a
+    stencil beyond the bounds, the ghost layers or the next block, and point tasks that read cells that others of the
+    launch write. `possible` has launches that passed before, and gains these.
     """
     for launch in launches:
         key = launch.task, launch.fields, launch.boxes, launch.ghosts, launch.swept
@@ -100,7 +101,7 @@ def _refuse_private(launch: Launch, name: str, privilege: Privilege, field: Fiel
 
 
 def _check_tile(launch: Launch, name: str, tile: Triple) -> None:
-    """Kernels alone find cells of a field that is stored by tiles, and sweeps go along its rows."""
+    """Only kernels access a field that is stored by tiles, and its sweeps have the same tiles."""
     if launch.task.kernel is None:
         raise BadInput(f"{launch} uses {name!r}, which is stored by tiles: only kernels read and write it")
     if launch.swept is not None and launch.swept[2].tile != tile:
@@ -111,7 +112,7 @@ def _check_tile(launch: Launch, name: str, tile: Triple) -> None:
 
 
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
-    """Each block has memory for what it reads of a foreign field."""
+    """Each block has memory for the cells of a foreign field that it reads."""
     way, home, own = reading(name, privilege, launch, partition), partition.homes[name], place(launch, partition)
     for piece in range(len(own.parts)):
         memory = home.memory[own.beside_piece(piece, home)]
@@ -175,7 +176,7 @@ def _check_sweep(launch: Launch, name: str, partition: Partition) -> None:
 
 
 def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
-    """Each block has memory for what it reads beside ghost cells that it computes itself."""
+    """Each block has memory for the cells that it reads to compute ghost cells itself."""
     for piece in range(len(partition.parts) if launch.ghosts else 0):
         mine = common(launch.boxes, partition.computed(piece, launch.ghosts))
         for box in (box for cells in mine for box in privilege.stencil.around(cells)):
@@ -188,7 +189,7 @@ def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Pa
 
 
 def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partition) -> None:
-    """Point tasks of one launch run at the same time: none may read what another one writes."""
+    """Point tasks of one launch run concurrently: none may read a cell that another one writes."""
     boxes = [zip(first, last, strict=True) for first, last in stencil.offsets]
     offsets = {triple(at) for box in boxes for at in product(*(range(a, b + 1) for a, b in box))}
     for offset in offsets - {(0, 0, 0)}:

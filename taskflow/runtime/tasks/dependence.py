@@ -1,7 +1,7 @@
-"""Dependence analysis: from launches in program order to the graph of what each block does.
+"""Dependence analysis: from launches in program order to the graph of each block's work.
 
-Poison are tasks that fill ghost cells with NaN as soon as they hold nothing valid, so that whoever reads them shows it.
-Nothing else changes: a right program never reads what is poisoned, and its results are the same to the bit.
+Poison are tasks that fill ghost cells with NaN as soon as they are invalid, which exposes reads. A correct program
+never reads poisoned cells, and its results are bitwise unchanged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from taskflow.runtime.tasks.reading import common, shares
 from taskflow.runtime.tasks.split import Cut, Splitter, Tiles, rows
 from taskflow.runtime.tasks.task import Launch
 
-FIRST: dict[type[Node], type[Node]] = {Receive: Send, Claim: Grant, Send: Claim}  # what comes before, on any block
+FIRST: dict[type[Node], type[Node]] = {Receive: Send, Claim: Grant, Send: Claim}  # predecessor, on any block
 
 
 @task
@@ -48,8 +48,8 @@ def poison(ghosts: Write) -> None:  # type: ignore[valid-type]
 
 @dataclass(frozen=True, eq=False)
 class Poison:
-    """The ghost cells of one block to poison, and when. Fields of integers and constant ones are left as they are,
-    and private ones have none.
+    """The ghost cells of one block to poison, and when. Integer and constant fields are unchanged, and private ones
+    have none.
     """
 
     partition: Partition
@@ -57,13 +57,15 @@ class Poison:
     _known: dict[tuple[Partition, int], list[Copy]] = field(default_factory=dict)
 
     def before(self, valid: Valid) -> Iterator[Compute]:
-        """At the start of a pass: all ghost cells that are not valid."""
+        """Yield poison for the start of a pass: all invalid ghost cells."""
         for name, home, piece in self._fields(self.partition.fields):
             ghosts = self._ghosts(home, piece)
             yield from self._tasks(name, piece, difference(ghosts, valid.get((piece, name), ())))
 
     def instead(self, launch: Launch) -> Iterator[Compute]:
-        """Beside a launch: the ghost cells that are copies of what it writes, and not written by the block itself."""
+        """Yield poison for a launch: the ghost cells that are copies of written cells, and not written by the block
+        itself.
+        """
         for name, home, piece in self._fields(launch.written):
             mine = shares(launch, self.partition, piece)
             for copy in self._copies(home, piece):
@@ -90,9 +92,9 @@ class Poison:
 
 
 class Known:
-    """Results that analyses for some blocks of a partition share with the next one.
+    """Results that analyses for some blocks of a partition share.
 
-    A step is analysed once for each state in which it is met, and in all of them it touches the same cells.
+    A step is analysed once per state, and accesses the same cells in all of them.
     """
 
     def __init__(self, partition: Partition, blocks: Collection[int]) -> None:
@@ -101,10 +103,9 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """A step analysed: the graph of the given blocks, the ghost cells valid after it, messages per pair of blocks.
+    """An analysed step: the graph of the given blocks, the ghost cells valid after it, messages per pair of blocks.
 
-    Ghost cells and messages (a block's copies to itself count as one) are complete for the given blocks; others may
-    miss some.
+    Ghost cells and messages (a block's copies to itself count as one) are complete for the given blocks only.
     """
 
     graph: TaskGraph
@@ -124,17 +125,16 @@ def analyse(
     poisoned: bool = False,
     known: Known | None = None,
 ) -> Analysis:
-    """The task graph of a step for `blocks` (all of them by default).
+    """Return the task graph of a step for `blocks` (default: all).
 
-    Two nodes of a block are ordered when one writes cells that the other reads or writes (RAW, WAR, WAW). Between
-    blocks a receive waits for its send, a claim for its grant and a send for its claim, an all-reduce for the shares of
-    all.
+    Two nodes of a block are ordered if one writes cells that the other reads or writes (RAW, WAR, WAW). Between blocks
+    a receive waits for its send, a claim for its grant, a send for its claim, and an all-reduce for the shares of all.
 
-    Launches whose results travel are cut into edge (the layers that travel) and middle, so that the middle can overlap
-    with the transfer; where `split` holds positions of launches, only these are, and none where it is False. Edges
-    are whole `tiles` along directions in which half of one is left for the middle.
-    `following` and `valid`: see `exchange`; `poisoned`: see `Poison`. `known` is what was worked out before for these
-    blocks. Raises BadInput where a launch is impossible on this partition.
+    Launches whose results are sent are cut into edge (the layers to send) and middle, so that the middle can overlap
+    with the transfer: all launches, those at positions in `split`, or none if it is False. Edges are whole `tiles`
+    along directions in which at least half a tile remains for the middle. `following` and `valid`: see `exchange`;
+    `poisoned`: see `Poison`. `known` are earlier results for these blocks. Raises BadInput if a launch is impossible on
+    this partition.
     """
     launches = _distinct(launches)
     mine = sorted(range(len(partition)) if blocks is None else blocks)
@@ -155,7 +155,7 @@ def analyse(
 
 
 def _between_blocks(graph: TaskGraph) -> None:
-    """Add what nodes wait for on other blocks."""
+    """Add the dependences on other blocks."""
     numbers: dict[tuple[type[Node], Message], int] = {}
     producers: dict[Launch, set[int]] = defaultdict(set)
     for n, node in enumerate(graph.nodes):
@@ -171,7 +171,7 @@ def _between_blocks(graph: TaskGraph) -> None:
 
 
 def _distinct(launches: Sequence[Launch]) -> list[Launch]:
-    """The launches, with a copy in the place of each that occurs again: nodes are told apart by their launch."""
+    """Return the launches, with repeated ones copied: nodes are identified by their launch."""
     distinct: dict[Launch, None] = {}
     for launch in launches:
         distinct[replace(launch) if launch in distinct else launch] = None
@@ -186,7 +186,7 @@ def _nodes(
     poison: Poison | None,
     valid: Valid,
 ) -> Iterable[Node]:
-    """Yield the nodes of one block, in program order, of its parts of each launch and its messages of each moment."""
+    """Yield the nodes of one block, in program order, from its parts of each launch and its messages of each moment."""
     yield from poison.before(valid) if poison else ()
     yield from _permission(block, messages.get(-1, ()))
     yield from _transfer(block, messages.get(-1, ()))
@@ -202,19 +202,18 @@ def _nodes(
 
 
 def _permission(block: int, messages: Sequence[Message]) -> Iterable[Node]:
-    """Yield what precedes a launch whose results travel: the ghost cells of its messages are granted, and claimed.
+    """Yield the nodes before a launch whose results are sent: grants and claims of the ghost cells of its messages.
 
-    So early, because then a block can wait in program order and no two blocks wait for each other. Nothing reads these
-    ghost cells any more: the launch itself reads no cell that it writes elsewhere. One that is coloured does read them,
-    and gives them away behind it: what a block waits for depends on earlier launches and on this one, which waits for
-    nobody.
+    They come this early so that a block can wait in program order and no two blocks wait for each other. Nothing reads
+    these ghost cells any longer, as the launch reads no cell that it writes elsewhere. A coloured launch does read
+    them, and grants them afterwards. A wait then depends on earlier launches and on this one, which waits for no block.
     """
     yield from (Grant(block, m) for m in messages if m.target == block != m.source)
     yield from (Claim(block, m) for m in messages if m.source == block != m.target)
 
 
 def _transfer(block: int, messages: Sequence[Message]) -> Iterable[Node]:
-    """A block's part in the messages of one moment: sends first, so that no two blocks wait for each other."""
+    """Yield a block's part in the messages of one moment: sends first, so that no two blocks wait for each other."""
     yield from (Send(block, m) for m in messages if m.source == block != m.target)
     yield from (Refresh(block, m.copies) for m in messages if m.source == block == m.target)
     yield from (Receive(block, m) for m in messages if m.target == block != m.source)

@@ -1,5 +1,5 @@
-"""Exchange: which copies of ghost cells readers still need, when they can travel, and the messages they are in; of one
-pass of a program, and of one after many others.
+"""Exchange: copies of ghost cells that readers still need, the earliest time of each, and their messages; for one pass
+of a program, and for one after many others.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Copies = tuple[tuple[str, Copy], ...]
 class Exchange:
     """The messages of a step, and the ghost cells of each piece and field that are valid after it.
 
-    `messages` has, per launch after which they can begin (-1: at once), the messages of that moment, those of a block
-    to itself included.
+    `messages` has, per launch after which they can begin (-1: at the start), the messages of that moment, including
+    those of a block to itself.
     """
 
     messages: dict[int, list[Message]]
     valid: Valid
 
     def by_block(self) -> dict[int, dict[int, list[Message]]]:
-        """For each block the messages that it takes part in, by moment."""
+        """Return for each block its messages, by moment."""
         messages_of: dict[int, dict[int, list[Message]]] = defaultdict(lambda: defaultdict(list))
         for moment, messages in self.messages.items():
             for message in messages:
@@ -57,21 +57,21 @@ def exchange(
     blocks: Iterable[int] | None = None,
     known: Geometries | None = None,
 ) -> Exchange:
-    """The messages of a step in which any of `blocks` (all of them by default) takes part.
+    """Return the messages of a step from or to any of `blocks` (default: all).
 
-    A ghost cell is valid from the copy that filled it until its owner writes it again. Only the fields, the widths and
-    the neighbours that a reader's stencil touches are copied; what can travel at one moment travels together. `valid`
-    are the ghost cells valid at the start. `following` is what comes after the step: what its readers miss and nothing
-    there overwrites before travels in this step already, so that the transfer can overlap with it. Every block comes
-    to the same result on the messages that it is part of. `known` is what other exchanges of these blocks, or of all,
-    have worked out on this partition. Raises BadInput where a launch is impossible on this partition.
+    A ghost cell is valid from the copy that filled it until its owner writes it again. Only the fields, widths and
+    neighbours in a reader's stencil are copied, and copies of one moment are sent together. `valid` are the ghost cells
+    valid at the start. `following` are the launches after the step: ghost cells that they miss, and that are not
+    overwritten before, are already sent in this step, so that the transfer can overlap with it. Every block gets the
+    same result for its own messages. `known` are earlier results for these blocks, or for all, on this partition.
+    Raises BadInput if a launch is impossible on this partition.
     """
     mine = frozenset(range(len(partition)) if blocks is None else blocks)
     _check_partition(partition, mine, valid or {})
     geometry = known or Geometries.of(partition, mine)
     geometry.check((*launches, *following))
     now = geometry.states(valid or {})
-    written: dict[str, dict[tuple[Box, ...], int]] = defaultdict(dict)  # by field: the last to write some boxes
+    written: dict[str, dict[tuple[Box, ...], int]] = defaultdict(dict)  # by field: the last writer of some boxes
     after, ahead = now, Valid()
     lacking: dict[int, list[tuple[str, GhostGap]]] = defaultdict(list)
     for n, launch in enumerate((*launches, *following)):
@@ -92,7 +92,7 @@ def exchange(
                     ahead[gap.piece, name] = ahead.get((gap.piece, name), ()) + gap.boxes
         for name in launch.written:
             now[name] = now[name].written(launch.boxes, launch.ghosts)
-            written[name].pop(launch.boxes, None)  # the last ones come last
+            written[name].pop(launch.boxes, None)  # keeps the latest last
             written[name][launch.boxes] = n
     left = geometry.valid(after if following else now)
     left.update({key: left.get(key, ()) + boxes for key, boxes in ahead.items()})
@@ -100,7 +100,7 @@ def exchange(
 
 
 def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid) -> None:
-    """Raises BadInput where blocks or ghost cells are those of another partition."""
+    """Raises BadInput if blocks or ghost cells belong to another partition."""
     for block in blocks:
         if block not in range(len(partition)):
             raise BadInput(f"there is no block {block}: the partition has blocks 0 to {len(partition) - 1}")
@@ -122,7 +122,7 @@ def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid
 def _messages(
     lacking: Mapping[int, list[tuple[str, GhostGap]]], mine: Collection[int], geometry: Geometries
 ) -> dict[int, list[Message]]:
-    """All copies of one moment between two blocks as one message; those within a block as a message to itself."""
+    """Return the copies of one moment between two blocks as one message. A block has one to itself."""
     messages: dict[int, list[Message]] = {}
     count: dict[tuple[int, int], int] = defaultdict(int)
     pairs: dict[tuple[tuple[str, GhostGap], ...], list[tuple[tuple[int, int], Copies]]] = {}
@@ -144,12 +144,12 @@ def _messages(
 
 
 def _last(written: dict[tuple[Box, ...], int], name: str, gap: GhostGap, geometry: Geometries) -> int:
-    """The last launch that wrote anything of what fills a gap of a field, or -1."""
+    """Return the last launch that wrote a source of a gap of a field, or -1."""
     return next((n for over, n in reversed(written.items()) if geometry.fields[name].supplied(gap, over)), -1)
 
 
 class SettledPass(NamedTuple):
-    """The launches of a pass, those of the next one (roles change), and the ghost cells that are valid before them."""
+    """The launches of a pass and of the next one (roles change), and the ghost cells that are valid before them."""
 
     launches: tuple[Launch, ...]
     following: tuple[Launch, ...]
@@ -159,10 +159,10 @@ class SettledPass(NamedTuple):
 def settled(
     program: Program, partition: Partition, blocks: Iterable[int] | None = None, known: Geometries | None = None
 ) -> SettledPass:
-    """The second pass of a program: all later ones are like it, but for the roles of the fields. `blocks` and `known`
-    are as in `exchange`.
+    """Return the second pass of a program. All later ones are equal except for the roles of the fields. `blocks` and
+    `known` are as in `exchange`.
 
-    Raises BadInput where the program is impossible on this partition.
+    Raises BadInput if the program is impossible on this partition.
     """
     first, roles = record(program, Roles.of(tuple(partition.fields)))
     second, roles = record(program, roles)

@@ -1,4 +1,4 @@
-"""Ghost cells: which of them hold the present value, which a reader lacks, and who has copies of them."""
+"""Ghost cells: which of them are valid, which a reader lacks, and the copies that fill them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ class GhostGap:
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """The way in which a launch over some cells of a region, cut into pieces, reads a field. There is one object for
-    the same way.
-    """
+    """How a launch over some cells of a region, cut into pieces, reads a field. One object for the same way."""
 
     over: tuple[Box, ...]
     ghosts: int
@@ -35,8 +33,8 @@ class Reader:
     way: Way
 
     def around(self, piece: int, home: Partition) -> list[Box]:
-        """The cells that are read of a piece of `home`, by the launch on the pieces of its own region that live there:
-        overlapping boxes.
+        """Return the cells that are read of a piece of `home`, by the launch on the corresponding pieces of its own
+        region: overlapping boxes.
         """
         if home is self.cut:
             readers: Iterable[int] = (piece,)
@@ -49,8 +47,8 @@ class Reader:
 
 @dataclass(frozen=True, eq=False)
 class GhostState:
-    """Valid ghost cells of one field: `boxes` of each piece. There is one object per state of a geometry, and it
-    remembers what launches make of it, so that a sweep that is repeated is worked out once.
+    """Valid ghost cells of one field: `boxes` of each piece. One object per state of a geometry, which caches the
+    effects of launches, so that a repeated sweep is analysed once.
     """
 
     geometry: _Geometry
@@ -68,8 +66,8 @@ class GhostState:
         return self._read[reader]
 
     def written(self, over: tuple[Box, ...], ghosts: int) -> GhostState:
-        """The state after these cells were overwritten: copies of them are valid no more, but for those layers of ghost
-        cells in which blocks did the same.
+        """Return the state after these cells were overwritten: copies of them become invalid, except for the layers of
+        ghost cells that blocks compute redundantly.
         """
         if (over, ghosts) not in self._written:
             self._written[over, ghosts] = self.geometry.state(
@@ -81,25 +79,25 @@ class GhostState:
         return self._written[over, ghosts]
 
     def of_pieces(self) -> Iterable[tuple[int, tuple[Box, ...]]]:
-        """The boxes with their piece."""
+        """Return the boxes with their piece."""
         return zip(self.geometry.pieces, self.boxes, strict=True)
 
 
 class Geometries:
-    """The ghost cells of some blocks of a partition, by default of all; what was worked out of them is remembered.
-    `fields` are the geometries by field.
+    """The ghost cells of some blocks of a partition (default: all), with cached results. `fields` are the geometries by
+    field.
     """
 
     @classmethod
     def of(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
-        """Return the geometries from which the messages of these blocks follow: those of their neighbours, too."""
+        """Return the geometries that determine the messages of these blocks, including their neighbours."""
         return cls(partition, {*blocks}.union(*(partition.neighbours[block] for block in blocks)))
 
     @classmethod
     def sampled(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
-        """The geometries with which messages of a few of many blocks are found: those of who copies from them, in all
-        regions for blocks that do so in the first, else in that region. A launch by which one of the others lacks cells
-        of two regions has its messages as if these were all.
+        """Return the geometries that determine the messages of a few of many blocks. They include the blocks that copy
+        from these: in all regions if they do so in the first one, else in that region. A launch for which one of the
+        others lacks cells of two regions has its messages as if these were all.
         """
         geometries = cls(partition, blocks)
         some = {home: [n for block in blocks for n in home.pieces_of(block)] for home in geometries._of}
@@ -121,11 +119,11 @@ class Geometries:
         self.fields = {name: self._of[home] for name, home in partition.homes.items()}
 
     def check(self, launches: Iterable[Launch]) -> None:
-        """Raises BadInput where a launch is impossible on the partition."""
+        """Raises BadInput if a launch is impossible on the partition."""
         check(launches, self._partition, self._possible)
 
     def readers(self, launch: Launch) -> Mapping[str, Sequence[Reader]]:
-        """How a launch reads each of its fields that change."""
+        """Return how a launch reads each of its fields that are not constant."""
         if launch not in self._readers:
             where = launch.boxes, launch.ghosts, place(launch, self._partition)
             fields = self._partition.fields
@@ -142,32 +140,32 @@ class Geometries:
         return self.states({})
 
     def states(self, valid: Valid) -> dict[str, GhostState]:
-        """The state of each field."""
+        """Return the state of each field."""
         return {
             name: geometry.state(tuple(valid.get((piece, name), ()) for piece in geometry.pieces))
             for name, geometry in self.fields.items()
         }
 
     def valid(self, states: Mapping[str, GhostState]) -> Valid:
-        """States as ghost cells by piece and field, where there are any."""
+        """Return states as ghost cells by piece and field, without empty ones."""
         ghosts = ((n, name, boxes) for name, state in states.items() for n, boxes in state.of_pieces())
         return {(piece, name): boxes for piece, name, boxes in ghosts if boxes}
 
 
 class _Geometry:
-    """Ghost cells of some pieces of a partition, and the states in which they were met; `sample` are those pieces whose
-    copies matter, where others are here for what they copy from them alone.
+    """Ghost cells of some pieces of a partition, and their states. `sample` are the pieces whose copies count; the
+    other pieces are included only for their copies from these.
     """
 
     def __init__(self, partition: Partition, pieces: Sequence[int], sample: Collection[int] | None = None) -> None:
         self.partition, self.pieces, self._sample = partition, pieces, sample
-        self.state = cache(partial(GhostState, self))  # the one object for these boxes of all pieces
-        self._images = cache(partition.region.images)  # asked for by each field and launch that has the same boxes
+        self.state = cache(partial(GhostState, self))  # the unique object for these boxes of all pieces
+        self._images = cache(partition.region.images)  # shared by fields and launches with equal boxes
         self._copies: dict[GhostGap, tuple[Copy, ...]] = {}
         self._supplied: dict[tuple[GhostGap, tuple[Box, ...]], bool] = {}
 
     def lacks(self, piece: int, reader: Reader, valid: tuple[Box, ...]) -> tuple[Box, ...]:
-        """The ghost cells of a piece that a reader reads there and that are not valid."""
+        """Return the invalid ghost cells of a piece that a reader reads there."""
         own = self.partition.own[piece]
         lacking: list[Box] = []
         for box in reader.around(piece, self.partition):
@@ -176,14 +174,14 @@ class _Geometry:
         return joined(lacking) if reader.ghosts else tuple(lacking)
 
     def copies(self, gap: GhostGap) -> tuple[Copy, ...]:
-        """Return the copies that fill a gap, and matter."""
+        """Return the copies that fill a gap, and count."""
         if gap not in self._copies:
             among = None if self._sample is None or gap.piece in self._sample else self._sample
             self._copies[gap] = tuple(self.partition.sources(gap.piece, gap.boxes, among))
         return self._copies[gap]
 
     def supplied(self, gap: GhostGap, over: tuple[Box, ...]) -> bool:
-        """Return whether any of what fills a gap is in some boxes."""
+        """Return whether any source of a gap is in some boxes."""
         if (gap, over) not in self._supplied:
             region = self.partition.region
             images = [image for box in gap.boxes for image, _ in self._images(box)]
@@ -192,13 +190,13 @@ class _Geometry:
         return self._supplied[gap, over]
 
     def redone(self, piece: int, over: tuple[Box, ...], ghosts: int) -> tuple[Box, ...]:
-        """The ghost cells in which a launch over these cells is done with a piece itself."""
+        """Return the ghost cells of a piece that a launch over these cells computes redundantly."""
         if not ghosts:
             return ()
         return tuple(difference(common(over, self.partition.computed(piece, ghosts)), self.partition.own[piece]))
 
     def left(self, over: tuple[Box, ...], valid: Iterable[Box]) -> tuple[Box, ...]:
-        """The valid ghost cells that are no copies of these cells."""
+        """Return the valid ghost cells that are no copies of these cells."""
         inside = common(over, self.partition.region.charts)
         rest = (box for box in valid if not any(box in cells for cells in inside))
         images = (image for box in rest for image in self._images(box))
@@ -207,27 +205,29 @@ class _Geometry:
 
 @dataclass(frozen=True, eq=False)
 class Deciding:
-    """Ghost cells before a pass: the state of each field of which it, or what follows it, has `read` ghost cells, as it
-    is when that happens first, or else when the pass ends; and the ghost cells of all `others` after the pass. Where
-    `read` is equal, messages, nodes and their order are, and the ghost cells of these fields afterwards.
+    """Ghost cells before a pass that affect it.
+
+    `read` is the state of each field whose ghost cells are read in the pass or after it, at the first read or else at
+    the end of the pass. `others` are the ghost cells of all other fields after the pass. If `read` is equal, so are
+    messages, nodes and their order, and the ghost cells of these fields afterwards.
     """
 
     read: Mapping[str, GhostState]
     others: Valid
 
     def after(self, equal: Valid) -> Valid:
-        """The ghost cells after this pass, where these are valid after one with an equal `read`."""
+        """Return the ghost cells after this pass, given those after a pass with an equal `read`."""
         return self.others | {key: boxes for key, boxes in equal.items() if key[1] in self.read}
 
 
 def deciding(launches: Sequence[Launch], following: Sequence[Launch], valid: Valid, known: Geometries) -> Deciding:
-    """Return what decides how these launches and what follows go with these ghost cells, on the blocks of `known`."""
+    """Return the ghost cells that affect these launches and the following ones, on the blocks of `known`."""
     states, nothing, read = known.states(valid), known.nothing, dict[str, GhostState]()
     for n, launch in enumerate((*launches, *following)):
         for name, readers in known.readers(launch).items():
             if name not in read and any(nothing[name].read(reader)[0] for reader in readers):
                 read[name] = states[name]
-        for name in launch.written if n < len(launches) else ():  # what follows leaves nothing in this pass
+        for name in launch.written if n < len(launches) else ():  # later launches do not write in this pass
             if name not in read:
                 states[name] = states[name].written(launch.boxes, launch.ghosts)
     return Deciding(read, known.valid({name: state for name, state in states.items() if name not in read}))

@@ -1,4 +1,4 @@
-"""The task graph: what each block does in a step, and what has to wait for what."""
+"""The task graph: the work of each block in a step, and its dependences."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from taskflow.runtime.tasks.sweep import PlacedSweep
 from taskflow.runtime.tasks.task import Launch
 
 Part = Literal["whole", "edge", "middle"]
-Place = tuple[str, int]  # a field and the piece, or a number
+Place = tuple[str, int]  # field and piece, or a scalar
 Access = tuple[Place, Box, Privilege]
 UNIT = Box((0, 0, 0), (1, 1, 1))
 
 
 def number(name: str) -> Place:
-    """The place under which a scalar is tracked among the fields of a block."""
+    """Return the place under which a scalar is tracked among the fields of a block."""
     return f"scalar {name}", 0
 
 
@@ -32,8 +32,8 @@ def _fields(copies: Iterable[tuple[str, Copy]]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Compute:
-    """A point task: the part of a launch that one block does on some `cells` of a piece, with the middle of these, if
-    they are cut. `first` is the first of the block's point tasks of this launch.
+    """A point task: one block's part of a launch on some `cells` of a piece, with their middle if they are cut. `first`
+    marks the block's first point task of this launch.
     """
 
     block: int
@@ -47,13 +47,13 @@ class Compute:
     first: bool = True
 
     def place(self, name: str) -> Place:
-        """A field, with the piece of its region that lives where this point task is done."""
+        """Return a field with the piece of its region on which this point task is done."""
         home = self.partition.homes[name]
         mine = place(self.launch, self.partition)
         return name, self.piece if home is mine else mine.beside_piece(self.piece, home)
 
     def accesses(self) -> list[Access]:
-        """Cells read, with the stencil, and cells written."""
+        """Return the cells read, with the stencil, and the cells written."""
         accesses: list[Access] = []
         for name, ways in readings(self.launch, self.partition).items():
             accesses += [(self.place(name), cells, Read) for way in ways for cells in way.around(self.box)]
@@ -64,7 +64,7 @@ class Compute:
 
     @property
     def placed(self) -> dict[str, PlacedSweep]:
-        """The sweep of the launch, if it is one, by its parameter, with the cells in which its tiles lie here."""
+        """The sweep of the launch, if any, by its parameter, with the cells that contain its tiles here."""
         if self.launch.swept is None:
             return {}
         name, direction, sweep = self.launch.swept
@@ -74,7 +74,7 @@ class Compute:
 
     @property
     def contributes(self) -> bool:
-        """Return whether its reductions count: where every block has all cells, those of one block do."""
+        """Whether its reductions count: if every block has all cells, only block 0 contributes."""
         return self.block == 0 or not place(self.launch, self.partition).replicated
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Compute:
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Cells of some fields that travel together; `number` counts the messages of this pair of blocks in the step."""
+    """Cells of some fields that are sent together; `number` counts the messages of this pair of blocks in the step."""
 
     source: int
     target: int
@@ -98,7 +98,7 @@ class Message:
 
 @dataclass(frozen=True, eq=False)
 class _Transfer:
-    """A step of a block that is about a message, `words` of what it does with that, to or from its `peer`."""
+    """An operation of a block on a message to or from its `peer`; `words` describe it."""
 
     block: int
     message: Message
@@ -110,7 +110,7 @@ class _Transfer:
         return self.message.target if self.block == self.message.source else self.message.source
 
     def accesses(self) -> list[Access]:
-        """The ghost cells that the message fills."""
+        """Return the ghost cells that the message fills."""
         return [((name, copy.target), copy.target_box, Write) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
@@ -119,38 +119,36 @@ class _Transfer:
 
 
 class Grant(_Transfer):
-    """Let the source of a message overwrite the ghost cells that it fills: all that read or wrote them before is done.
-    From here on they are its source's.
+    """Let the source of a message overwrite its ghost cells, after all earlier reads and writes of them.
 
-    Between blocks that see each other's memory a send waits for it; where messages have buffers of their own it has
-    nothing to do.
+    Between blocks that access each other's memory a send waits for it. It has no effect for buffered messages.
     """
 
     words = "grant", "to"
 
 
 class Claim(_Transfer):
-    """Wait until the target of a message has granted the ghost cells that it fills."""
+    """Wait until the target of a message has granted its ghost cells."""
 
     words = "claim", "of"
 
     def accesses(self) -> list[Access]:
-        """No cells: the send that follows touches them."""
+        """Return no cells: the subsequent send accesses them."""
         return []
 
 
 class Send(_Transfer):
-    """Pack a message and hand it to the channel, or copy its cells straight into the ghost cells of the target."""
+    """Pack a message and pass it to the channel, or copy its cells directly into the ghost cells of the target."""
 
     words = "send", "to"
 
     def accesses(self) -> list[Access]:
-        """The cells that are packed."""
+        """Return the cells that are packed."""
         return [((name, copy.source), copy.source_box, Read) for name, copy in self.message.copies]
 
 
 class Receive(_Transfer):
-    """Wait until a message is in the ghost cells that it fills."""
+    """Wait until a message is in its ghost cells."""
 
     words = "receive", "from"
 
@@ -163,7 +161,7 @@ class Refresh:
     copies: tuple[tuple[str, Copy], ...]
 
     def accesses(self) -> list[Access]:
-        """Cells read and ghost cells filled."""
+        """Return the cells read and the ghost cells filled."""
         reads = [((name, copy.source), copy.source_box, Read) for name, copy in self.copies]
         return reads + [((name, copy.target), copy.target_box, Write) for name, copy in self.copies]
 
@@ -173,18 +171,18 @@ class Refresh:
 
 @dataclass(frozen=True, eq=False)
 class AllReduce:
-    """Fold what a launch reduced on every block, all of it at once; every block receives the same bits."""
+    """Fold all reductions of a launch over all blocks together, with bitwise identical results on every block."""
 
     block: int
     launch: Launch
 
     @cached_property
     def scalars(self) -> dict[str, Operator]:
-        """The scalars that are folded, each with its operator."""
+        """The scalars that are folded, with their operators."""
         return dict(self.launch.reductions.values())
 
     def accesses(self) -> list[Access]:
-        """The scalars, and the turn: all blocks reduce in one order."""
+        """Return the scalars, and the turn: all blocks reduce in one order."""
         return [*((number(scalar), UNIT, Write) for scalar in self.scalars), (("turn", 0), UNIT, Write)]
 
     def __str__(self) -> str:
@@ -197,15 +195,15 @@ Kind = TypeVar("Kind", Compute, Grant, Claim, Send, Receive, Refresh, AllReduce)
 
 @dataclass(eq=False)
 class TaskGraph:
-    """Nodes, block after block in program order, and, for each, the nodes that it waits for."""
+    """Nodes, block after block in program order, and for each the nodes that it waits for."""
 
     nodes: list[Node] = field(default_factory=list)
     waits: list[set[int]] = field(default_factory=list)
 
     def order(self, key: Callable[[Node], float]) -> list[int]:
-        """The topological order that takes, of the nodes that are ready, the one of lowest key, then the earliest.
+        """Return the topological order that takes, among ready nodes, the one of lowest key, then the earliest.
 
-        Raises ValueError where the graph has a cycle.
+        Raises ValueError if the graph has a cycle.
         """
         missing = [len(w) for w in self.waits]
         after = self.followers()
@@ -224,7 +222,7 @@ class TaskGraph:
         return order
 
     def followers(self) -> list[list[int]]:
-        """For each node the nodes that wait for it."""
+        """Return for each node the nodes that wait for it."""
         after: list[list[int]] = [[] for _ in self.nodes]
         for n, waits in enumerate(self.waits):
             for m in waits:
@@ -232,5 +230,5 @@ class TaskGraph:
         return after
 
     def of(self, kind: type[Kind]) -> Iterable[Kind]:
-        """The nodes of one kind, in program order."""
+        """Return the nodes of one kind, in program order."""
         return (node for node in self.nodes if isinstance(node, kind))

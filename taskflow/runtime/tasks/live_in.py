@@ -1,4 +1,4 @@
-"""Live-in cells: those that a pass of programs reads before anything has written them, so that they carry the state."""
+"""Live-in cells: cells that a pass of programs reads before they are written, so that they carry the state."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Cells = dict[str, tuple[Box, ...]]
 
 
 def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[str] = ()) -> Cells:
-    """The cells, as disjoint boxes by role, that decide all that the programs will do, done in turn for ever.
+    """Return the cells, as disjoint boxes by role, that determine an indefinite cyclic execution of the programs.
 
-    Everything else they overwrite before they read it. Cells beyond periodic faces are those that they are images of.
-    After each turn the fields in the roles `read` are read as a whole, of a box with boundary layers. Raises BadInput
-    where a program is none.
+    All other cells are overwritten before they are read. Cells beyond periodic faces are mapped to their originals.
+    After each cycle the fields in the roles `read` are read completely, of a box with boundary layers. Raises BadInput
+    if a program is invalid.
     """
     accesses = _Accesses(partition)
     for launches, roles in _turns(programs, partition):
@@ -31,8 +31,8 @@ def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[st
 
 
 def overwritten(programs: Sequence[Program], partition: Partition) -> Cells:
-    """The cells, as disjoint boxes by field, that the programs write, done in turn for ever. Raises BadInput where one
-    is none.
+    """Return the cells, as disjoint boxes by field, that a cyclic execution of the programs writes. Raises BadInput if
+    one is invalid.
     """
     accesses = _Accesses(partition)
     for launches, _ in _turns(programs, partition):
@@ -42,7 +42,7 @@ def overwritten(programs: Sequence[Program], partition: Partition) -> Cells:
 
 
 def _turns(programs: Sequence[Program], partition: Partition) -> Iterator[tuple[list[Launch], Roles]]:
-    """The launches of each turn, and the roles after it, until these come again: then nothing new happens any more."""
+    """Yield the launches of each cycle, and the roles after it, until the roles recur."""
     roles, met = Roles.of(tuple(partition.fields)), set[tuple[tuple[str, str], ...]]()
     while roles.key() not in met:
         met.add(roles.key())
@@ -54,13 +54,13 @@ def _turns(programs: Sequence[Program], partition: Partition) -> Iterator[tuple[
 
 
 class _Accesses:
-    """The cells written so far, and those read before that, by field."""
+    """The cells written so far, and those read before they were written, by field."""
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
         self.written: dict[str, list[Box]] = defaultdict(list)
         self.needed: dict[str, list[Box]] = defaultdict(list)
-        self._met: dict[str, set[Box]] = defaultdict(set)  # what has been read, or written: again it adds nothing
+        self._met: dict[str, set[Box]] = defaultdict(set)  # boxes that were read: repeated ones add nothing
         self._filled: dict[str, set[Box]] = defaultdict(set)
 
     def launch(self, launch: Launch) -> None:

@@ -1,9 +1,8 @@
-"""Several numbers under one name, and exact sums: what they are made of, how they are folded and how they are read;
-and tables of numbers, which kernels look up by index.
+"""Several numbers under one name, exact sums, and tables of numbers that kernels look up by index.
 
-The sum of an exact one has the same bits in any order of its terms: each term is cut into multiples of three quanta, of
-which sums are exact (after J. Demmel, H. D. Nguyen 2013, Proc. 21st IEEE Symp. Comput. Arith., 163). For the machine
-every number, and every part of an exact sum, is a scalar of its own: `flux.0`, or `flux.0.total`, `.rest` and `.last`.
+An exact sum is bitwise identical in any order of its terms: each term is split into multiples of three quanta, whose
+sums are exact (after J. Demmel, H. D. Nguyen 2013, Proc. 21st IEEE Symp. Comput. Arith., 163). For the machine every
+number, and every part of an exact sum, is a separate scalar: `flux.0`, or `flux.0.total`, `.rest` and `.last`.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from taskflow.common.caching import cached_property
 Operator = Literal["sum", "min", "max"]
 OPERATORS: tuple[Operator, ...] = ("sum", "min", "max")
 EXACT = "exact sum"
-PARTS = ("total", "rest", "last")  # of an exact sum, by size
-FIRST, NEXT = 2.0**36, 2.0**-21  # of the quanta: see exact.h
+PARTS = ("total", "rest", "last")  # of an exact sum, in order of size
+FIRST, NEXT = 2.0**36, 2.0**-21  # quanta, see exact.h
 
 
 @dataclass(frozen=True)
 class ScalarArray:
-    """Annotation of a parameter that is `count` numbers under one name: `reduced` by the task, as `Reduce["max", 3]`
-    or `Reduce["exact sum", 4]`, or read by it, as `Scalar["exact sum", 4]`.
+    """Annotation of a parameter with `count` numbers under one name: `reduced` by the task, as `Reduce["max", 3]` or
+    `Reduce["exact sum", 4]`, or read by it, as `Scalar["exact sum", 4]`.
     """
 
     operator: Operator
@@ -47,11 +46,11 @@ class ScalarArray:
         raise TypeError(f"{self} | None: numbers are always there; only fields, constants and a Scalar can be left out")
 
     def of(self, name: str) -> tuple[str, ...]:
-        """The scalars that hold the numbers of this name, in order."""
+        """Return the scalars that hold the numbers of this name, in order."""
         return _parts(name, self.count) if self.exact else numbered(name, self.count)
 
     def values(self, scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
-        """The numbers of this name."""
+        """Return the numbers of this name."""
         parts = together(scalars, self.of(name))
         if not self.exact:
             return tuple(parts)
@@ -60,7 +59,7 @@ class ScalarArray:
 
 @cache
 def numbered(name: str, count: int) -> tuple[str, ...]:
-    """The scalars that hold so many numbers of this name."""
+    """Return the scalars that hold `count` numbers of this name."""
     return tuple(f"{name}.{n}" for n in range(count))
 
 
@@ -70,22 +69,22 @@ def _parts(name: str, count: int) -> tuple[str, ...]:
 
 
 class ScalarMapping(Mapping[str, float]):
-    """Scalars by name, of which many are read in one call."""
+    """Scalars by name, of which many can be read in one call."""
 
     @abstractmethod
     def together(self, names: Sequence[str]) -> list[float]:
-        """The values of these scalars. Raises KeyError where there is no such scalar."""
+        """Return the values of these scalars. Raises KeyError if one does not exist."""
 
 
 def together(scalars: Mapping[str, float], names: Sequence[str]) -> list[float]:
-    """The values of these scalars, in order, read in one call where that is possible: programs with small equations
-    have hundreds. Raises KeyError where there is no such scalar.
+    """Return the values of these scalars, in order, read in one call if possible: programs with small equations have
+    hundreds. Raises KeyError if one does not exist.
     """
     return scalars.together(names) if isinstance(scalars, ScalarMapping) else [scalars[name] for name in names]
 
 
 def several(word: Any, *, reduced: bool) -> ScalarArray | Operator | None:
-    """Return what the brackets of `Reduce[...]` and `Scalar[...]` say: several numbers, one operator, or None."""
+    """Return the meaning of the brackets of `Reduce[...]` and `Scalar[...]`: several numbers, one operator, or None."""
     name, count = word if isinstance(word, tuple) and len(word) == 2 else (word, None)
     if name == EXACT:
         return ScalarArray("sum", 1 if count is None else count, True, reduced)
@@ -96,8 +95,8 @@ def several(word: Any, *, reduced: bool) -> ScalarArray | Operator | None:
 
 
 def reduced(scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
-    """The numbers that a task has reduced under one name, exact sums rounded once more than they are. Raises KeyError
-    where no scalar belongs to that name.
+    """Return the numbers that a task has reduced under one name. The parts of exact sums are added with rounding.
+    Raises KeyError if no scalar belongs to that name.
     """
     numbers = (scalars[name],) if name in scalars else tuple(_reduced(scalars, name))
     if not numbers:
@@ -120,8 +119,8 @@ def _joined(total: float, rest: float, last: float) -> float:
 
 
 def cut(values: Any, bound: float) -> tuple[Any, Any, Any]:
-    """Numbers as sums of three: multiples of 2^-17 bound, of 2^-38 bound, and of 2^-59 bound, or of twice as much. Sums
-    of fewer than 2^31 such multiples are exact for |values| < 16 bound.
+    """Return numbers as sums of three: multiples of 2^-17 bound, of 2^-38 bound, and of 2^-59 bound, or of twice as
+    much. Sums of fewer than 2^31 such multiples are exact for |values| < 16 bound.
     """
     coarse, parts = FIRST * float(bound), []
     for _ in PARTS:
@@ -132,9 +131,10 @@ def cut(values: Any, bound: float) -> tuple[Any, Any, Any]:
 
 @dataclass(frozen=True)
 class LookupTable:
-    """Numbers by index, the first of them number `first`: as a member of a constant, `const real*` in a kernel text.
+    """Numbers by index, beginning with number `first`. As a member of a constant it is a `const real*` in a kernel
+    text.
 
-    Every device has its own copy, in the precision of the kernel.
+    Every device has a copy in the precision of the kernel.
     """
 
     first: int
@@ -145,11 +145,11 @@ class LookupTable:
 
     @cached_property
     def _hash(self) -> int:
-        """Found once: there may be many numbers, and tables are looked up whenever a launch is bound."""
+        """Cached, as there may be many numbers, and every binding of a launch looks tables up."""
         return hash((self.first, self.values))
 
     def __getitem__(self, index: int) -> float:
-        """Number `index`. Raises IndexError where there is none."""
+        """Return number `index`. Raises IndexError if it does not exist."""
         if index < self.first:
             raise IndexError(f"the table begins with number {self.first}; there is no number {index}")
         return self.values[index - self.first]
@@ -159,7 +159,7 @@ LookupTables = tuple[LookupTable, LookupTable, LookupTable]  # along x, y and z
 
 
 def tables(constant: Any) -> Iterator[LookupTable]:
-    """Yield the tables among the members of a constant, single or three of them."""
+    """Yield the tables among the members of a constant, single or in threes."""
     members = [getattr(constant, field.name) for field in fields(constant)] if is_dataclass(constant) else []
     for member in members:
         several = member if isinstance(member, tuple) else (member,)

@@ -1,7 +1,7 @@
-"""Order: which nodes of a block have to wait for which, from the cells that they touch.
+"""Order: the dependences between the nodes of a block, from the cells that they access.
 
-A step repeats itself: sweep after sweep touches the same boxes. So the geometry, which boxes meet and what remains of
-them, is kept apart from the nodes that touched them, and is worked out once for each state that a field is met in.
+A step is repetitive: every sweep accesses the same boxes. So the geometry (which boxes meet, and their remainders) is
+separate from the nodes, and is computed once for each state of a field.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks.graph import AllReduce, Compute, Node, Place, Refresh
 
-NEW = -1  # the origin of what the present node adds
+NEW = -1  # origin of boxes that the present node adds
 
 Origins = tuple[int, ...]
 Pieces = list[tuple[int, Box]]
@@ -22,7 +22,7 @@ Pieces = list[tuple[int, Box]]
 
 @dataclass(frozen=True, eq=False)
 class Use:
-    """Cells of a field that a node reads and writes. There is one object for the same cells, whatever the field."""
+    """Cells of a field that a node reads and writes. One object for the same cells, whatever the field."""
 
     reads: tuple[Box, ...]
     writes: tuple[Box, ...]
@@ -30,9 +30,7 @@ class Use:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The boxes of a field that were written and read last. There is one object per state, and it remembers what each
-    use makes of it.
-    """
+    """The boxes of a field that were written and read last. One object per state, which caches its successors."""
 
     writes: tuple[Box, ...]
     reads: tuple[Box, ...]
@@ -40,7 +38,7 @@ class State:
     _next: dict[tuple[Use, Origins], tuple[State, Origins, Origins]] = field(default_factory=dict)
 
     def met(self, use: Use) -> tuple[Origins, Origins, Origins]:
-        """Return which writes and which reads the use has to follow, and which reads it covers."""
+        """Return the writes and the reads that the use must follow, and the reads that it covers."""
         if use not in self._met:
             touched = use.reads + use.writes
             self._met[use] = (
@@ -51,8 +49,8 @@ class State:
         return self._met[use]
 
     def then(self, use: Use, covered: Origins, states: States) -> tuple[State, Origins, Origins]:
-        """The state after the use, and which box of this state each of its writes and reads comes from. `covered` are
-        the reads that it stands for.
+        """Return the state after the use, and the box of this state from which each of its writes and reads comes.
+        `covered` are the reads that the use replaces.
         """
         key = use, covered
         if key not in self._next:
@@ -67,16 +65,16 @@ class State:
 
 
 def _outside(cells: Box, pieces: Pieces) -> Pieces:
-    """Return what the pieces cover besides `cells`."""
+    """Return the pieces without `cells`."""
     return [(n, rest) for n, box in pieces for rest in (box.subtract(cells) if box.meets(cells) else (box,))]
 
 
 States = Callable[[tuple[Box, ...], tuple[Box, ...]], State]
-"""The one object for each state: `cache(State)`."""
+"""Returns the unique object of a state: `cache(State)`."""
 
 
 class Touched:
-    """A record of the nodes that touched the cells of a field last."""
+    """A record of the nodes that last accessed the cells of a field."""
 
     def __init__(self, states: States) -> None:
         self._states, self.state = states, states((), ())
@@ -84,19 +82,21 @@ class Touched:
         self.readers: Sequence[int] = ()
 
     def written(self, use: Use) -> list[tuple[int, Box]]:
-        """The nodes that wrote what the use touches, each with a box that it wrote last and that the use meets."""
+        """Return the last writers of the cells of a use, each with a box that it wrote and that the use meets."""
         return [(self.writers[n], self.state.writes[n]) for n in self.state.met(use)[0]]
 
     def before(self, use: Use) -> list[int]:
-        """The nodes that the use has to follow: those that read or wrote what it writes, or wrote what it reads."""
+        """Return the nodes that the use must follow: readers and writers of the cells that it writes, and writers of
+        those it reads.
+        """
         writers, readers, _ = self.state.met(use)
         return [self.writers[n] for n in writers] + [self.readers[n] for n in readers]
 
     def add(self, use: Use, node: int, before: int) -> None:
         """Register the use by a node that follows the nodes whose bits are set in `before`.
 
-        An access is forgotten where a later one that follows it stands for it: a write for everything it overwrites, a
-        read for an earlier read. So the number of accesses kept does not grow with the program.
+        An access is dropped if a later one that follows it implies it: a write for all cells that it overwrites, a read
+        for an earlier read. So the number of accesses does not grow with the program.
         """
         writers, readers = self.writers, self.readers
         covered = tuple(n for n in self.state.met(use)[2] if before >> readers[n] & 1)
@@ -106,14 +106,14 @@ class Touched:
 
 
 class Uses:
-    """The uses of the nodes of a partition: worked out once for nodes that touch the same cells."""
+    """The uses of the nodes of a partition, cached for nodes that access the same cells."""
 
     def __init__(self) -> None:
         self._found: dict[object, tuple[tuple[Place, Use], ...]] = {}
         self._of_cells = cache(Use)
 
     def of(self, node: Node) -> tuple[tuple[Place, Use], ...]:
-        """Return what a node reads and writes, field by field."""
+        """Return the cells that a node reads and writes, field by field."""
         if isinstance(node, Compute):
             key: object = node.launch.kind, node.box, node.piece
         elif isinstance(node, AllReduce):
@@ -130,16 +130,14 @@ class Uses:
 
 
 class Order:
-    """The nodes of a block in program order, and for each what it has to wait for."""
+    """The nodes of a block in program order, with their dependences."""
 
     def __init__(self, states: States) -> None:
         self._fields: dict[Place, Touched] = defaultdict(lambda: Touched(states))
-        self._before: list[int] = []  # per node: bit m is set where it comes after node m
+        self._before: list[int] = []  # per node: bit m is set if it comes after node m
 
     def add(self, used: Iterable[tuple[Place, Use]]) -> set[int]:
-        """Register the next node, which uses these fields; returns what it has to wait for, less what another of these
-        waits for already.
-        """
+        """Register the next node, which uses these fields, and return its dependences that no other one implies."""
         touched = [(self._fields[place], use) for place, use in used]
         interfering = set().union(*(cells.before(use) for cells, use in touched))
         waits, before = set(), 0

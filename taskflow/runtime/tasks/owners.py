@@ -14,7 +14,7 @@ from taskflow.runtime.tasks.task import Launch
 
 @dataclass(frozen=True)
 class OwnedScalars(ScalarMapping):
-    """The scalars of an owner, by the names that its program has for them."""
+    """The scalars of an owner, by the names in its program."""
 
     owner: str
     scalars: Mapping[str, float]
@@ -23,7 +23,7 @@ class OwnedScalars(ScalarMapping):
         return self.scalars[f"{self.owner}.{name}"]
 
     def together(self, names: Sequence[str]) -> list[float]:
-        """The values of these scalars. Raises KeyError where there is no such scalar."""
+        """Return the values of these scalars. Raises KeyError if one does not exist."""
         return together(self.scalars, _owned_names(self.owner, tuple(names)))
 
     def __contains__(self, name: object) -> bool:
@@ -49,7 +49,7 @@ class Owned:
         return called(self.program)
 
     def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """Yield what the program does; the host, too, sees the owner's scalars where it decides or derives."""
+        """Yield the items of the program. Decisions and derivations on the host see the owner's scalars only."""
         for item in self.program(f.owned(self.owner)):
             if isinstance(item, Repeat):
                 yield self._repeat(item)
@@ -83,13 +83,13 @@ def _owned_names(owner: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def owned(owner: str, program: Program) -> Owned:
-    """The program with scalars of its own, so that it can be beside others that use the same names: what it calls
-    `f.scalar("residual")` is `OWNER.residual` for all others, and so is what counts its repetitions. `until` and
-    `otherwise` see these scalars alone, by the names that the program has for them.
+    """Return the program with separate scalars, so that it can be combined with others that use the same names: its
+    `f.scalar("residual")` is `OWNER.residual` outside, as are the counts of its repetitions. Its `until` and
+    `otherwise` see only these scalars, by the names in the program.
 
         yield from owned("heat", solver.solve)(f)
 
-    Raises BadInput for what is no name, or would be two.
+    Raises BadInput if `owner` is empty, no string or contains a dot.
     """
     if not isinstance(owner, str) or not owner or "." in owner:
         raise BadInput(f"owned({owner!r}, ...): give the name of an owner, without a dot")

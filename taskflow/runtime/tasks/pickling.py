@@ -1,8 +1,8 @@
-"""Tasks on their way to other processes.
+"""Transfer of tasks to other processes.
 
-One that a module holds is pickled by its name, like a function. Any other (of a script, of a notebook, of a function)
-is pickled by value, with its siblings; a process that has met it before takes the one it has. One in Python is another
-task there once anything has changed that its body refers to, such as a global variable.
+A task held by a module is pickled by name, like a function. Any other task (of a script, a notebook or a function) is
+pickled by value, with its siblings. A process that has met it before uses its own copy. A Python task becomes another
+task there once anything that its body refers to has changed, such as a global variable.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import cloudpickle
 
 from taskflow.runtime.tasks.task import Task
 
-Definition = tuple[str, dict[str, Any]]  # identity, and what the task is made of
+Definition = tuple[str, dict[str, Any]]  # identity and members of a task
 
 _lock = threading.Lock()
-_identities: dict[Task, str] = {}  # of the tasks that went to other processes or came from them
-_known: dict[str, Task] = {}  # the same, the other way
-_together: dict[Task, tuple[Task, ...]] = {}  # those that came by value, with their siblings
-_compared = ContextVar("_compared", default=False)  # whether what is pickled now is compared alone, and never read
+_identities: dict[Task, str] = {}  # of tasks sent to other processes or received from them
+_known: dict[str, Task] = {}  # the inverse
+_together: dict[Task, tuple[Task, ...]] = {}  # tasks received by value, with their siblings
+_compared = ContextVar("_compared", default=False)  # whether the present pickle is for comparison only
 
 
 def siblings(task: Task) -> tuple[Task, ...]:
-    """The tasks declared in the same module for the same kernel text, `task` among them, by name."""
+    """Return the tasks declared in the same module for the same kernel text, including `task`, by name."""
     if task in _together:
         return _together[task]
     if task.derived:
@@ -63,7 +63,9 @@ def _define(task: Task) -> Definition:
 
 
 def _identity(task: Task) -> str:
-    """The same for a task at home as long as what its body refers to is the same, and ever after for one that came."""
+    """Return an identity: for a local task unchanged as long as its body refers to the same values, for a received one
+    permanent.
+    """
     identity = _identities.setdefault(task, uuid.uuid4().hex)
     if task.kernel is not None or task in _together or _compared.get():
         return identity
@@ -87,7 +89,7 @@ def _by_value(definitions: tuple[Definition, ...], own: str) -> Task:
                 _identities[task], _together[task] = identity, ()
         group = tuple(_known[identity] for identity, _ in definitions)
         for task in group:
-            if task in _together:  # and not at home here
+            if task in _together:  # not local
                 _together[task] = group
         return _known[own]
 

@@ -1,4 +1,4 @@
-"""Reading: the cells that a launch reads of each field, in the region that has the field."""
+"""Reading: the cells that a launch reads of each field, in the region of the field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from taskflow.runtime.tasks.task import Launch
 
 @dataclass(frozen=True)
 class Projected:
-    """A stencil around those cells of a region, cut as in `home`, that correspond to cells of another one."""
+    """A stencil around the cells of a region, cut as in `home`, that correspond to cells of another one."""
 
     stencil: Stencil
     home: Partition
@@ -33,7 +33,7 @@ class Projected:
 
 @dataclass(frozen=True)
 class Roaming:
-    """A stencil around all cells that a block has of a region, cut as in `home`, for points of another one, `place`."""
+    """A stencil around all cells of a block in a region, cut as in `home`, for points of another region, `place`."""
 
     stencil: Stencil
     home: Partition
@@ -46,7 +46,7 @@ class Roaming:
 
 @dataclass(frozen=True)
 class Within:
-    """A stencil of which what lies beyond the charts is not read."""
+    """A stencil that is not read beyond the charts."""
 
     stencil: Stencil
     charts: tuple[Box, ...]
@@ -56,36 +56,38 @@ class Within:
 
 
 Way = Stencil | Projected | Roaming | Within
-"""`around(box)` are the cells that are read by a launch over `box`, of its own region: overlapping boxes."""
+"""`around(box)` returns the cells that a launch over `box`, of its own region, reads: overlapping boxes."""
 
 
 def place(launch: Launch, partition: Partition) -> Partition:
-    """The partition of the region over whose cells a launch is launched: that of its fields that are not foreign."""
+    """Return the partition of the region over which a launch is launched, to which its fields belong that are not
+    foreign.
+    """
     return partition.homes[launch.own]
 
 
 def shares(launch: Launch, partition: Partition, piece: int) -> tuple[Box, ...]:
-    """The cells of a piece, of the region over which a launch is launched, on which the launch is done."""
+    """Return the cells of a launch on a piece of its region."""
     home = place(launch, partition)
     near: Iterable[Box] = launch.boxes
-    if len(launch.boxes) > 1:  # of many charts most are elsewhere
+    if len(launch.boxes) > 1:  # of many charts most are not here
         near = filter(home.owned[piece].grow(launch.ghosts).meets, near)
     return common(near, home.computed(piece, launch.ghosts))
 
 
 def shares_of(launch: Launch, partition: Partition, block: int) -> list[tuple[int, Box]]:
-    """The cells on which a block does a launch, as boxes, each with its piece."""
+    """Return the cells of a launch on a block, as boxes, each with its piece."""
     pieces = place(launch, partition).pieces_of(block)
     return [(piece, cells) for piece in pieces for cells in shares(launch, partition, piece)]
 
 
 def common(boxes: Iterable[Box], others: Sequence[Box]) -> tuple[Box, ...]:
-    """The cells that some boxes have in common with others, as boxes."""
+    """Return the intersections of some boxes with others."""
     return tuple(both for box in boxes for other in others if (both := box & other))
 
 
 def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Way:
-    """Return how a launch reads a field. Where it sweeps, only tiles of the second colour read beyond themselves."""
+    """Return how a launch reads a field. In a sweep only tiles of the second colour read beyond themselves."""
     if privilege.stencil.roams:
         return Roaming(privilege.stencil, partition.homes[name], place(launch, partition))
     if privilege.foreign:
@@ -98,7 +100,7 @@ def reading(name: str, privilege: Privilege, launch: Launch, partition: Partitio
 
 
 def readings(launch: Launch, partition: Partition) -> dict[str, list[Way]]:
-    """The fields that a launch reads, each with all the ways in which it does."""
+    """Return the fields that a launch reads, each with all its ways."""
     ways: dict[str, list[Way]] = {}
     joined = launch.stencils
     for name, privilege in launch.requirements:

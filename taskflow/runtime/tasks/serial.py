@@ -1,8 +1,8 @@
-"""Serial execution: the meaning of a program, and of its graph in any order that the graph allows.
+"""Serial execution of a program, and of its graph in any permitted order.
 
-Both are slow and plain. `run_program` knows nothing of blocks, ghosts' validity or dependences: it is the oracle.
-`run_graph` does what the nodes say, one after the other. They agree bit for bit for every topological order, or the
-analysis is wrong. Tasks have Python bodies here, and no kernels.
+Both are slow and simple. `run_program` has no blocks, validity of ghosts or dependences: it is the oracle. `run_graph`
+executes the nodes sequentially. They agree bitwise for every topological order, or the analysis is wrong. Tasks have
+Python bodies here, and no kernels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ BlockMemory = dict[Place, Array]
 
 
 def allocate(region: Region) -> Memory:
-    """Zeros for every field of a region, with ghost layers on all sides; of an atlas over the hull of its charts."""
+    """Return zeros for every field of a region, with ghost layers on all sides; of an atlas over the hull of its
+    charts.
+    """
     cells = region.cells.grow(region.ghost)
     return {name: np.zeros(field.shape(cells), field.dtype) for name, field in region.fields.items()}
 
@@ -29,7 +31,7 @@ def allocate(region: Region) -> Memory:
 def run_program(
     region: Region, memory: Memory, launches: Iterable[Launch], scalars: dict[str, float], beside: Iterable[Region] = ()
 ) -> None:
-    """Do the launches one after the other in one memory, filling all ghost cells across periodic faces and seams before
+    """Execute the launches sequentially in one memory, filling all ghost cells across periodic faces and seams before
     each. `beside` are other regions of the program.
     """
     regions = {name: part for part in (region, *beside) for name in part.fields}
@@ -51,7 +53,7 @@ def run_program(
 
 
 def _images(region: Region) -> list[Copy]:
-    """The copies that fill all ghost cells that are images of others."""
+    """Return the copies that fill all ghost cells that are images of others."""
     boxes = [box for chart in region.charts for box in chart.grow(region.ghost).subtract(chart)]
     images = ((image, turn) for box in boxes for image, turn in region.images(box))
     copies = [Copy(0, image, 0, turn(image), turn.axes) for image, turn in images]
@@ -59,7 +61,7 @@ def _images(region: Region) -> list[Copy]:
 
 
 def _origin(region: Region) -> Triple:
-    """The first cell in the one memory of a region."""
+    """Return the first cell in the single memory of a region."""
     return region.cells.grow(region.ghost).lo
 
 
@@ -72,10 +74,10 @@ def run_graph(
     *,
     direct: bool = False,
 ) -> None:
-    """Do the nodes of all blocks in the given order; `memories` and `scalars` hold those of each block.
+    """Execute the nodes of all blocks in the given order, with `memories` and `scalars` of each block.
 
-    A block's arrays, by field and piece, cover the piece and its ghost layers. A send puts its cells into a buffer that
-    the receive empties, or, with `direct`, straight into the ghost cells of the other block.
+    A block's arrays, by field and piece, cover the piece and its ghost layers. A send fills a buffer that the receive
+    empties, or, if `direct`, the ghost cells of the other block.
     """
     homes, blocks = partition.homes.items(), range(len(partition))
     origins = [{(name, n): home.memory[n].lo for name, home in homes for n in home.pieces_of(b)} for b in blocks]
@@ -113,7 +115,7 @@ def run_graph(
 
 
 def _source(name: str, copy: Copy, memory: BlockMemory, origin: Mapping[Place, Triple]) -> Array:
-    """The values of a copy, as its target sees them."""
+    """Return the values of a copy, oriented as its target."""
     place = name, copy.source
     return seen(memory[place][copy.source_box.slices(origin[place])], copy.axes)
 
@@ -124,7 +126,7 @@ def _fill(message: Message, values: Sequence[Array], memory: BlockMemory, origin
 
 
 def scatter(partition: Partition, memory: Memory) -> list[BlockMemory]:
-    """The arrays of every block, cut with their ghost layers out of one memory; zeros where that has none."""
+    """Return the arrays of every block, with ghost layers, from one memory; zeros outside of it."""
     blocks: list[BlockMemory] = []
     for block in range(len(partition)):
         blocks.append({})
@@ -140,7 +142,7 @@ def scatter(partition: Partition, memory: Memory) -> list[BlockMemory]:
 
 
 def gather(partition: Partition, memories: Sequence[BlockMemory]) -> Memory:
-    """One memory from the cells that each block owns, boundary layers included; other ghost cells are zero."""
+    """Return one memory from the cells that each block owns, with boundary layers; other ghost cells are zero."""
     memory = {name: a for part in (partition, *partition.beside) for name, a in allocate(part.region).items()}
     for share in memories:
         for (name, piece), array in share.items():

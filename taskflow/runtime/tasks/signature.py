@@ -1,4 +1,4 @@
-"""Signatures: what a task declares of its parameters, and how the arguments of a launch are bound to them."""
+"""Signatures: the declared parameters of a task, and the binding of a launch's arguments to them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from taskflow.runtime.tasks.numbers import Operator, ScalarArray
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.stencil import Axis, Face
 
-Argument = str | tuple[str, ...] | None  # for a parameter: a field, several, or nothing
+Argument = str | tuple[str, ...] | None  # of a parameter: a field, several, or None
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The ways in which a launch differs from the declaration of its task, known before its kernel is compiled:
-    `classes` of constants, each declared one with the derived one in its place; parameters that are `absent`; the
-    `orientation`, an axis or a face; and the `precisions` of fields that are declared to be of any.
+    """Differences of a launch from the declaration of its task, known before its kernel is compiled: `classes` of
+    constants, as pairs of a declared and a derived one; `absent` parameters; the `orientation`, an axis or a face;
+    `precisions` of fields declared to be of any.
     """
 
     classes: frozenset[tuple[type, type]] = frozenset()
@@ -34,10 +34,10 @@ class Signature:
     """The parameters of a task.
 
     `fields` are its positional parameters in order. Keyword-only parameters are `constants` (values fixed in the
-    program), `scalars` (named numbers that change between steps) and `reductions` (named numbers it produces), one by
-    one: `numbers` has those that share a name. `keywords` lists all as they are declared. `parameters` are the
-    positional ones as declared, each with the names of its fields: one, or several components. `optional` ones may be
-    left out. `turns` is the keyword that takes the orientation, with its annotation.
+    program), `scalars` (named numbers that change between steps) and `reductions` (named numbers that it produces),
+    listed individually. `numbers` has the parameters with several numbers. `keywords` are all in declared order.
+    `parameters` are the positional ones as declared, each with the names of its fields: one, or several components.
+    `optional` ones may be omitted. `turns` is the keyword for the orientation, with its annotation.
     """
 
     name: str
@@ -54,8 +54,8 @@ class Signature:
     def bind(
         self, fields: tuple[Argument, ...], values: Mapping[str, Any]
     ) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...], Variant]:
-        """The arguments of a launch: fields one by one, values by parameter and number, and the variant that follows.
-        Raises TypeError where one is missing, unknown or of the wrong kind.
+        """Return the fields of a launch individually, values by parameter and number, and the variant. Raises TypeError
+        if an argument is missing, unknown or of the wrong kind.
         """
         arguments = self._arguments(fields, values)
         absent = frozenset(name for name in self.optional if arguments[name] is None)
@@ -71,7 +71,7 @@ class Signature:
         return self._names(fields), numbers, Variant(classes, absent, orientation)
 
     def _arguments(self, fields: tuple[Argument, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-        """All arguments by parameter, none of them missing or unknown."""
+        """Return all arguments by parameter. Raises TypeError if one is missing or unknown."""
         for (name, parts), argument in zip(self.parameters.items(), fields, strict=False):
             self._check_field(name, parts, argument)
         if len(fields) != len(self.parameters):
@@ -105,7 +105,7 @@ class Signature:
                 raise TypeError(f"{self.name}: {name}={value!r} is not a {kind.__name__}")
 
     def _names(self, arguments: tuple[Argument, ...]) -> tuple[str, ...]:
-        """The fields one by one; none that is written occurs twice."""
+        """Return the fields individually. Raises TypeError if a written one occurs twice."""
         parts = zip(self.parameters.values(), arguments, strict=True)
         bound = [pair for names, argument in parts if argument for pair in zip(names, _tuple(argument), strict=True)]
         fields = tuple(field for _, field in bound)
@@ -115,7 +115,7 @@ class Signature:
         return fields
 
     def _one_by_one(self, name: str, value: Any) -> Iterable[tuple[str, Any]]:
-        """A keyword with its value, or each of its numbers with the scalar that holds it."""
+        """Return a keyword with its value, or each of its numbers with its scalar."""
         several = self.numbers.get(name)
         return zip(several.of(name), several.of(value), strict=True) if several else [(name, value)]
 
@@ -125,8 +125,8 @@ def _tuple(argument: Argument) -> tuple[str, ...]:
 
 
 def _derived(kind: Any, value: Any) -> Iterator[tuple[type, type]]:
-    """Declared classes with the derived ones that a constant has in their place: its own, and those of members that
-    have no members themselves, which are choices such as schemes.
+    """Yield pairs of a declared class and the derived class of a constant: its own, and the classes of members without
+    members, which are choices such as schemes.
     """
     if not is_dataclass(kind):
         return

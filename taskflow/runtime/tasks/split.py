@@ -1,6 +1,4 @@
-"""The split of launches into edge and middle, which can overlap with a transfer: of the results of the edge, or of what
-the edge reads.
-"""
+"""The split of launches into edge and middle, which can overlap with a transfer of the edge's results or inputs."""
 
 from __future__ import annotations
 
@@ -15,26 +13,26 @@ from taskflow.runtime.tasks.reading import common, shares_of
 from taskflow.runtime.tasks.task import Launch
 
 Pieces = list[tuple[Box, Part]]
-Shares = list[tuple[int, Box]]  # pieces of a region, each with cells of it on which a launch is done
-# By launch, the cells that a block does of it, and those in the middle of them from which nothing travels.
+Shares = list[tuple[int, Box]]  # pieces of a region, each with cells of a launch
+# Granularity of edges, given a launch, its cells on a block, and their middle, from which nothing is sent.
 Tiles = Callable[[Launch, Box, Box], Triple]
-# A box of the cells of a piece on which a launch is done, all of these, and the middle of them, if they are cut.
+# A box of a launch, its part and piece, all cells of the launch on the piece, and their middle, if they are cut.
 Cut = tuple[Box, Part, int, Box, Box | None]
-ROWS = (32, 1, 1)  # memory moves in lines, and of an edge of one cell along x each would bring little that is used
+ROWS = (32, 1, 1)  # memory moves in lines, of which an edge of one cell along x would use little
 
 
 def rows(launch: Launch, cells: Box, middle: Box) -> Triple:
-    """Tiles that are rows of cells."""
+    """Return tiles that are rows of cells."""
     return ROWS
 
 
 class Splitter:
-    """Cuts launches, of which those in `chosen` (by their position) may be cut: in whole tiles, along directions in
-    which the middle is half a tile or more.
+    """Cuts launches, if `chosen` has their position, in whole tiles, along directions in which the middle is at least
+    half a tile.
 
-    A launch that reduces stays whole: the order in which its values are folded must not depend on the split. So does
-    one whose task says so. What travels behind such a launch, or before the first one, can overlap with what comes
-    next: there the launch that reads what arrives is cut.
+    A launch that reduces stays whole, as the order of its fold must not depend on the split, and so does a launch of a
+    whole task. Transfers after such a launch, or before the first one, can overlap with later work: there the launch
+    that reads the arriving cells is cut.
     """
 
     def __init__(self, launches: Sequence[Launch], chosen: Collection[int], tiles: Tiles) -> None:
@@ -45,7 +43,7 @@ class Splitter:
         self._middle, self._pieces = cache(_middle), cache(_pieces)
 
     def parts(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[list[Cut]]:
-        """Per launch, in order, what a block does of it."""
+        """Return a block's parts of each launch, in order."""
         mine = [shares_of(launch, partition, block) for launch in self.launches]
         outer: dict[tuple[int, int], list[Box]] = defaultdict(list)
         if self.chosen:
@@ -68,7 +66,7 @@ class Splitter:
     def _travelling(
         self, block: int, mine: Sequence[Shares], messages: Mapping[int, Sequence[Message]]
     ) -> dict[tuple[int, int], list[Box]]:
-        """Per launch and piece: the cells written that travel to another block before anything overwrites them."""
+        """Return, per launch and piece, the written cells that are sent to other blocks before they are overwritten."""
         travelling: dict[tuple[int, int], list[Box]] = defaultdict(list)
         fields: dict[Place, Touched] = defaultdict(lambda: Touched(self._states))
         for n, (launch, shared) in enumerate(zip(self.launches, mine, strict=True)):
@@ -86,8 +84,8 @@ class Splitter:
     def _awaiting(
         self, block: int, mine: Sequence[Shares], messages: Mapping[int, Sequence[Message]]
     ) -> Iterator[tuple[tuple[int, int], list[Box]]]:
-        """The launches that are the first to read what arrives behind one that stays whole, each with a piece and the
-        cells of it that do.
+        """Yield the first launches that read the arrivals after a whole launch, each with a piece and its reading
+        cells.
         """
         for moment in messages.keys() & {-1, *self._whole}:
             arriving: dict[Place, list[Box]] = defaultdict(list)
@@ -103,7 +101,7 @@ class Splitter:
                     yield (n, piece), cells
 
     def _readers(self, n: int, name: str, boxes: Sequence[Box], mine: Sequence[Box]) -> list[Box]:
-        """Return which of `mine` read a field in some boxes in the n-th launch."""
+        """Return the boxes of `mine` that read a field in some boxes in the n-th launch."""
         stencil = self.launches[n].stencils.get(name)
         return list(common((cells for box in boxes for cells in stencil.readers(box)), mine)) if stencil else []
 
@@ -115,8 +113,7 @@ def _pieces(cells: Box, middle: Box, tile: Triple) -> Pieces:
 
 
 def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
-    """`cells` without whole layers at their sides, about as few cells as it takes to leave all travelling
-    boxes out."""
+    """Return `cells` without whole layers at their sides, as few as possible, such that no travelling box remains."""
     middle = cells
     for box in sorted(travelling, key=lambda box: -box.volume):
         if box.meets(middle):
@@ -127,8 +124,8 @@ def _middle(cells: Box, travelling: Sequence[Box]) -> Box:
 
 
 def _rounded(cells: Box, middle: Box, tile: Triple) -> Box:
-    """The middle without tiles that are partly edge, along directions where half a tile is left. They are counted from
-    the side where the edge is; along x from the low corner of the cells, as lines of memory are.
+    """Return the middle without tiles that are partly edge, along directions where half a tile remains. Tiles are
+    counted from the side of the edge; along x from the low corner of the cells, as memory lines are.
     """
     for axis, (first, last, size) in enumerate(zip(cells.lo, cells.hi, tile, strict=True)):
         lo, hi = middle.lo[axis], middle.hi[axis]
@@ -137,7 +134,7 @@ def _rounded(cells: Box, middle: Box, tile: Triple) -> Box:
         if axis == 0 and hi < last:
             high = first + (hi - first) // size * size
             if 2 * (last - high) < size <= 2 * (high - size - low):
-                high -= size  # the last tile is cut off: it alone would be a thin edge
+                high -= size  # add the last tile to a thin edge
         if middle and 2 * (high - low) >= size:
             middle = middle.cut(axis, low, high)
     return middle

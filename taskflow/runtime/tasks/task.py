@@ -1,6 +1,6 @@
-"""Tasks and their launches: functions of cells that declare what they do with each field.
+"""Tasks and their launches: functions of cells with declared access to each field.
 
-A task is one object per process, whatever way it came: traces and compiled kernels are known by it.
+A task is one object per process, however it arrived: it identifies traces and compiled kernels.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
 from taskflow.runtime.tasks.sweep import Direction, Sweep
 
-WHOLE = range(-(2**31), 2**31)  # the numbers that an int of a kernel holds
+WHOLE = range(-(2**31), 2**31)  # range of a kernel's int
 
 
 @dataclass(frozen=True, eq=False)
 class Task(Signature):
-    """A function of cells, with the privileges it declared. Its kernel is a file, or a text, or None.
+    """A function of cells, with its declared privileges. Its kernel is a file, a text, or None.
 
-    `library` names what does the work of the body instead, on devices that have a library for it. A task that is
-    `whole` is one for all cells that a block has of a launch, which may depend on each other there: it is never cut.
+    `library` names an operation that replaces the body on devices with such a library. A `whole` task is executed once
+    for all cells of a block, which may depend on each other, and is never cut.
 
-    A launch can be of a task `derived` from this one, compiled anew from the same kernel text: see `Variant`. For a
-    constant of a class derived from the declared one, or a choice among its members (a value without members, such as a
-    scheme), the macros that the class variable `defines` names are defined: see `machine.kernel.text`. Where the class
-    has `stencils`, a mapping, that task reads the fields of these names with them instead.
+    A launch can be of a task `derived` from this one, compiled separately from the same kernel text: see `Variant`. For
+    a constant of a derived class, or a choice among its members (a value without members, such as a scheme), the names
+    in the class variable `defines` become macros: see `machine.kernel.text`. If the class has `stencils`, a mapping,
+    the derived task reads the fields of these names with them.
     """
 
     body: Callable[..., None]
@@ -44,27 +44,41 @@ class Task(Signature):
 
     @property
     def base(self) -> Task:
-        """The task as it was declared."""
+        """The task as declared."""
         return self.derived[0] if self.derived else self
 
     @property
     def symbol(self) -> str:
-        """The name of the function in the kernel text."""
+        """Name of the function in the kernel text."""
         return self.base.name
 
     @property
     def orientation(self) -> str | None:
-        """The axis or face that the task is turned to."""
+        """Axis or face to which the task is oriented."""
         return self.derived[1].orientation if self.derived else None
 
     def __call__(self, *fields: Argument, over: Box | Iterable[Box], **values: Any) -> Launch:
-        """Launch the task over the cells of `over`, a box or several disjoint ones, such as `region.charts`: for each
-        block, on the cells it owns there.
+        """Launch the task over `over`, a box or several disjoint ones, such as `region.charts`. Each block does the
+        cells that it owns.
 
-        `fields` name one field per parameter, or a tuple of them for several; `values` give constants by value,
-        scalars and reductions by name, and the orientation. None leaves an optional parameter out. Raises TypeError
-        where an argument is missing, unknown or of the wrong kind, and BadInput for a whole number that a kernel cannot
-        hold.
+        Parameters
+        ----------
+        *fields : str, tuple of str or None
+            One field per parameter, or a tuple for several. None omits an optional parameter.
+        over : Box or iterable of Box
+        **values
+            Constants by value, scalars and reductions by name, and the orientation. None omits an optional parameter.
+
+        Returns
+        -------
+        Launch
+
+        Raises
+        ------
+        TypeError
+            If an argument is missing, unknown or of the wrong kind.
+        BadInput
+            If an integer exceeds the range of a kernel's int.
         """
         boxes = (over,) if isinstance(over, Box) else tuple(over) if isinstance(over, Iterable) else ()
         if not boxes or not all(isinstance(box, Box) for box in boxes):
@@ -77,14 +91,14 @@ class Task(Signature):
         return Launch(self.of(variant), names, numbers, boxes)
 
     def of(self, variant: Variant) -> Task:
-        """This task as a variant of it: one object per process."""
+        """Return a variant of this task: one object per process."""
         if variant == PLAIN:
             return self
         task = _variants.get((self, variant))
         return task or _variants.setdefault((self, variant), self._derive(variant))
 
     def precise(self, precisions: Mapping[str, Precision]) -> Task:
-        """This task as it is compiled for fields of these precisions, by parameter, where it takes any."""
+        """Return this task compiled for these precisions, by parameter, of fields that may have any."""
         base, variant = self.derived or (self, PLAIN)
         return base.of(replace(variant, precisions=frozenset(precisions.items())))
 
@@ -111,8 +125,8 @@ class Task(Signature):
         )
 
     def arguments(self, fields: Mapping[str, Any]) -> list[Any]:
-        """The positional arguments of the body, given what stands for each field: tuples for components, None for what
-        is left out.
+        """Return the positional arguments of the body, given a value per field: tuples for components, None for omitted
+        ones.
         """
         several = {name: tuple(map(fields.get, parts)) for name, parts in self.parameters.items()}
         return [
@@ -121,7 +135,7 @@ class Task(Signature):
         ]
 
     def left_out(self) -> dict[str, str | None]:
-        """The keyword arguments of the body that are no values: None for absent ones, and the orientation."""
+        """Return the keyword arguments of the body without a value (None), and the orientation."""
         turned = {self.turns[0]: self.orientation} if self.turns else {}
         return turned | dict.fromkeys(set(self.base.keywords) - set(self.keywords))
 
@@ -130,7 +144,7 @@ _variants: dict[tuple[Task, Variant], Task] = {}
 
 
 def _whole_numbers(constants: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """All whole numbers among constants and their members, each with what it is called."""
+    """Yield all integers among constants and their members, with their names."""
     for name, value in constants.items():
         if isinstance(value, int):
             yield name, value
@@ -144,7 +158,7 @@ def _whole_numbers(constants: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 class Launch:
     """A task bound to fields and values over disjoint boxes: one object for the point tasks of all blocks.
 
-    Where the partition lets them, blocks do it on `ghosts` layers of cells of others, too: these are then not received.
+    If the partition permits, blocks also do it on `ghosts` layers of ghost cells, which are then not received.
     """
 
     task: Task
@@ -154,9 +168,9 @@ class Launch:
     ghosts: int = 0
 
     def with_ghosts(self, layers: int) -> Launch:
-        """The same on so many layers of ghost cells, too, computed redundantly (deep halos; C. Ding, Y. He 2001, Proc.
-        Supercomputing). Whether that is done changes no bit. Raises TypeError for a task that reduces, where each cell
-        counts once, or that is coloured, and ValueError for fewer than no layers.
+        """Return the launch with redundant computation of `layers` layers of ghost cells (deep halos; C. Ding, Y. He
+        2001, Proc. Supercomputing). Results are bitwise identical. Raises TypeError for a task that reduces, where
+        each cell counts once, or that is coloured, and ValueError if `layers` is negative.
         """
         if layers < 0:
             raise ValueError(f"{self}: {layers} layers of ghost cells; give 0 or more")
@@ -166,22 +180,22 @@ class Launch:
 
     @cached_property
     def over(self) -> Box:
-        """The box around the cells of the launch: these themselves where it is over one box."""
+        """The box around the cells of the launch; exactly these if it is over one box."""
         return hull(self.boxes) if len(self.boxes) > 1 else self.boxes[0]
 
     @property
     def volume(self) -> int:
-        """The number of cells."""
+        """Number of cells."""
         return sum(box.volume for box in self.boxes)
 
     @cached_property
     def requirements(self) -> tuple[tuple[str, Privilege], ...]:
-        """Each field with the privilege that the task has on it."""
+        """Each field with the task's privilege on it."""
         return tuple(zip(self.fields, self.task.fields.values(), strict=True))
 
     @cached_property
     def own(self) -> str:
-        """A field of the region that it is launched over."""
+        """A field of the region over which the task is launched."""
         return next(name for name, privilege in self.requirements if not privilege.foreign)
 
     @cached_property
@@ -191,7 +205,7 @@ class Launch:
 
     @cached_property
     def apart(self) -> dict[str, str]:
-        """Parameters whose arrays cover other cells than those of most fields, with the fields: foreign and private."""
+        """Parameters whose arrays cover different cells from most fields, with the fields: foreign and private."""
         fields = zip(self.task.fields.items(), self.fields, strict=True)
         return {name: field for (name, privilege), field in fields if privilege.foreign or privilege.unshared}
 
@@ -208,7 +222,7 @@ class Launch:
 
     @cached_property
     def stencils(self) -> dict[str, Stencil]:
-        """The fields of its own region that the task reads, each with all the neighbours it reads."""
+        """The fields of its own region that the task reads, each with the union of its stencils."""
         joined: dict[str, Stencil] = {}
         for name, privilege in self.requirements:
             if privilege.reads and not privilege.foreign:
@@ -217,20 +231,18 @@ class Launch:
 
     @cached_property
     def coloured(self) -> bool:
-        """Return whether it reads, beside cells that it changes, others of the launch that it does not change."""
+        """Whether it changes some cells of the launch and reads others of the same field, which it does not change."""
         return any(privilege.coloured for privilege in self.task.fields.values())
 
     @cached_property
     def swept(self) -> tuple[str, Direction, Sweep] | None:
-        """The parameter that is a sweep, the direction and the value; None where the points of the launch do not depend
-        on each other.
-        """
+        """Parameter, direction and value of the sweep, or None if the points of the launch are independent."""
         direction = next((privilege.swept for privilege in self.task.fields.values() if privilege.swept), None)
         sweeps = ((name, value) for name, value in self.values if isinstance(value, Sweep))
         return next(((name, direction, value) for name, value in sweeps if direction), None)
 
     def shuffled(self) -> Launch:
-        """The same sweep in another order of its points. Raises ValueError where this is no sweep."""
+        """Return the same sweep in another order of its points. Raises ValueError if this is no sweep."""
         if self.swept is None:
             raise ValueError(f"{self} is no sweep")
         name, _, sweep = self.swept
@@ -258,14 +270,14 @@ class Launch:
 
     @cached_property
     def kind(self) -> Hashable:
-        """Equal for launches that touch the same fields and numbers in the same way."""
+        """Equal for launches that access the same fields and numbers in the same way."""
         constants = self.task.constants
         numbers = tuple(value for name, value in self.values if name not in constants or isinstance(value, Sweep))
         return self.task, self.fields, numbers
 
     @cached_property
     def same(self) -> Hashable:
-        """Equal for launches that do the same to the bit, as long as both are there: objects count by what they are."""
+        """Equal for launches with bitwise identical effects, as long as both exist: objects are equal by identity."""
         return self.kind, same_constants(self), self.boxes, self.ghosts
 
     def __str__(self) -> str:
@@ -273,8 +285,8 @@ class Launch:
 
 
 def same_constants(launch: Launch) -> Hashable:
-    """Equal for constants that are the same to the bit, as 0.0 and -0.0 are not, as long as both launches are there:
-    what is no number, nor made of numbers alone, is the same where it is one object.
+    """Return a key that is equal for bitwise identical constants (0.0 and -0.0 differ), as long as both launches exist.
+    Values that are not made of numbers are compared by identity.
     """
     return tuple(map(_same, launch.constants.values()))
 

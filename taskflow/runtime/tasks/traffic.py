@@ -1,4 +1,4 @@
-"""Traffic: how much a step moves, from block to block in messages, and through the memory of all blocks together."""
+"""Traffic: data moved by a step, between blocks in messages, and through the memory of all blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from taskflow.runtime.tasks.task import Launch
 
 @dataclass(frozen=True, order=True)
 class Traffic:
-    """Messages, their bytes, and how many of them go to neighbours across faces, edges and corners of a block."""
+    """Messages, their bytes, and their numbers to neighbours across faces, edges and corners of a block."""
 
     messages: int = 0
     nbytes: int = 0
@@ -30,7 +30,7 @@ class Traffic:
 
 
 def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
-    """Count what each block sends, of these messages; what it copies within itself is not counted."""
+    """Return the traffic that each block sends with these messages, without copies within a block."""
     fields = partition.fields
     sent = [Traffic()] * len(partition)
     for message in messages:
@@ -43,14 +43,14 @@ def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
 
 
 def visited(launch: Launch, partition: Partition) -> int:
-    """Cells: those that the launch does, once for each block where every block has all of them."""
+    """Return the number of cells of the launch, summed over blocks if the partition is replicated."""
     home = place(launch, partition)
     return _done(launch, home) * (len(home) if home.replicated else 1)
 
 
 def moved(launch: Launch, partition: Partition) -> int:
-    """Bytes through memory: each field is read once, and written once; of a foreign one those cells that correspond to
-    the launch's. What stencils reach beyond these is not counted.
+    """Return the bytes moved through memory: each field is read once, and written once. Of a foreign field, the cells
+    that correspond to the launch are counted. Stencils beyond these cells are not.
     """
     home = place(launch, partition)
     nbytes = sum(
@@ -72,7 +72,7 @@ def _cells(name: str, privilege: Privilege, launch: Launch, partition: Partition
 
 
 def _done(launch: Launch, home: Partition) -> int:
-    """The cells that a launch does: all, or those in tiles of a colour."""
+    """Return the number of cells of a launch: all, or those in tiles of a colour."""
     if launch.swept is None:
         return launch.volume
     _, direction, sweep = launch.swept
@@ -82,7 +82,7 @@ def _done(launch: Launch, home: Partition) -> int:
 
 
 def _lines(stencil: Stencil) -> Stencil:
-    """The stencil without its neighbours, but for whole lines."""
+    """Return the stencil without its neighbours, except whole lines."""
 
     def kept(offsets: tuple[int, int, int]) -> tuple[int, int, int]:
         return triple(n if abs(n) == ALL else 0 for n in offsets)

@@ -1,8 +1,8 @@
-"""Messages as calls between Dask actors: slow (a millisecond), through host memory, and wherever Dask itself works.
+"""Messages as calls between Dask actors: slow (a millisecond, through host memory), but available wherever Dask works.
 
-Calls go straight to the peer's worker (`worker.rpc`) and not through an actor handle, because a handle never returns
-from a call to a worker that has died, while the call beneath it fails at once. And every block keeps one call open at
-each peer, its lifeline, that returns when the peer closes and breaks when it dies: thus a receiver learns of it.
+Calls address the peer's worker (`worker.rpc`) instead of an actor handle: a handle never returns from a call to a dead
+worker, while the underlying call fails immediately. Every block keeps one call open at each peer, its lifeline. It
+returns when the peer closes and fails when the peer dies.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 LIFELINE = -1
 """Sequence number of the call that stays open."""
 SECONDS = 60.0
-"""Bound of every remote call, whoever waits for it."""
+"""Time limit of a remote call, whether or not a thread waits for it."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """The Dask worker on which an actor lives, and the key under which the worker knows it."""
+    """The Dask worker that hosts an actor, and the worker's key for it."""
 
     worker: Worker
     key: str
 
     @classmethod
     def here(cls) -> Home:
-        """The home of the actor whose constructor calls this."""
+        """Return the home of the actor whose constructor calls this."""
         from distributed import get_worker
 
         worker = get_worker()
@@ -49,23 +49,23 @@ class Home:
 
     @property
     def alone(self) -> bool:
-        """Whether its worker listens to this host alone, or to this process: so do all others of its cluster."""
+        """True if the worker, and so its cluster, is reachable from this host or process only."""
         place = urlsplit(self.worker.address)
         try:
             return place.scheme == "inproc" or ip_address(place.hostname or "").is_loopback
-        except ValueError:  # a name
+        except ValueError:  # a host name
             return place.hostname == "localhost"
 
     @property
     def abandoned(self) -> str | None:
-        """Why nobody will ask for the actor any more; None as long as its worker is well and keeps it."""
+        """Why the actor has no client left, or None while its worker runs and keeps it."""
         if self.worker.status.name in ("closing", "closed", "failed"):
             return "its worker is ending"
         return None if self.key in self.worker.state.actors else "its client is gone"
 
 
 class ActorCall(Pending):
-    """A remote call that hands the bytes over; done when the peer has them."""
+    """A remote call that carries a message. Done when the peer has the bytes."""
 
     def __init__(
         self, stop: Stop, message: Envelope, mailbox: Mailbox, future: concurrent.futures.Future[None]
@@ -92,7 +92,7 @@ class ActorCall(Pending):
 class ActorChannel(MailboxChannel):
     """A mailbox that other actors fill by calling `deliver`.
 
-    The actor that owns this channel must offer `async def deliver(self, *message): await channel.deliver(*message)`.
+    The owner of this channel must define `async def deliver(self, *message): await channel.deliver(*message)`.
     """
 
     name = "actor"
@@ -114,14 +114,14 @@ class ActorChannel(MailboxChannel):
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
         worker, _ = self._known(peer)
         payload = staged(checked(buffer))
-        if worker.startswith("inproc"):  # Dask would hand over the very array, which the sender may overwrite too early
+        if worker.startswith("inproc"):  # Dask would pass the array itself, which the sender may overwrite too early
             payload = payload.copy()
         call = asyncio.wait_for(self._call(peer, sequence, payload), SECONDS)
         future = asyncio.run_coroutine_threadsafe(call, self._loop)
         return ActorCall(self.stop, self._envelope(peer, sequence, sends=True), self.mailbox, future)
 
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
-        """Take a message; the peer calls this, in the worker's event loop. Returns when the bytes are safe here."""
+        """Accept a message from the peer, in the worker's event loop. On return the bytes are received or stored."""
         if run != self.run or self._closing.is_set():
             raise ChannelError(f"block {self.block} does not take part in that run (any more)")
         if sequence == LIFELINE:
@@ -129,7 +129,7 @@ class ActorChannel(MailboxChannel):
         else:
             message = LocalMessage(self.stop, self._envelope(source, sequence, sends=False), payload)
             self.mailbox.put((source, sequence), message)
-            if message.done:  # the receive was posted: tell the sender too if the bytes did not fit
+            if message.done:  # the receive was posted: report a wrong size to the sender too
                 message.settle()
 
     async def _call(self, peer: int, sequence: int, payload: np.ndarray) -> None:

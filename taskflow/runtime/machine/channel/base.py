@@ -1,14 +1,14 @@
-"""Channels: one block's way to exchange byte messages with its neighbours, whatever carries them.
+"""Channels: byte messages between a block and its neighbours, over any transport.
 
-A new transport is a subclass of `Channel` with a `Pending` of its own:
+A new transport is a subclass of `Channel` with its own `Pending`:
 
-- `address()` offers what a peer must know to reach this block; the client gathers all offers for `connect`;
-- `send` and `receive` post and return at once; a message is known by (source, target, sequence) alone, so the two
-  sides may post in any order, and a message may arrive before its receive is posted;
-- all waiting happens in `Pending.wait`, written once, here: a transport only says when a message is `done` and what
-  is left to do then (`settle`). Whatever completes a message in another thread rings `stop.bell`; a transport that
-  must be driven attaches itself to the bell as an `Engine`;
-- a dead or closed peer makes its messages done with a `ChannelError`, within seconds and without being asked.
+- `address()` describes how peers reach this block. The client gathers all addresses for `connect`.
+- `send` and `receive` post and return immediately. A message is identified by (source, target, sequence), so the two
+  sides may post in any order, and a message may arrive before its receive is posted.
+- All waiting happens in `Pending.wait`, which is implemented here. A transport only reports when a message is `done`,
+  and completes it in `settle`. A thread that completes a message rings `stop.bell`. A transport that must be driven
+  attaches itself to the bell as an `Engine`.
+- If a peer dies or closes, its messages become done with a `ChannelError` within seconds, without a request.
 
 The tests in `tests/runtime/machine/channel` run every transport through the same scenarios.
 """
@@ -30,26 +30,29 @@ from taskflow.common.errors import BadInput, ChannelError, ChannelTimeout
 from taskflow.runtime.machine.channel.stop import SLICE, Stop
 
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-"""Names this process among all processes of all hosts; the random part tells containers with equal names apart."""
+"""Identifies this process among all processes of all hosts. The random part distinguishes containers with equal names.
+"""
 
 SEQUENCES = 1 << 35
-"""Sequence numbers of a program are 0 <= n < SEQUENCES; the next as many belong to collectives (`allreduce`)."""
+"""Sequence numbers of a program are 0 <= n < SEQUENCES. The next SEQUENCES numbers belong to collectives (`allreduce`).
+"""
 
 GREETING, GREETING_BYTES = 2 * SEQUENCES - 2, 1 << 16
-"""Sequence number and size of a greeting: large enough to take the path of large messages too. UCX sees the death of a
-peer in shared memory only once the paths that are in use have been answered."""
+"""Sequence number and size of a greeting, large enough to use the path of large messages. UCX detects the death of a
+peer in shared memory only after the paths in use have been answered."""
 
 LIFELINE = GREETING - 1
-"""Sequence number of a message that nobody sends: who posts its receive learns from it that the peer is gone."""
+"""Sequence number of a message that is never sent: its receive ends only when the peer closes or dies."""
 
 Buffer: TypeAlias = Any
-"""The bytes of a message: a 1-D contiguous uint8 `numpy.ndarray`, or an array of a device of the same shape
-(`__cuda_array_interface__`)."""
+"""The bytes of a message: a 1-D contiguous uint8 `numpy.ndarray`, or a device array of the same form
+(`__cuda_array_interface__`).
+"""
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment on the monotonic clock, and how many seconds lay before it when it was set."""
+    """A time on the monotonic clock, and the seconds until then when it was set."""
 
     seconds: float
     expires: float
@@ -60,15 +63,16 @@ class Deadline:
 
     @property
     def remaining(self) -> float:
-        """Seconds left; negative once it has passed."""
+        """Seconds until the deadline; negative afterwards."""
         return self.expires - time.monotonic()
 
 
 @dataclass(frozen=True)
 class Address:
-    """How to reach one block of one run. Picklable; to be gathered by the client and given to every peer's `connect`.
+    """How to reach one block of one run. Picklable: the client gathers addresses and passes them to `connect` of the
+    peers.
 
-    `offers` maps a transport to what its `connect` needs; `refusals` maps the others to why this block has them not.
+    `offers` maps a transport to the data that `connect` needs; `refusals` maps an unavailable transport to the reason.
     """
 
     run: str
@@ -79,7 +83,7 @@ class Address:
 
 
 class Envelope(NamedTuple):
-    """One side of one message, in words for errors and as its identity within a run."""
+    """One side of a message: its identity within a run, and its description in errors."""
 
     transport: str
     block: int
@@ -102,17 +106,18 @@ class Pending(ABC):
     @property
     @abstractmethod
     def done(self) -> bool:
-        """True once `wait` will not sleep: the message was carried, or failed."""
+        """True if `wait` will not sleep: the message was delivered or has failed."""
 
     @abstractmethod
     def settle(self) -> None:
-        """Finish a message that is done, in the thread that waits for it; raises `ChannelError` if it failed."""
+        """Complete a message that is done, in the waiting thread. Raises ChannelError if it failed."""
 
     def wait(self, deadline: Deadline) -> None:
-        """On return the bytes sent may be overwritten; the bytes received are all there. Only the step thread waits.
+        """Wait for the message, in the step thread. On return sent bytes may be overwritten, and received bytes are
+        complete.
 
-        Raises `Aborted` (the block was told to stop), `ChannelTimeout` (names blocks, sequence, seconds) or
-        `ChannelError` (the peer died, closed, or sent another number of bytes). After any of them close the channel.
+        Raises Aborted (the block was stopped), ChannelTimeout (names blocks, sequence, seconds) or ChannelError (the
+        peer died, closed, or sent a different number of bytes). Close the channel after any of them.
         """
         while True:
             self.stop.check()
@@ -126,7 +131,7 @@ class Pending(ABC):
 
 
 class BufferMessage(Pending):
-    """One side of a message that is copied from or to a buffer. Whoever copies it calls `finish`, on any thread."""
+    """One side of a message that is copied from or to a buffer. The thread that copies it calls `finish`."""
 
     def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
         super().__init__(stop, message)
@@ -139,7 +144,7 @@ class BufferMessage(Pending):
         return self._finished
 
     def finish(self, error: str | None = None) -> None:
-        """Note that the message is done, well or not."""
+        """Mark the message as done, successfully or with an error."""
         self._error = error
         self._finished = True
 
@@ -149,18 +154,19 @@ class BufferMessage(Pending):
 
 
 class Channel(ABC):
-    """One block's end of a transport, for one run. `run` names the run and its attempt: no two of them ever mix. It
-    holds a secret, so that nobody else sends in its name: no message for people shows it.
+    """One block's end of a transport, for one run. `run` identifies the run and its attempt, so that their messages
+    never mix. It contains a secret, which stops others from sending in its name, and must not appear in messages to
+    users.
 
     Order of calls: construct, `address`, `connect`, `greet`, any number of `send` and `receive`, `close`. The step
-    thread greets, sends, receives and waits; the other calls may come from any thread, but not at the same time.
-    Connections are mutual: who connects to a peer is among that peer's `peers`. A send may complete before the peer has
-    received, so a run that went well closes its channels after *all* blocks have finished waiting.
+    thread greets, sends, receives and waits. The other calls may come from any thread, but not concurrently.
+    Connections are mutual: if A is connected to B, then B to A. A send may complete before the peer has received it, so
+    a successful run closes its channels after *all* blocks have finished waiting.
     """
 
     name: ClassVar[str]
     direct = False
-    """Whether GPUs of one host may fill each other's ghost cells themselves, past the channel."""
+    """Whether GPUs of one host may fill each other's ghost cells directly, without the channel."""
 
     def __init__(self, run: str, block: int, stop: Stop) -> None:
         self.run = run
@@ -170,23 +176,24 @@ class Channel(ABC):
 
     @abstractmethod
     def address(self) -> Address:
-        """The address by which peers connect to this block; valid until `close`."""
+        """Return the address by which peers connect to this block. Valid until `close`."""
 
     @abstractmethod
     def connect(self, peers: Mapping[int, Address]) -> None:
-        """Prepare to exchange messages with these blocks (a superset of those used will do); does not wait for them.
+        """Prepare to exchange messages with these blocks, which may include unused ones. Does not wait for them.
 
-        Raises `ChannelError` if one cannot be reached in principle.
+        Raises ChannelError if a block is unreachable.
         """
 
     @property
     def peers(self) -> Collection[int]:
-        """The blocks to which this one is connected."""
+        """The connected blocks."""
         return self._peers
 
     def greet(self, deadline: Deadline) -> None:
-        """Exchange a message with every peer, all blocks at once. On return each is there, every path works, and from
-        now on the death of a peer ends the waits for it within seconds. Raises as `Pending.wait` does."""
+        """Exchange a message with every peer. Collective. On return every peer has answered, every path works, and the
+        death of a peer ends the waits for it within seconds. Raises as `Pending.wait`.
+        """
         inbox, outbox = np.empty((len(self.peers), GREETING_BYTES), np.uint8), np.zeros(GREETING_BYTES, np.uint8)
         pending = [self.receive(peer, GREETING, row) for peer, row in zip(self.peers, inbox, strict=True)]
         pending += [self.send(peer, GREETING, outbox) for peer in self.peers]
@@ -195,21 +202,23 @@ class Channel(ABC):
 
     @abstractmethod
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        """Post a message. The bytes must be ready (on a GPU: event synchronised) and stay untouched until `wait`."""
+        """Post a message. Its bytes must be ready (on a GPU: event synchronised) and stay unchanged until `wait`
+        returns.
+        """
 
     @abstractmethod
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        """Post a receive for as many bytes as the peer sends. After `wait` kernels that read them may be enqueued."""
+        """Post a receive of as many bytes as the peer sends. Kernels that read them may be enqueued after `wait`."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give everything back within a few seconds; peers that still wait for this block get a `ChannelError`.
+        """Release everything within a few seconds. Peers that still wait for this block get a ChannelError.
 
-        Any thread; idempotent.
+        May be called from any thread. Idempotent.
         """
 
     def _known(self, peer: int) -> Any:
-        """The entry of a connected peer."""
+        """Return the entry of a connected peer."""
         if peer not in self._peers:
             raise ChannelError(f"block {self.block} is not connected to block {peer} ({self.name})")
         return self._peers[peer]
@@ -223,7 +232,7 @@ def on_device(buffer: Buffer) -> bool:
 
 
 def checked(buffer: Buffer) -> Buffer:
-    """Return the buffer. Raises BadInput where it is none of a message."""
+    """Return `buffer`. Raises BadInput if it cannot hold a message."""
     if buffer.ndim != 1 or buffer.dtype != np.uint8 or not buffer.flags.c_contiguous:
         raise BadInput(
             f"a message is a contiguous 1-D uint8 array, not {buffer.dtype} of shape {buffer.shape}: "
@@ -233,9 +242,9 @@ def checked(buffer: Buffer) -> Buffer:
 
 
 def copy(pairs: Iterable[tuple[Buffer, Buffer]]) -> None:
-    """Copy each (target, source) of equal size; on return all bytes are there, and nothing reads the sources any more.
+    """Copy each (target, source) of equal size. On return all bytes are copied, and the sources are no longer read.
 
-    Pairs with a device array are copied on the caller's current CUDA stream, which is synchronised once, at the end.
+    Pairs with a device array are copied on the caller's current CUDA stream, which is synchronised once at the end.
     """
     device = []
     for target, source in pairs:
@@ -248,7 +257,7 @@ def copy(pairs: Iterable[tuple[Buffer, Buffer]]) -> None:
 
 
 def staged(buffer: Buffer) -> np.ndarray:
-    """The bytes in host memory: the buffer itself, or a copy of a device array."""
+    """Return the bytes in host memory: the buffer itself, or a copy of a device array."""
     if not on_device(buffer):
         return buffer
     host = np.empty(buffer.size, np.uint8)
@@ -260,7 +269,7 @@ def _copy_on_stream(pairs: Iterable[tuple[Buffer, Buffer]]) -> None:
     from cupy.cuda import get_current_stream, runtime
 
     stream = get_current_stream()
-    for target, source in pairs:  # memcpyDefault: the driver sees from a pointer on which device, or host, it is
+    for target, source in pairs:  # memcpyDefault: the driver infers device or host from the pointers
         runtime.memcpyAsync(_pointer(target), _pointer(source), target.size, runtime.memcpyDefault, stream.ptr)
     stream.synchronize()
 

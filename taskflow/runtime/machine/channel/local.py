@@ -1,6 +1,6 @@
 """Messages between blocks of one process: one copy, from the sender's buffer into the receiver's.
 
-A mailbox is where messages that come from this process meet the receives that await them.
+A mailbox matches the messages sent to a block with the receives that it has posted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _guard = threading.Lock()
 
 
 class LocalMessage(BufferMessage):
-    """One side of a message; whoever brings the other side finishes both."""
+    """One side of a message. The thread that adds the second side finishes both."""
 
     def finish(self, error: str | None = None) -> None:
         super().finish(error)
@@ -40,10 +40,10 @@ class LocalMessage(BufferMessage):
 
 
 class Mailbox:
-    """The messages to one block, by key; `put` by any thread, `take` by the owner's step thread.
+    """The messages to one block, by key. Any thread may `put`; the owner's step thread calls `take`.
 
-    Whoever comes second copies, straight from the sender's buffer into the receiver's. A copy that involves a device
-    is left to the owner's step thread, which makes it in its next wait, for whatever message, on its own stream.
+    The second side to arrive copies directly from the sender's buffer into the receiver's. Copies from or to a device
+    are left to the owner's step thread, which makes them on its own stream in its next wait, for any message.
     """
 
     descriptor = None
@@ -58,11 +58,11 @@ class Mailbox:
         stop.bell.attach(self)
 
     def put(self, key: Key, message: LocalMessage) -> None:
-        """Take a message for the owner; it is done when its bytes are in the receive's buffer."""
+        """Add a message to the owner. It is done when its bytes are in the buffer of the receive."""
         self._meet(key, message, self._sent, self._awaited)
 
     def take(self, key: Key, message: LocalMessage) -> None:
-        """Take a receive of the owner."""
+        """Add a receive of the owner."""
         self._meet(key, message, self._awaited, self._sent)
 
     def _meet(self, key: Key, mine: LocalMessage, waiting: Waiting, opposite: Waiting) -> None:
@@ -93,7 +93,7 @@ class Mailbox:
         problem = None
         try:
             copy([(awaited.buffer, sent.buffer) for sent, awaited in met])
-        except Exception as error:  # both sides must learn of it, whatever it is
+        except Exception as error:  # reported to both sides
             problem = f"the copy failed: {error!r}"
         for sent, awaited in met:
             sent.finish(problem)
@@ -109,7 +109,7 @@ class Mailbox:
         return not self._met
 
     def lose(self, source: int, reason: str) -> None:
-        """Expect no more from `source`: what it has put stays, what else is awaited of it fails."""
+        """Expect no more messages from `source`: those already put remain, other receives from it fail."""
         with self._lock:
             self._lost.setdefault(source, reason)
             failed = [self._awaited.pop(key) for key in list(self._awaited) if key[0] == source]
@@ -117,11 +117,11 @@ class Mailbox:
             message.finish(reason)
 
     def lost(self, source: int) -> str | None:
-        """Why nothing more will come from `source`, or None."""
+        """Return why no more messages will come from `source`, or None."""
         return self._lost.get(source)
 
     def close(self, reason: str) -> None:
-        """Fail all that is here and all that will come. Idempotent."""
+        """Fail all present and future messages. Idempotent."""
         with self._lock:
             self._closed = self._closed or reason
             failed = [*self._sent.values(), *self._awaited.values()]
@@ -135,7 +135,7 @@ class Mailbox:
 
 
 class MailboxChannel(Channel):
-    """A channel whose messages to this block come to a mailbox."""
+    """A channel that receives through a mailbox."""
 
     def __init__(self, run: str, block: int, stop: Stop) -> None:
         super().__init__(run, block, stop)
@@ -149,7 +149,7 @@ class MailboxChannel(Channel):
 
 
 class LocalChannel(MailboxChannel):
-    """A block's mailbox, found by its neighbours in this process under (run, block)."""
+    """A block's mailbox, registered for its neighbours in this process under (run, block)."""
 
     name = "local"
 

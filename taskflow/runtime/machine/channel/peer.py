@@ -1,12 +1,12 @@
 """Messages between processes of one host through shared memory, moved by the step threads at both ends.
 
-The block with the lower number of a pair opens the memory and brings it to the other. A message moves while its two
-blocks wait, or as it is sent; a block that sleeps is woken by its peer.
+The block with the lower number of a pair creates the memory and passes it to the other. A message moves when it is
+sent, or while its two blocks wait. A sleeping block is woken by its peer.
 
-The way to the memory is a file descriptor without a name, handed over a local socket. The socket stays. It is the bell
-by which a block wakes its sleeping peer; and as the system closes it with its process, it tells at once that the peer
-has died. Nothing of all this has a name in a file system that a crash could leave there. Every user of a host can see
-the name of such a socket, and call it: both sides ask the system whose process is there.
+The memory is an unnamed file descriptor, passed over a local socket. The socket stays open as the bell by which a block
+wakes its sleeping peer. The system closes it with its process, so the death of a peer is reported immediately. A crash
+leaves nothing in any file system. Every user of the host can see the name of the socket and connect to it, so both
+sides ask the system which user owns the process at the other end.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ from taskflow.runtime.machine.channel.peer_ring import PeerLine, PeerMessage, Pe
 from taskflow.runtime.machine.channel.stop import Stop
 
 SECONDS = 5.0
-"""Seconds that a peer may take between its call and its introduction, which are one piece of code."""
+"""Longest time in seconds between a peer's call and its introduction, which it sends right after."""
 CREDENTIALS = struct.Struct("3i")
-"""SO_PEERCRED tells of the process at the other end: process, user, group."""
+"""Result of SO_PEERCRED for the process at the other end: process, user, group."""
 
 
 @cache
 def host() -> str:
-    """Names what two processes must share to reach each other: a running system, its network space, and the user.
+    """Return a name of the things that two processes must share to reach each other: a running system, its network
+    namespace, its user namespace, and the user.
 
-    Containers of one machine may have equal host names, and so may different machines: host names say nothing.
-    Raises OSError where the system does not tell.
+    Host names would not do: containers of one machine, and different machines, may have equal ones. Raises OSError if
+    the system does not provide these names.
     """
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     spaces = [Path(f"/proc/self/ns/{space}").stat().st_ino for space in ("net", "user")]
@@ -48,7 +49,7 @@ def host() -> str:
 
 @cache
 def peer_problem() -> str | None:
-    """Why this process cannot share memory with others; None if it can."""
+    """Return why this process cannot share memory with others, or None if it can."""
     problem = ring_problem()
     if problem is not None:
         return problem
@@ -62,7 +63,7 @@ def peer_problem() -> str | None:
 
 
 class Visitor(NamedTuple):
-    """A call: the caller's introduction, the memory to share, and the socket to it."""
+    """A call: the caller's introduction, the memory to share, and the socket to the caller."""
 
     introduction: bytes
     segment: int
@@ -70,7 +71,9 @@ class Visitor(NamedTuple):
 
 
 class Door:
-    """A socket in the abstract namespace, where others of this user bring memory. It waits only for who has called."""
+    """A socket in the abstract namespace, where other processes of this user deliver memory. It does not block if no
+    one has called.
+    """
 
     def __init__(self) -> None:
         self.name = f"taskflow-{uuid.uuid4().hex}"
@@ -84,20 +87,20 @@ class Door:
             raise
 
     def answer(self) -> Visitor | None:
-        """The next visitor; None where nobody calls, or one who has no business here."""
+        """Return the next visitor, or None if none has called or the caller is not valid."""
         try:
             bell, _ = self.socket.accept()
         except BlockingIOError:
             return None
         segments: list[int] = []
         try:
-            _check_user(bell)  # who has no business here is not waited for
+            _check_user(bell)  # do not wait for an unauthorised caller
             bell.settimeout(SECONDS)
             introduction, segments, _, _ = socket.recv_fds(bell, 4096, 1)
             if len(segments) == 1:
                 bell.setblocking(False)
                 return Visitor(introduction, segments[0], bell)
-        except OSError:  # hung up, or silent
+        except OSError:  # closed, or timed out
             pass
         for segment in segments:
             os.close(segment)
@@ -105,12 +108,12 @@ class Door:
         return None
 
     def close(self) -> None:
-        """Let nobody call any more."""
+        """Refuse further calls."""
         self.socket.close()
 
 
 def _check_user(connection: socket.socket) -> None:
-    """Raises PermissionError where the process at the other end is another user's."""
+    """Raises PermissionError if the process at the other end belongs to another user."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
     _, user, _ = CREDENTIALS.unpack(credentials)
     if user != os.getuid():
@@ -118,7 +121,7 @@ def _check_user(connection: socket.socket) -> None:
 
 
 def call(name: str, introduction: bytes, segment: int) -> socket.socket:
-    """Bring memory to the door of that name; returns the socket to the peer. Raises OSError if none is there."""
+    """Deliver memory to the door `name`, and return the socket to the peer. Raises OSError without such a door."""
     bell = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         bell.settimeout(SECONDS)
@@ -133,14 +136,14 @@ def call(name: str, introduction: bytes, segment: int) -> socket.socket:
 
 
 class PeerOffer(NamedTuple):
-    """An offer to peers: the host on which the block lives (see `host`), and the name of its door."""
+    """An offer to peers: the block's host (see `host`) and the name of its door."""
 
     host: str
     door: str
 
 
 class PeerChannel(Channel):
-    """A block's lines to its peers of the same host. A lock keeps `close` and the step thread apart."""
+    """A block's lines to its peers on the same host. A lock keeps `close` and the step thread apart."""
 
     name = "peer"
 
@@ -153,7 +156,7 @@ class PeerChannel(Channel):
         self._events = select.epoll()
         self._events.register(self._door.socket, select.EPOLLIN)
         self.descriptor: int | None = self._events.fileno()
-        self._bells: dict[int, tuple[socket.socket, int]] = {}  # by descriptor: the socket, and to whom
+        self._bells: dict[int, tuple[socket.socket, int]] = {}  # by descriptor: socket and peer
         self._lock = threading.Lock()
         self._closed: str | None = None
         stop.bell.attach(self)
@@ -180,14 +183,14 @@ class PeerChannel(Channel):
 
     @contextmanager
     def _sharing(self, peer: int) -> Iterator[None]:
-        """Raises ChannelError where the system refuses: too many open files, no memory, a policy."""
+        """Raises ChannelError if the system refuses: too many open files, no memory, a policy."""
         try:
             yield
         except (OSError, ValueError) as error:
             raise ChannelError(f"block {self.block} cannot share memory with block {peer}: {error}") from error
 
     def _introduction(self, block: int) -> bytes:
-        """The introduction of a block of this run."""
+        """Return the introduction of a block of this run."""
         return f"{self.run}\0{block}".encode()
 
     def _attach(self, peer: int, bell: socket.socket, segment: int, side: int) -> None:
@@ -222,7 +225,7 @@ class PeerChannel(Channel):
             return not any(happened) and all(line.arm() for line in self._peers.values())
 
     def _attend(self, descriptor: int) -> bool:
-        """See to a socket; return whether something is different now."""
+        """Handle an event of a socket, and return whether the state has changed."""
         if descriptor == self._door.socket.fileno():
             self._welcome()
             return True
@@ -233,9 +236,9 @@ class PeerChannel(Channel):
             return False
         except OSError:
             rings = 0
-        if rings:  # what for is looked up in the memory
+        if rings:  # the reason is in the shared memory
             return False
-        self._events.unregister(descriptor)  # but not closed: what has come is still taken, with rings for the peer
+        self._events.unregister(descriptor)  # but not closed: bytes that have arrived are still read, which rings
         line = self._peers[peer]
         farewell = line.rings is not None and line.rings.closed()
         line.lose(f"block {peer} {'closed its channel' if farewell else 'died or its connection broke'}")

@@ -1,9 +1,9 @@
-// Bytes in order from one process to another through memory that both have mapped: one writer, one reader.
+// Byte queue from one process to another through memory that both have mapped: one writer, one reader.
 //
-// The writer copies bytes into the ring and then moves `written` with release; the reader loads `written` with acquire
-// and so sees the bytes. `read` gives the room back the same way. Whoever is about to sleep says so, and then looks
-// again; whoever has moved something looks for a sleeper afterwards. A full fence on both sides between the store and
-// the load makes sure that one of them sees the other: no wake-up is lost, on x86 or on ARM.
+// The writer copies bytes into the ring and then stores `written` with release. The reader loads `written` with acquire
+// and so sees the bytes. `read` returns the space in the same way. A side that is about to sleep sets its flag and then
+// checks again; a side that has moved bytes checks the flag afterwards. A full fence between the store and the load on
+// both sides guarantees that one of them sees the other: no wake-up is lost, on x86 or on ARM.
 
 #include <sys/socket.h>
 
@@ -14,8 +14,8 @@
 
 namespace {
 
-constexpr uint64_t CAPACITY = uint64_t{1} << 20;  // so that messages up to this size are written at once
-constexpr uint64_t PIECE = uint64_t{1} << 14;     // handed over at once: both sides copy together
+constexpr uint64_t CAPACITY = uint64_t{1} << 20;  // messages up to this size are written in one call
+constexpr uint64_t PIECE = uint64_t{1} << 14;     // published together: both sides copy concurrently
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free, "atomics shared by processes must be instructions");
 
@@ -50,7 +50,7 @@ struct Ring {
 void wake(std::atomic<uint32_t>& sleeps, int bell) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (sleeps.load(std::memory_order_relaxed) && sleeps.exchange(0, std::memory_order_relaxed))
-    send(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);  // full of rings, or hung up: heard anyway
+    send(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);  // full of rings, or closed: noticed anyway
 }
 
 void write(Ring& ring, uint64_t written, int bell) {
@@ -69,7 +69,7 @@ extern "C" {
 
 uint64_t ring_bytes() { return sizeof(Ring); }
 
-// Bytes that went into the ring, as many as there is room for. The peer is woken through the socket `bell`.
+// Write as many bytes as fit, and return their number. The peer is woken through the socket `bell`.
 int64_t ring_put(Ring* ring, int bell, const char* source, uint64_t size) {
   uint64_t done = 0, written = ring->written.load(std::memory_order_relaxed);
   while (done < size) {
@@ -82,7 +82,7 @@ int64_t ring_put(Ring* ring, int bell, const char* source, uint64_t size) {
   return done;
 }
 
-// Begin a message: its header and what there is room for of its bytes; -1 where there is no room for the header.
+// Begin a message: write its header and as many bytes as fit, and return their number; -1 if the header does not fit.
 int64_t ring_begin(Ring* ring, int bell, uint64_t sequence, const char* source, uint64_t size) {
   const uint64_t room = ring->room(), written = ring->written.load(std::memory_order_relaxed);
   if (room < sizeof(Header)) return -1;
@@ -94,7 +94,7 @@ int64_t ring_begin(Ring* ring, int bell, uint64_t sequence, const char* source, 
   return piece < size ? piece + ring_put(ring, bell, source + piece, size - piece) : piece;
 }
 
-// Bytes that came out of the ring, as many as there are.
+// Read the bytes that have arrived, and return their number.
 int64_t ring_take(Ring* ring, int bell, char* target, uint64_t size) {
   uint64_t done = 0, position = ring->read.load(std::memory_order_relaxed);
   while (done < size) {
@@ -107,7 +107,7 @@ int64_t ring_take(Ring* ring, int bell, char* target, uint64_t size) {
   return done;
 }
 
-// Take the header of the next message; 0 where none has come.
+// Read the header of the next message; return 0 if none has arrived.
 int ring_next(Ring* ring, int bell, Header* header) {
   if (ring->filled() < sizeof(Header)) return 0;  // a header is published whole
   const uint64_t position = ring->read.load(std::memory_order_relaxed);
@@ -116,27 +116,27 @@ int ring_next(Ring* ring, int bell, Header* header) {
   return 1;
 }
 
-// Ask to be woken when bytes come; 0 where there are some.
+// Request to be woken when bytes arrive; return 0 if some have.
 int ring_await_bytes(Ring* ring) {
   ring->reader_sleeps.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return ring->filled() == 0;
 }
 
-// Ask to be woken when there is room; 0 where a message could begin.
+// Request to be woken when there is space; return 0 if a header fits already.
 int ring_await_room(Ring* ring) {
   ring->writer_sleeps.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return ring->room() < sizeof(Header);
 }
 
-// The owner of an end is awake: nobody needs to wake it.
+// The owner of an end is awake and needs no wake-up.
 void ring_awake(Ring* read, Ring* written) {
   read->reader_sleeps.store(0, std::memory_order_relaxed);
   written->writer_sleeps.store(0, std::memory_order_relaxed);
 }
 
-// The writer will write no more.
+// Announce that the writer has finished.
 void ring_close(Ring* ring) { ring->closed.store(1, std::memory_order_release); }
 
 int ring_closed(const Ring* ring) { return ring->closed.load(std::memory_order_acquire); }

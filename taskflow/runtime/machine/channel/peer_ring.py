@@ -1,10 +1,11 @@
-"""The line to one peer: messages matched by number over two rings of bytes in memory that two processes have mapped.
+"""The line to one peer: messages matched by number over two byte rings in memory that both processes have mapped.
 
-The rings are what `peer_ring.cpp` does, one end of it, for Python. Atomic operations are the compiler's: nothing in
-Python or NumPy promises in which order another core sees two stores. The calls release the interpreter.
+`peer_ring.cpp` implements the rings; this module wraps one end. The compiler provides the atomic operations, because
+neither Python nor NumPy guarantees the order in which another core sees two stores. The calls release the interpreter
+lock.
 
-What nobody awaits stays in the ring, so that a peer that runs ahead waits for us; unless it stands in the way of what
-is awaited: then it is kept aside until its receive is posted.
+Messages without a posted receive stay in the ring, so a peer that runs ahead waits for this block. If such a message
+precedes an expected one, it is stored until its receive is posted.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ SIGNATURES = {
 
 @cache
 def operations() -> ctypes.CDLL:
-    """The compiled operations. Raises BadInput without a compiler, KernelError where it refuses the text."""
+    """Return the compiled operations. Raises BadInput without a compiler, KernelError if it rejects the text."""
     loaded = library(Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8"))
     for name, (result, arguments) in SIGNATURES.items():
         function = getattr(loaded, f"ring_{name}")
@@ -52,7 +53,7 @@ def operations() -> ctypes.CDLL:
 
 @cache
 def ring_problem() -> str | None:
-    """Why there can be no rings in this process; None if there can."""
+    """Return why this process cannot use rings, or None if it can."""
     if not hasattr(os, "memfd_create"):
         return "it needs Linux: memory without a name in a file system"
     try:
@@ -63,30 +64,32 @@ def ring_problem() -> str | None:
 
 
 def segment_bytes() -> int:
-    """Size of the memory that two blocks share."""
+    """Return the size of the memory that two blocks share."""
     return 2 * int(operations().ring_bytes())
 
 
 def open_segment() -> int:
-    """New memory for two blocks, empty: a file descriptor. It has no name: whoever dies leaves nothing behind."""
+    """Return a file descriptor of new, empty memory for two blocks. It has no name: a crash leaves nothing behind."""
     descriptor = os.memfd_create("taskflow-peer", os.MFD_CLOEXEC)
     os.ftruncate(descriptor, segment_bytes())
     return descriptor
 
 
 class PeerRings:
-    """One end of a segment: a ring to write and a ring to read. `side` is 0 at one end, 1 at the other; `bell` is the
-    socket whose other end wakes the peer.
+    """One end of a segment: a ring to write and a ring to read. `side` is 0 or 1; `bell` is the socket that wakes the
+    peer.
 
-    `begin(sequence, address, size)` begins a message: the bytes that went in at once, or -1 without room for its
-    header; `put(address, size)` goes on with it: the bytes that went in. `take(address, size)` takes bytes of a
-    message: how many came out. `await_bytes()` and `await_room()` ask to be woken when there are bytes, or room: 0 if
-    so already; `awake()` not to be woken any more. `close()` tells the peer that nothing more will come, `closed()`
-    whether it has done so.
+    - `begin(sequence, address, size)`: start a message. Returns the bytes written, or -1 if its header does not fit.
+    - `put(address, size)`: write more bytes of it. Returns the bytes written.
+    - `take(address, size)`: read bytes of a message. Returns the bytes read.
+    - `await_bytes()`, `await_room()`: request to be woken when bytes, or room, are available. Return 0 if they are
+      already.
+    - `awake()`: withdraw these requests.
+    - `close()`: announce that nothing more will be written. `closed()`: whether the peer has done so.
     """
 
     def __init__(self, descriptor: int, side: int, bell: int) -> None:
-        self._memory = mmap.mmap(descriptor, segment_bytes())  # unmapped with the last reference to it
+        self._memory = mmap.mmap(descriptor, segment_bytes())  # unmapped with its last reference
         self._start = ctypes.c_char.from_buffer(self._memory)
         first, size = ctypes.addressof(self._start), segment_bytes() // 2
         written, read = first + side * size, first + (1 - side) * size
@@ -99,7 +102,7 @@ class PeerRings:
         self.closed = partial(ring.ring_closed, read)
 
     def next(self) -> tuple[int, int] | None:
-        """Sequence number and size of the message that comes next, if its header is there. Its bytes follow."""
+        """Return sequence number and size of the next message if its header has arrived. Its bytes follow."""
         return (self._header[0], self._header[1]) if self._next() else None
 
 
@@ -108,7 +111,7 @@ def address(array: np.ndarray) -> int:
 
 
 class PeerMessage(BufferMessage):
-    """One side of a message; `host` is its buffer, or what stands for it in host memory."""
+    """One side of a message. `host` is its buffer, or a host copy of a device buffer."""
 
     def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
         super().__init__(stop, message, buffer)
@@ -123,7 +126,7 @@ class PeerMessage(BufferMessage):
 
 @dataclass
 class Arrival:
-    """The message that is coming out of the ring."""
+    """The message that is being read from the ring."""
 
     sequence: int
     target: np.ndarray
@@ -132,20 +135,20 @@ class Arrival:
 
 
 class PeerLine:
-    """The messages to and from one peer. `rings` is None until both have met; what is sent before waits."""
+    """The messages to and from one peer. `rings` is None until the two have connected. Earlier messages wait."""
 
     def __init__(self) -> None:
         self.rings: PeerRings | None = None
         self.gone: str | None = None
         self._going: deque[PeerMessage] = deque()
-        self._put = -1  # bytes of the first of them that went; -1 before its header has
+        self._put = -1  # bytes written of the first one; -1 before its header
         self._awaited: dict[int, PeerMessage] = {}
         self._early: dict[int, np.ndarray] = {}
         self._arrival: Arrival | None = None
         self._armed = False
 
     def send(self, message: PeerMessage) -> None:
-        """Send a message, which is done once its bytes are in the ring."""
+        """Send a message. It is done once its bytes are in the ring."""
         if self.gone is not None:
             message.finish(self.gone)
         else:
@@ -153,7 +156,7 @@ class PeerLine:
             self._push()
 
     def receive(self, message: PeerMessage) -> None:
-        """Post a receive, which is done once the bytes are in its buffer."""
+        """Post a receive. It is done once the bytes are in its buffer."""
         sequence = message.message.sequence
         if sequence in self._awaited:
             raise ChannelError(f"{message.message} was posted twice")
@@ -166,7 +169,7 @@ class PeerLine:
                 self.lose(self.gone)
 
     def move(self) -> bool:
-        """Move bytes both ways; return whether any did."""
+        """Move bytes in both directions, and return whether any moved."""
         if self._armed and self.rings is not None:
             self.rings.awake()
             self._armed = False
@@ -174,7 +177,7 @@ class PeerLine:
         return self._pull() or moved
 
     def arm(self) -> bool:
-        """Ask to be woken by the peer when there is something to do; False if there is already."""
+        """Request to be woken by the peer when work arrives. Returns False if some is present."""
         if self.rings is None or self.gone is not None:
             return True
         self._armed = True
@@ -182,13 +185,13 @@ class PeerLine:
         return not ready
 
     def lose(self, reason: str) -> None:
-        """Expect no more to come or go: what has come already is still received, all else fails."""
+        """Mark the peer as lost: bytes that have arrived are still received, all other messages fail."""
         self.gone = reason
         self._pull()
         self._fail(reason)
 
     def close(self, reason: str) -> None:
-        """Say farewell; all that is under way fails."""
+        """Announce the end to the peer, and fail all messages in progress."""
         if self.rings is not None:
             self.rings.close()
         self._fail(reason)
@@ -237,7 +240,7 @@ class PeerLine:
         return moved
 
     def _arriving(self, sequence: int, size: int) -> Arrival:
-        """A message that comes next: into the buffer of its receive, or into memory of its own."""
+        """Return the next message, read into the buffer of its receive, or into separate memory."""
         message = self._awaited.get(sequence)
         if message is not None and message.size == size:
             return Arrival(sequence, message.host, message.address)

@@ -1,4 +1,4 @@
-"""Which transport carries the messages of which pair of blocks, and the one channel that a block sees."""
+"""The transport of each pair of blocks, and the single channel that a block uses."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from taskflow.runtime.machine.channel.stop import Stop
 from taskflow.runtime.machine.channel.ucx import UCXChannel, ucx_problem
 
 PREFERENCE = ("local", "peer", "ucx", "actor")
-"""Fastest first; `auto` takes the first that both blocks of a pair offer."""
+"""Fastest first; `auto` selects the first that both blocks of a pair offer and that connects them."""
 
 REACH: Mapping[str, Callable[[Address], str]] = {
     "local": lambda address: address.process,
     "peer": lambda address: address.offers["peer"].host,
 }
-"""Two blocks must share this to use a transport that does not reach everywhere."""
+"""What two blocks must share to use a transport with limited reach."""
 
 SLOW = ("ucx",)
-"""These take 0.4 s of a processor to load: `auto` offers them only where blocks would need them."""
+"""Transports that take 0.4 s of CPU time to load. `auto` offers them only if blocks need them."""
 
 
 def check_request(requested: str) -> None:
@@ -40,17 +40,17 @@ def check_request(requested: str) -> None:
 
 
 def channel_problem(name: str) -> str | None:
-    """Why this process cannot use a transport; None if it can. (`actor` needs an actor, too.)"""
+    """Return why this process cannot use a transport, or None if it can. (`actor` also needs an actor.)"""
     if name == "peer":
         return peer_problem()
     return ucx_problem() if name == "ucx" else None
 
 
 def choose(requested: str, mine: Address, theirs: Address) -> str:
-    """The transport between two blocks; the same whichever of them asks.
+    """Return the transport between two blocks. Symmetric in them.
 
-    "auto": `local` within a process; `peer` on one host; else `ucx` if both have it; else `actor`. A forced transport
-    that cannot connect the two is `BadInput`.
+    "auto": `local` within a process, `peer` on one host, else `ucx` if both have it, else `actor`. Raises BadInput if a
+    requested transport cannot connect the two.
     """
     check_request(requested)
     for name in _usable(mine, theirs):
@@ -70,22 +70,22 @@ def _refused(requested: str, problem: str, remedy: str) -> BadArgument:
 
 
 def within_reach(mine: Address, theirs: Address) -> bool:
-    """Whether two blocks share a process or a host, and can use that: no transport between hosts would be chosen."""
+    """Return whether two blocks can use a transport within their process or host."""
     return any(name in REACH for name in _usable(mine, theirs))
 
 
 def _usable(mine: Address, theirs: Address) -> list[str]:
-    """The transports that both offer and that reach from one to the other, fastest first."""
+    """Return the transports that both offer and that connect them, fastest first."""
     offered = [name for name in PREFERENCE if name in mine.offers and name in theirs.offers]
     return [name for name in offered if name not in REACH or REACH[name](mine) == REACH[name](theirs)]
 
 
 class Router(Channel):
-    """All transports of one block behind one channel: every message goes over what `choose` says for its pair.
+    """All transports of one block as one channel: each message takes the transport that `choose` returns for its pair.
 
-    Opens what `requested` may need (with "auto": all that this process can offer, what is slow to load only after
-    `widen`); `connect` closes what no pair uses. `home` is the Dask actor's, or None outside Dask. Who knows that all
-    blocks share a process asks for "local".
+    Opens the transports that `requested` may need ("auto": all that this process can offer, slow ones only after
+    `widen`). `connect` closes unused ones. `home` is the home of the Dask actor, or None outside Dask. A caller with
+    all blocks in one process requests "local".
     """
 
     name = "auto"
@@ -101,7 +101,7 @@ class Router(Channel):
             self._open(name)
 
     def widen(self) -> None:
-        """With "auto", offer what is slow to load, too: some blocks are not within reach of those they need."""
+        """With "auto", also offer transports that are slow to load: some blocks cannot reach others within a host."""
         if self._requested == "auto":
             for name in SLOW:
                 if name not in self._channels:
@@ -148,7 +148,7 @@ class Router(Channel):
         return self._known(peer).receive(peer, sequence, buffer)
 
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
-        """Take a message for the actor, see `ActorChannel.deliver`."""
+        """Accept a message for the actor, see `ActorChannel.deliver`."""
         channel = self._channels.get("actor")
         if not isinstance(channel, ActorChannel):
             raise ChannelError(f"block {self.block} takes no actor messages")

@@ -1,4 +1,4 @@
-"""The sleep of a block's step thread, and how anybody wakes it or tells it to give up."""
+"""Sleep, wake-up and abort of a block's step thread."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ from typing import Protocol
 from taskflow.common.errors import Aborted
 
 SLICE = 0.04
-"""Longest sleep in seconds between two looks at the clock, the peers and the stop; a ring ends it at once."""
+"""Longest sleep in seconds between two checks of the clock, the peers and the stop. A ring ends it immediately."""
 
 SPIN = 50e-6
-"""Seconds for which a step thread at most looks again and again before it sleeps: about what falling asleep and being
-woken costs. It yields its core between two looks, and gives up sooner when its last sleeps were long: what it waits for
-may need this very core."""
+"""Longest time in seconds for which a step thread polls before it sleeps: about the cost of a sleep and a wake-up. It
+yields its core between polls, and polls for less time if its last sleeps were long, because the work it waits for
+may need this core.
+"""
 
 SHORT = 10 * SPIN
-"""Seconds of a sleep that is not long. To be woken takes a virtual machine up to 0.2 ms of them."""
+"""Longest sleep in seconds that counts as short. On a virtual machine up to 0.2 ms of it are the wake-up."""
 
 
 class Engine(Protocol):
-    """A transport that moves bytes only while somebody lets it; the step thread does so whenever it waits."""
+    """A transport that moves bytes only when driven. The step thread drives it in every wait."""
 
     @property
     def descriptor(self) -> int | None:
-        """File descriptor to sleep on, or None if whoever brings work rings the bell."""
+        """File descriptor to sleep on, or None if the thread that adds work rings the bell."""
 
     def progress(self) -> bool:
-        """Move what can be moved now, without blocking; True if anything moved."""
+        """Move everything that can move without blocking. Return True if anything moved."""
 
     def arm(self) -> bool:
-        """Promise to make `descriptor` readable at the next event; False if there is work already (do not sleep)."""
+        """Make `descriptor` readable at the next event. Return False if work is present (do not sleep)."""
 
 
 class Bell:
-    """The bell beside which the step thread of a block sleeps. No ring is lost: an early one ends the next sleep.
+    """The bell that wakes the step thread of a block. No ring is lost: an early one ends the next sleep.
 
-    All channels of a block share one bell, because a wait on one transport must keep every other one moving: a large
-    message is sent only while both sides make progress. `spin` is for how long at most it looks before it sleeps.
+    All channels of a block share one bell, because a wait on one transport must keep the others moving: a large message
+    is sent only while both sides make progress. `spin` is the longest time in seconds to poll before a sleep.
     """
 
     def __init__(self, spin: float = SPIN) -> None:
@@ -61,18 +62,18 @@ class Bell:
         self._poll.register(self._inlet, select.POLLIN)
 
     def ring(self) -> None:
-        """End the sleep of the step thread, now or next. Any thread."""
+        """End the current or next sleep of the step thread. Thread-safe."""
         self._rung = True
-        if self._asleep:  # set before `sleep` looks at `_rung` for the last time: one of the two sees the other
-            with contextlib.suppress(BlockingIOError):  # the pipe is full of rings: heard soon enough
+        if self._asleep:  # set before `sleep` last checks `_rung`, so no ring is missed
+            with contextlib.suppress(BlockingIOError):  # the pipe is full of rings
                 os.write(self._outlet, b"\0")
 
     def sleep(self, seconds: float) -> None:
-        """Let every engine move; if none could, sleep until a ring, an engine's event or the given time."""
+        """Drive every engine. If none made progress, sleep until a ring, an event of an engine, or the given time."""
         if self._stir():
             return
         if not all(engine.arm() for engine in self._engines):
-            os.sched_yield()  # the work waits for the peer, say for room in its queue: leave it the core
+            os.sched_yield()  # the work waits for the peer, such as room in its queue: yield the core
             return
         asleep = time.perf_counter()
         self._asleep = True
@@ -84,7 +85,9 @@ class Bell:
         self._patience = self._spin if time.perf_counter() - asleep < SHORT else self._patience / 2
 
     def _stir(self) -> bool:
-        """Let every engine move, again and again for a moment if none could; True if one did, or if somebody rang."""
+        """Drive every engine, repeatedly for a short time if none makes progress. Return True if one did, or if the
+        bell rang.
+        """
         until = time.perf_counter() + self._patience
         while True:
             busy = self._rung
@@ -96,13 +99,13 @@ class Bell:
             os.sched_yield()
 
     def attach(self, engine: Engine) -> None:
-        """From now on the step thread drives this engine in every wait."""
+        """Drive this engine in every wait of the step thread."""
         if engine.descriptor is not None:
             self._poll.register(engine.descriptor, select.POLLIN)
         self._engines += (engine,)
 
     def detach(self, engine: Engine) -> None:
-        """Forget the engine; without effect if it is not attached."""
+        """Remove the engine. No effect if it is not attached."""
         if engine not in self._engines:
             return
         self._engines = tuple(other for other in self._engines if other is not engine)
@@ -111,8 +114,8 @@ class Bell:
 
 
 class Stop:
-    """Ends every wait of one block: after `set(reason)` each of them, running or to come, raises `Aborted(reason)`.
-    `reason` is None as long as the block was not told to stop.
+    """Ends every wait of one block: after `set(reason)` present and later waits raise `Aborted(reason)`. `reason` is
+    None until the block is stopped.
     """
 
     def __init__(self, spin: float = SPIN) -> None:
@@ -122,7 +125,7 @@ class Stop:
         self._lock = threading.Lock()
 
     def set(self, reason: str) -> None:
-        """Stop the block. Any thread; the first reason stands."""
+        """Stop the block. Thread-safe. The first reason is kept."""
         with self._lock:
             if self.reason is None:
                 self.reason = reason
@@ -131,8 +134,8 @@ class Stop:
         self.bell.ring()
 
     def also(self, end: Callable[[], None]) -> None:
-        """Have this called by the thread that stops the block: waits on a device have to be ended while the block's own
-        thread is in a call of the driver, which takes no more work before some is done.
+        """Register a function for the thread that stops the block. It ends waits on a device while the step thread is
+        blocked in a driver call, which accepts no more work until some is done.
         """
         with self._lock:
             self._ends.append(end)
@@ -140,6 +143,6 @@ class Stop:
                 end()
 
     def check(self) -> None:
-        """Raises Aborted if the block was told to stop."""
+        """Raises Aborted if the block was stopped."""
         if self.reason is not None:
             raise Aborted(self.reason)

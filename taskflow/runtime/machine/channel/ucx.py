@@ -1,8 +1,8 @@
 """Messages between processes and hosts over UCX: a private worker per block, driven by the block's step thread.
 
-Nothing is shared with Dask, and no progress thread adds its wake-ups: a message moves while its block waits. The core
-modules of ucxx are loaded on first use. They are private to it but are what RAPIDS itself builds on; the package's
-extras pin their version.
+The worker is not shared with Dask, and no progress thread causes wake-ups: a message moves while its block waits. The
+core modules of ucxx are loaded on first use. They are private to ucxx but are what RAPIDS itself builds on; the extras
+of this package pin their version.
 """
 
 from __future__ import annotations
@@ -24,28 +24,31 @@ from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Chan
 from taskflow.runtime.machine.channel.stop import Stop
 
 OPTIONS = {"MM_ERROR_HANDLING": "on", "KEEPALIVE_INTERVAL": "1s"}
-"""UCX options of our contexts; UCX_... variables of the user win. With error handling UCX gives up shared memory for
-TCP, eight times slower, unless MM_ERROR_HANDLING is on; the keepalive shows the death of a peer in shared memory."""
+"""UCX options of our contexts. UCX_... variables of the user take precedence. With error handling UCX replaces shared
+memory by TCP, eight times slower, unless MM_ERROR_HANDLING is on. The keepalive detects the death of a peer in
+shared memory.
+"""
 
 ALONE = {"TLS": "all", "NET_DEVICES": ""}
-"""UCX options, whatever the user's variables say, on one host: memory and no network device. Over TCP, UCX listens on
-every interface, and whoever connects there may write into the memory of the process: it knows no password."""
+"""UCX options on one host, which override the user's variables: memory and no network device. Over TCP, UCX listens on
+every interface without a password, and any process that connects may write into the memory of this one.
+"""
 
 REMOTE = ("tcp/", "rc_", "dc_", "ud_")
-"""How the names of transports between hosts begin: TCP; InfiniBand and RoCE, reliable or datagrams."""
+"""Prefixes of the names of transports between hosts: TCP; InfiniBand and RoCE, reliable or datagrams."""
 
 CLOSING = (100_000_000, 10)
-"""How long one request or endpoint may take to close: (ns, attempts)."""
+"""Longest time to close one request or endpoint: (ns, attempts)."""
 
 FAREWELL, FAREWELL_SECONDS = (1 << 36) - 1, 1.0
-"""Sequence number of the byte that a closing block sends, because over shared memory UCX does not tell; and the time
-that it may take to leave."""
+"""Sequence number of the byte that a closing block sends, because UCX does not report a close over shared memory; and
+the longest time in seconds for it to leave."""
 
 
 @functools.cache
 def load() -> tuple[ModuleType, Any]:
-    """The core of ucxx, and its wrapper of buffers."""
-    os.environ.setdefault("UCX_WARN_UNUSED_ENV_VARS", "n")  # ucxx sets variables that a UCX without CUDA does not know
+    """Return the core of ucxx, and its buffer wrapper."""
+    os.environ.setdefault("UCX_WARN_UNUSED_ENV_VARS", "n")  # ucxx sets variables unknown to UCX without CUDA
     import ucxx._lib.libucxx as core
     from ucxx._lib.arr import Array
 
@@ -54,7 +57,7 @@ def load() -> tuple[ModuleType, Any]:
 
 @functools.cache
 def ucx_problem() -> str | None:
-    """Why UCX cannot be used in this process; None if it can."""
+    """Return why UCX cannot be used in this process, or None if it can."""
     try:
         load()
     except Exception as error:  # a missing package, a missing or mismatched shared library
@@ -63,15 +66,17 @@ def ucx_problem() -> str | None:
 
 
 def ways_between_hosts() -> tuple[str, ...]:
-    """The ways of UCX here to reach other hosts, as transport/device, such as tcp/eth0 or rc_mlx5/mlx5_0:1."""
+    """Return the transports of UCX here that reach other hosts, as transport/device, such as tcp/eth0 or
+    rc_mlx5/mlx5_0:1.
+    """
     core, _ = load()
     ways = re.findall(r"-- (\S+/\S+)", core.UCXContext({}, feature_flags=(core.Feature.TAG,)).info)
     return tuple(way for way in ways if way.startswith(REMOTE))
 
 
 def open_worker(*, alone: bool) -> tuple[Any, Any]:
-    """A context and its worker, which is to be deleted first, with events to sleep on. If `alone`, nothing but
-    processes of this host and user can reach it.
+    """Return a context and its worker, with events to sleep on. Delete the worker first. If `alone`, only processes of
+    this host and user can reach it.
     """
     core, _ = load()
     options = {key: value for key, value in OPTIONS.items() if f"UCX_{key}" not in os.environ}
@@ -83,8 +88,9 @@ def open_worker(*, alone: bool) -> tuple[Any, Any]:
 
 
 def guarded(operation: Callable[..., Any], *arguments: Any) -> tuple[Any, str | None]:
-    """The result, or what went wrong, in words. The errors of ucxx cannot be pickled, nor (once Dask is loaded) an
-    exception whose context they are, and ours must reach the client."""
+    """Return the result, or the error as text. Errors of ucxx cannot be pickled, nor, with Dask loaded, an exception
+    whose context they are, but our errors must reach the client.
+    """
     try:
         return operation(*arguments), None
     except Exception as error:
@@ -92,25 +98,26 @@ def guarded(operation: Callable[..., Any], *arguments: Any) -> tuple[Any, str | 
 
 
 def secret(run: str) -> int:
-    """64 bits that only those know who know the name of the run, which holds a secret."""
+    """Return 64 bits derived from the name of the run, which contains a secret."""
     return int.from_bytes(hashlib.blake2b(run.encode(), digest_size=8).digest(), "little")
 
 
 def tag(run_secret: int, source: int, sequence: int) -> int:
-    """The 64 bits by which UCX matches a message: source (28) | sequence (36), with a secret of the run over them. A
-    worker takes messages from whoever reaches it; those that nobody awaits stay where they are."""
+    """Return the 64 bits by which UCX matches a message: source (28) | sequence (36), XOR the secret of the run. A
+    worker accepts messages from any sender that reaches it; unmatched messages remain unread.
+    """
     return run_secret ^ ((source & 0xFFFFFFF) << 36 | (sequence & 0xFFFFFFFFF))
 
 
 class UCXRequest(NamedTuple):
-    """A UCX request, and the buffer that UCX reads or writes without keeping it alive."""
+    """A UCX request, and the buffer that UCX accesses without keeping it alive."""
 
     ucx: Any
     array: Any
 
 
 class Peer(NamedTuple):
-    """An endpoint, and the receive that waits for the peer's farewell."""
+    """An endpoint, and the receive of the peer's farewell."""
 
     block: int
     endpoint: Any
@@ -118,7 +125,7 @@ class Peer(NamedTuple):
 
     @property
     def gone(self) -> str | None:
-        """Why nothing more will come from the peer, or None."""
+        """Why no more messages will come from the peer, or None."""
         if not self.endpoint.alive:
             return f"block {self.block} died or its connection broke"
         return f"block {self.block} closed its channel" if self.farewell.ucx.completed else None
@@ -127,8 +134,8 @@ class Peer(NamedTuple):
 class UCXMessage(Pending):
     """A request on an endpoint, so that it fails when the peer dies.
 
-    `held` keeps it, and with it the buffer, until it is settled or the channel closed: UCX may still write there after
-    a wait was given up.
+    `held` keeps it and its buffer until it is settled or the channel is closed, because UCX may still write there after
+    a wait was abandoned.
     """
 
     def __init__(self, stop: Stop, message: Envelope, peer: Peer, request: UCXRequest, held: set[Pending]) -> None:
@@ -154,9 +161,9 @@ class UCXMessage(Pending):
 class UCXChannel(Channel):
     """A block's UCX worker and its endpoints to the peers.
 
-    UCX does not tell how long a message was: fewer bytes than awaited go unnoticed, more are a `ChannelError`. With a
-    GPU, create the CUDA context before this object. A lock keeps `close` and the step thread apart. `alone`: all blocks
-    are on this host, where UCX shall listen to no network.
+    UCX does not report the length of a message: too few bytes go unnoticed, too many raise ChannelError. With a GPU,
+    create the CUDA context before this object. A lock keeps `close` and the step thread apart. If `alone`, all blocks
+    are on this host, and UCX listens to no network.
     """
 
     name = "ucx"
@@ -216,7 +223,7 @@ class UCXChannel(Channel):
         with self._lock:
             if self._closed or not self._drive(self._worker.progress_once):
                 return False
-            self._drive(self._worker.progress)  # all the rest at once
+            self._drive(self._worker.progress)  # everything else
             return True
 
     def arm(self) -> bool:
@@ -245,7 +252,7 @@ class UCXChannel(Channel):
         self.stop.bell.ring()
 
     def _say_farewell(self) -> None:
-        """Tell the peers that are still there; what was sent before leaves too."""
+        """Notify the peers that still exist, and let earlier messages leave."""
         present = [peer.endpoint for peer in self._peers.values() if peer.gone is None]
         byte = np.zeros(1, np.uint8)
         leaving = [self._post(endpoint.tag_send, self.block, FAREWELL, byte) for endpoint in present]

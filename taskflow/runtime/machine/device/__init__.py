@@ -1,4 +1,4 @@
-"""Processors and memory: devices, and the lanes on which they work."""
+"""Processors and memory: devices and their lanes."""
 
 from taskflow.runtime.machine.device.device import (
     Array,

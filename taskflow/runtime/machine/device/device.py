@@ -1,4 +1,4 @@
-"""Devices: the processors and the memory that a block lives on."""
+"""Devices: the processors and the memory of a block."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ Kind = Literal["cpu", "gpu"]
 PAGE = 4096  # bytes
 LINE = 64
 LARGE = 1 << 20
-SPARE = 1 << 30  # bytes of a GPU that copies leave free
+SPARE = 1 << 30  # bytes of a GPU that copies must leave free
 
 
 class Allocator(Protocol):
-    """A maker of arrays."""
+    """Allocates arrays."""
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
-        """A C-ordered array of zeros."""
+        """Return a C-ordered array of zeros."""
 
 
 class Device(ABC):
-    """Processors with one memory. `xp` is their array library (NumPy or CuPy), `threads` the cores a kernel may use.
-    Private fields that have a tile are stored by it where it is `tiled`.
+    """Processors with one memory. `xp` is their array library (NumPy or CuPy), `threads` the number of cores for a
+    kernel. If `tiled`, private fields are stored by tiles if they have some.
     """
 
     kind: ClassVar[Kind]
@@ -46,23 +46,23 @@ class Device(ABC):
     name: str
     threads: int
     alarm: Alarm
-    tiled: bool = False  # threads of a GPU are in all rows of a tile at once: there it costs and brings nothing
+    tiled: bool = False  # useless on a GPU, whose threads work on all rows of a tile at once
 
     @abstractmethod
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
-        """A C-ordered array of zeros."""
+        """Return a C-ordered array of zeros."""
 
     def arena(self, nbytes: int) -> Allocator:
-        """An allocator of arrays that belong together, of so many bytes in all (see `Arena.room`)."""
+        """Return an allocator of arrays that belong together, `nbytes` in total (see `Arena.room`)."""
         return self
 
     @abstractmethod
     def activate(self) -> None:
-        """From now on this thread works on this device."""
+        """Make this device current for this thread."""
 
     def upload(self, values: np.ndarray) -> Array:
-        """A copy of these values on the device, there for all lanes. Other threads may record CUDA graphs meanwhile, as
-        they may not while one waits for the whole GPU.
+        """Return a copy of the values on the device, visible to all lanes. Does not wait for the whole GPU, which would
+        break CUDA graphs that other threads record.
         """
         array = self.allocate(values.shape, values.dtype)
         array[...] = self.xp.asarray(values)
@@ -70,12 +70,12 @@ class Device(ABC):
 
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
-        """The array's values in host memory: the array itself where it is there already."""
+        """Return the values in host memory: the array itself if it is there."""
 
     @abstractmethod
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
-        """Copy what the array holds, as this thread has enqueued it; the result gives the copy in host memory, once,
-        from any thread, while the device goes on.
+        """Copy the values of the array after this thread's enqueued work. The result returns the copy in host memory
+        once, from any thread, while the device continues.
         """
 
     @abstractmethod
@@ -84,7 +84,7 @@ class Device(ABC):
 
     @abstractmethod
     def pointer(self, array: Array) -> int:
-        """The address of the array's first element."""
+        """Return the address of the array's first element."""
 
 
 class Cpu(Device):
@@ -97,10 +97,10 @@ class Cpu(Device):
         self._allocated, self.alarm, self.tiled = 0, Alarm(np.zeros(1, np.uint32)), True
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
-        """A C-ordered array of zeros.
+        """Return a C-ordered array of zeros.
 
-        Arrays begin at different places in their page: where a store and a load that follows have the same place in
-        theirs, a core takes one for the other and waits.
+        Arrays begin at different offsets in their pages: if a store and a later load have the same offset, a core
+        assumes that they overlap and waits.
         """
         count, size = int(np.prod(shape, dtype=np.int64)), np.dtype(dtype).itemsize
         memory = np.zeros(count * size + 2 * PAGE, np.uint8)
@@ -116,17 +116,17 @@ class Cpu(Device):
         return lambda: copy
 
     def activate(self) -> None:
-        """Do nothing: every thread can work on all cores."""
+        """Do nothing: every thread can use all cores."""
 
     def synchronize(self) -> None:
-        """Do nothing: everything is done when it is called."""
+        """Do nothing: calls return when their work is done."""
 
     def pointer(self, array: Array) -> int:
         return int(array.ctypes.data)
 
 
 class Gpu(Device):
-    """One of the GPUs that this process sees, through CuPy: number `ordinal` among them."""
+    """A GPU visible to this process, number `ordinal`, through CuPy."""
 
     kind = "gpu"
     threads = 1
@@ -154,7 +154,7 @@ class Gpu(Device):
         return array
 
     def to_host(self, array: Array) -> np.ndarray:
-        """A copy of the array's values in host memory."""
+        """Return a copy of the values in host memory."""
         compact = self.xp.ascontiguousarray(array)
         if compact.nbytes < LARGE:
             return np.asarray(compact.get())
@@ -162,13 +162,13 @@ class Gpu(Device):
         return self._copier.fetch(compact)
 
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
-        """The copy stays on the GPU until it is asked for, where there is room for it. Allocates nothing later."""
-        copier = self._copier  # made now: to pin memory later could wait for a GPU that waits for this process
+        """Keep the copy on the GPU until it is requested, if it has room. Allocates nothing later."""
+        copier = self._copier  # made now: pinning memory later could deadlock with a GPU that waits for this process
         if array.nbytes + SPARE <= self._free:
-            with suppress(MemoryError):  # what is free may be in pieces
+            with suppress(MemoryError):  # free memory may be fragmented
                 copies = [array.copy()]
                 self.xp.cuda.get_current_stream().synchronize()
-                return lambda: copier.fetch(copies.pop())  # its memory is free again as soon as that is done
+                return lambda: copier.fetch(copies.pop())  # frees the copy afterwards
         values = self.to_host(array)
         return lambda: values
 
@@ -190,24 +190,26 @@ class Gpu(Device):
 
 
 def cpu(threads: int = 1) -> Device:
-    """Cores of this host."""
+    """Return `threads` cores of this host."""
     return Cpu(threads)
 
 
 def gpu(ordinal: int = 0) -> Device:
-    """A GPU that this process sees, the first by default. Raises BadInput, with the reason, where it is not usable."""
+    """Return a GPU visible to this process, by default the first. Raises BadInput, with the reason, if it is not
+    usable.
+    """
     if problem := gpu_problem():
         raise BadArgument("device", "'gpu'", f": {problem}", "use {parameter} = 'cpu'")
     return Gpu(ordinal)
 
 
 def open_device(kind: Kind, threads: int = 1, ordinal: int = 0) -> Device:
-    """The device of a block: the GPU of this number in its process, or so many cores."""
+    """Return the device of a block: the GPU `ordinal` of its process, or `threads` cores."""
     return gpu(ordinal) if kind == "gpu" else cpu(threads)
 
 
 def gpu_problem() -> str | None:
-    """Why this process cannot use a GPU, or None if it can. Imports nothing and creates no context."""
+    """Return why this process cannot use a GPU, or None if it can. Imports nothing and creates no context."""
     if os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1", "none", "NoDevFiles"):
         return f"no GPU is visible: CUDA_VISIBLE_DEVICES={os.environ['CUDA_VISIBLE_DEVICES']!r}"
     try:
@@ -226,7 +228,7 @@ def gpu_problem() -> str | None:
 
 @cache
 def processor_name() -> str:
-    """The name that the processor of this host has."""
+    """Return the name of the processor of this host."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

@@ -1,5 +1,5 @@
-"""The CUDA driver, called directly where a microsecond counts: launches whose arguments are prepared once; and the
-errors after which a process has lost its GPU.
+"""Direct calls of the CUDA driver where microseconds count: launches with prepared arguments, and the errors after
+which a process has lost its GPU.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from taskflow.common.errors import Lost, RunFailed
 
 Shape = tuple[int, int, int]
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
-# After these a process cannot use its GPU any more, while another process, or another GPU, can go on. CUDA driver API,
-# cuda.h, enum CUresult; the runtime's numbers are the same: unavailable, no device, ECC, NVLink, illegal address,
+# After these a process can no longer use its GPU, while other processes and other GPUs continue. CUDA driver API,
+# cuda.h, enum CUresult (equal to the runtime's numbers): unavailable, no device, ECC, NVLink, illegal address,
 # launch timeout, hardware stack, illegal instruction, misaligned address, invalid address space, invalid program
 # counter, launch failed, contained, unknown.
 FATAL = frozenset({46, 100, 214, 220, 700, 702, 714, 715, 716, 717, 718, 719, 721, 999})
@@ -28,31 +28,31 @@ FATAL = frozenset({46, 100, 214, 220, 700, 702, 714, 715, 716, 717, 718, 719, 72
 
 @cache
 def library() -> ctypes.CDLL:
-    """The driver. Raises OSError where there is none."""
+    """Return the driver. Raises OSError if it is not installed."""
     return ctypes.CDLL("libcuda.so.1")
 
 
 @cache
 def at_once() -> ctypes.PyDLL:
-    """The driver, for calls that take no time: the thread keeps the interpreter, and need not wait for it again."""
+    """Return the driver for short calls, during which the thread keeps the interpreter lock."""
     return ctypes.PyDLL("libcuda.so.1")
 
 
 def launch(
     function: Any, grid: Shape, block: Shape, values: Sequence[Any], stream: Any, keep: object, shared: int = 0
 ) -> Callable[[], None]:
-    """A launch of a CuPy function on a stream (None: the one that is current at each call).
+    """Return a launch of a CuPy function on a stream (None: the current stream of each call).
 
-    `values` are numpy scalars and structured arrays without dimensions, as the kernel takes them; what they hold when
-    the launch is called counts. `keep` is kept alive as long as the launch. Thread blocks get `shared` bytes of memory
-    beside those that the text declares. Raises RunFailed where the driver refuses.
+    `values` are numpy scalars and structured arrays without dimensions, one per kernel parameter, read at each call.
+    `keep` is kept alive with the launch. Thread blocks get `shared` bytes of memory in addition to declared ones.
+    Raises RunFailed if the driver fails.
     """
     held = [np.ascontiguousarray(value) for value in values]
     arguments = (ctypes.c_void_p * len(held))(*(value.ctypes.data for value in held))
     sizes = [ctypes.c_uint(n) for n in (*grid, *block, shared)]
     cu_launch, pointer = library().cuLaunchKernel, ctypes.c_void_p(function.ptr)
-    if load := getattr(library(), "cuFuncLoad", None):  # since CUDA 12.4; later, loading might wait for a kernel that
-        demand("load a kernel", load(pointer))  # waits for us
+    if load := getattr(library(), "cuFuncLoad", None):  # since CUDA 12.4. Loading at launch could deadlock with a
+        demand("load a kernel", load(pointer))  # kernel that waits for this thread
     fixed = ctypes.c_void_p(stream.ptr) if stream is not None else None
 
     def call(_: object = (held, keep)) -> None:
@@ -70,8 +70,8 @@ def _current() -> int:
 
 
 def reached(event: Any) -> bool:
-    """Whether everything is done that was enqueued before a CuPy event. Raises as `demand` does, unlike CuPy, which
-    cannot distinguish an event that is pending from one that will never complete because the GPU was lost.
+    """Return whether everything enqueued before a CuPy event is done. Raises as `demand` does, unlike CuPy, which
+    cannot distinguish a pending event from one that will never complete because the GPU was lost.
     """
     error = at_once().cuEventQuery(ctypes.c_void_p(event.ptr))
     if error == NOT_READY:
@@ -81,7 +81,9 @@ def reached(event: Any) -> bool:
 
 
 def demand(what: str, error: int) -> None:
-    """Raises RunFailed, or Lost where the GPU is, with what was to be done and the driver's name of an error."""
+    """Raises RunFailed, or Lost if the GPU is lost, with the failed action and the driver's name of the error. No
+    effect if `error` is 0.
+    """
     if error:
         text = ctypes.c_char_p()
         library().cuGetErrorName(error, ctypes.byref(text))
@@ -90,7 +92,7 @@ def demand(what: str, error: int) -> None:
 
 
 def gpu_lost(error: BaseException) -> bool:
-    """Whether an error that came out of CuPy says that the process has lost its GPU."""
+    """Return whether an error of CuPy means that the process has lost its GPU."""
     cupy = sys.modules.get("cupy")
     if cupy is None:
         return False
@@ -99,9 +101,9 @@ def gpu_lost(error: BaseException) -> bool:
 
 
 def hush() -> None:
-    """Silence errors of objects that cannot give memory back to a GPU that is lost.
+    """Silence errors of objects that cannot return memory to a lost GPU.
 
-    Cython reports them by both hooks. Those that come when the interpreter ends come after these.
+    Cython reports them through both hooks. At exit, after the hooks, stderr is redirected to /dev/null.
     """
     usual, other = sys.unraisablehook, sys.excepthook
 

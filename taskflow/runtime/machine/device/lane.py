@@ -1,6 +1,6 @@
 """Lanes: orders of execution on a device. A lane of a GPU is a stream; the host's lane is the program itself.
 
-What is enqueued on a stream can be captured in a CUDA graph: launches recorded once and replayed as one.
+Work enqueued on a stream can be captured in a CUDA graph: launches recorded once and replayed as one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ THREAD_LOCAL = 1  # CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: other threads may alloc
 NODE_PRIORITY = 8  # CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
 
 Call = Callable[[], None]
-"""Work on a lane: to call it enqueues the work, or, on the host, does it."""
+"""Work on a lane: a call enqueues it, or, on the host, does it."""
 
 
 class Event(Protocol):
@@ -35,8 +35,8 @@ class Event(Protocol):
 
 
 class Lane:
-    """An order of execution: what is enqueued on a lane is done in that order. This one is the host's, on which all is
-    done when it is called; on one that is `asynchronous` perhaps not before the call has returned.
+    """An order of execution: work is done in the order in which it is enqueued. This one is the host's, where calls do
+    their work before they return. On an `asynchronous` lane they may not.
     """
 
     asynchronous = False
@@ -46,30 +46,30 @@ class Lane:
         self._alarm = alarm
 
     def activate(self) -> None:
-        """From now on array operations of this thread go to this lane."""
+        """Direct array operations of this thread to this lane."""
 
     def active(self) -> AbstractContextManager[Any]:
-        """A context in which array operations of this thread go to this lane."""
+        """Return a context in which array operations of this thread go to this lane."""
         return nullcontext()
 
     def event(self) -> Event:
-        """A new event."""
+        """Return a new event."""
         return self
 
     def recorder(self, event: Event) -> Callable[[], None]:
-        """An operation that puts the event at the end of what is enqueued."""
+        """Return an operation that records the event after all enqueued work."""
         return event.synchronize
 
     def waiter(self, event: Event) -> Callable[[], None]:
-        """An operation that makes what is enqueued later wait for the event, on the device."""
+        """Return an operation that makes later work wait for the event, on the device."""
         return event.synchronize
 
     def synchronize(self) -> None:
         """Wait until everything enqueued is done."""
 
     def reached(self) -> Callable[[], bool]:
-        """Tells whether everything is done that has been enqueued by now. Raises Lost where it never will be, and
-        RunFailed where a kernel has raised the alarm.
+        """Return a function that is true once all presently enqueued work is done. It raises Lost if the GPU is lost,
+        and RunFailed if a kernel has raised the alarm.
         """
         return self._alarm.check
 
@@ -116,7 +116,7 @@ class StreamLane(Lane):
 
 
 def lanes(device: Device) -> tuple[Lane, Lane]:
-    """The lanes of a block: for computation, and for what other blocks wait for. A CPU has one."""
+    """Return the lanes of a block: for computation, and for urgent work that other blocks wait for. A CPU has one."""
     if device.kind == "cpu":
         host = Lane(device.alarm)
         return host, host
@@ -124,11 +124,12 @@ def lanes(device: Device) -> tuple[Lane, Lane]:
 
 
 def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], None]:
-    """One launch on `lane` that does what the calls enqueue there, and on lanes that follow it and are followed by it.
+    """Return one launch on `lane` of all work that the calls enqueue there, and on lanes forked from it and joined to
+    it.
 
-    Every launch keeps the priority of its lane: without that (CuPy's graphs have it not) what others wait for queues
-    behind a large kernel that began a moment earlier. The calls must not wait on the host, nor allocate. Raises
-    RunFailed where the driver cannot record them.
+    Launches keep the priority of their lane, unlike in CuPy's graphs: otherwise urgent work queues after a large kernel
+    that began a moment earlier. The calls must not wait on the host, nor allocate. Raises RunFailed if the driver
+    cannot record them.
     """
     driver, stream = library(), ctypes.c_void_p(lane.stream.ptr)
     for _ in range(ATTEMPTS):
@@ -150,9 +151,9 @@ def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], No
 def _recorded(
     stream: ctypes.c_void_p, calls: Sequence[Callable[[], None]]
 ) -> tuple[int, ctypes.c_void_p, Exception | None]:
-    """The driver's verdict on one recording, the graph, and the error of a call in it, if there was one. Another thread
-    that loads a kernel or waits for the whole GPU meanwhile spoils it, and calls may fail with an error of CuPy's then;
-    nothing has been done, and it may be tried again.
+    """Return the driver's result of one recording, the graph, and the error of a call in it or None. A recording is
+    invalidated, and calls may fail with an error of CuPy, if another thread loads a kernel or waits for the whole
+    GPU. Nothing has been executed then, and it may be repeated.
     """
     driver, graph = library(), ctypes.c_void_p()
     demand("begin recording a CUDA graph", driver.cuStreamBeginCapture_v2(stream, THREAD_LOCAL))
@@ -172,8 +173,8 @@ def _recorded(
 
 
 class _NothingCollected:
-    """Within, by several threads at a time perhaps, Python collects no cycles: one may hold memory of the device or a
-    plan of cuFFT, and to free these spoils what the same thread records.
+    """Context in which Python collects no cycles, for any number of threads. A cycle may hold device memory or a cuFFT
+    plan, and freeing these invalidates a recording of the same thread.
     """
 
     def __init__(self) -> None:
@@ -197,7 +198,7 @@ _nothing_collected = _NothingCollected()
 
 
 class _Launch:
-    """A graph that is ready; calling it launches it. Keeps alive what its kernels point to."""
+    """An instantiated graph; a call launches it. Keeps objects alive that its kernels point to."""
 
     def __init__(self, executable: ctypes.c_void_p, stream: ctypes.c_void_p, keep: object) -> None:
         self._executable, self._stream, self._keep, self._driver = executable, stream, keep, library()

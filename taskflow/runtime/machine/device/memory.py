@@ -1,6 +1,4 @@
-"""Memory of a GPU: one allocation that other processes can open, the way from there to the host's memory, and a word
-back.
-"""
+"""Memory of a GPU: allocations that other processes can open, copies to host memory, and an alarm word on the host."""
 
 from __future__ import annotations
 
@@ -14,15 +12,15 @@ import numpy as np
 from taskflow.common.errors import Lost, RunFailed
 from taskflow.runtime.machine.device.driver import gpu_lost
 
-ALIGN = 512  # bytes; arrays begin at multiples
-PIECE = 16 * 2**20  # bytes that are copied to the host at a time,
-WAYS = 4  # by as many threads
+ALIGN = 512  # bytes: alignment of arrays
+PIECE = 16 * 2**20  # bytes copied to the host at a time,
+WAYS = 4  # by each of these threads
 
 
 class Arena:
-    """`nbytes` of zeros, allocated at once by the driver itself: only then does a handle lead to its first byte.
+    """`nbytes` of zeros in one allocation, made by the driver itself so that its handle refers to the first byte.
 
-    Raises MemoryError where the GPU has not so much left.
+    Raises MemoryError if the GPU has too little memory.
     """
 
     def __init__(self, cupy: Any, nbytes: int) -> None:
@@ -40,11 +38,11 @@ class Arena:
 
     @staticmethod
     def room(shape: tuple[int, ...], dtype: np.dtype | str) -> int:
-        """Bytes that an array takes."""
+        """Return the bytes that an array occupies."""
         return -(-math.prod(shape) * np.dtype(dtype).itemsize // ALIGN) * ALIGN
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Any:
-        """A C-ordered array of zeros from what is left. Raises MemoryError where that is too little."""
+        """Return a C-ordered array of zeros from the remaining memory. Raises MemoryError if it is too small."""
         room = self.room(shape, dtype)
         if self._used + room > self.nbytes:
             raise MemoryError(f"{room} bytes from an arena with {self.nbytes - self._used} bytes left")
@@ -52,17 +50,17 @@ class Arena:
         return view(self._cupy, self.pointer + self._used - room, shape, dtype, self, self.device)
 
     def handle(self) -> bytes:
-        """The handle by which another process of this host opens the arena."""
+        """Return the handle by which another process of this host opens the arena."""
         return bytes(self._cupy.cuda.runtime.ipcGetMemHandle(self.pointer))
 
     def __del__(self) -> None:
         if getattr(self, "pointer", 0):
-            with suppress(Exception):  # the interpreter, and with it the driver, may be coming to its end
+            with suppress(Exception):  # interpreter and driver may be shutting down
                 self._free(self.pointer)
 
 
 class Alarm:
-    """A word of the host that kernels write where they have waited in vain."""
+    """A word of the host that a kernel writes if a wait of it has timed out."""
 
     def __init__(self, word: np.ndarray) -> None:
         self._word = word
@@ -70,11 +68,11 @@ class Alarm:
 
     @property
     def pointer(self) -> int:
-        """The address of the word, on the device, too."""
+        """Address of the word, on host and device."""
         return int(self._word.ctypes.data)
 
     def check(self) -> bool:
-        """True. Raises RunFailed where the word has been written since."""
+        """Return True. Raises RunFailed if the word has been written since the last check."""
         if number := int(self._word[0]):
             self._word[0] = 0
             raise RunFailed(f"a sweep did not end: its thread block {number} waited in vain for those before it")
@@ -82,18 +80,18 @@ class Alarm:
 
 
 def view(cupy: Any, pointer: int, shape: tuple[int, ...], dtype: np.dtype | str, owner: object, device: int) -> Any:
-    """The memory at an address as an array; keeps `owner` alive."""
+    """Return the memory at an address as an array that keeps `owner` alive."""
     nbytes = math.prod(shape) * np.dtype(dtype).itemsize
     memory = cupy.cuda.UnownedMemory(pointer, nbytes, owner, device)
     return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
 class HostCopier:
-    """Copies arrays of one GPU to host memory, in pieces, on streams of its own, for a few threads at a time: one core
-    fills new memory more slowly than the link brings the values.
+    """Copies arrays of one GPU to host memory, in pieces, on separate streams, for up to WAYS threads: one core fills
+    new memory more slowly than the link delivers values.
 
-    Pieces come through pinned memory, at the full speed of the link. To pin whole arrays takes longer than to copy
-    them, and a copy straight to memory that is not pinned may keep other threads from their GPU.
+    Pieces pass through pinned memory, at the full speed of the link. Pinning whole arrays takes longer than the copy,
+    and a direct copy to unpinned memory may block other threads from their GPU.
     """
 
     def __init__(self, cupy: Any, ordinal: int) -> None:
@@ -105,7 +103,7 @@ class HostCopier:
             self._ways.put((cupy.cuda.Stream(non_blocking=True), cupyx.empty_pinned((PIECE,), np.uint8)))
 
     def fetch(self, array: Any) -> np.ndarray:
-        """The values of a C-ordered array, whose writes must be done. Raises Lost if the GPU is lost."""
+        """Return the values of a C-ordered array whose writes are done. Raises Lost if the GPU is lost."""
         runtime, values = self._cupy.cuda.runtime, np.empty(array.shape, array.dtype)
         whole = values.reshape(-1).view(np.uint8)
         stream, piece = way = self._ways.get()

@@ -1,9 +1,9 @@
-"""The board of a block: where other blocks post, in its GPU's memory, what has arrived and what they have to fold; and
-the inboxes behind it, for cells that lie apart in memory, which travel packed.
+"""The board of a block, in its GPU's memory, where other blocks post flags of arrived messages and shares of
+reductions. Behind it are the inboxes for packed cells.
 
-Rows of a face across x hold a cell or a few. To store each of them in another GPU's memory by itself costs what a whole
-line costs: so they are packed on the way, and unpacked by the block that they are for. Whole rows go straight into the
-ghost cells.
+Rows of a face across x have only a few cells. Storing each row in another GPU's memory costs as much as a whole memory
+line, so the rows are packed by the sender and unpacked by the receiver. Long rows are written directly to the ghost
+cells.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from taskflow.common.errors import RunFailed
 from taskflow.runtime.regions import Copy, Partition
 from taskflow.runtime.tasks import MOST_REDUCTIONS, Message
 
-MESSAGES = 4096  # of a pair of blocks in a pass
-FOLDS = 512  # all-reduces in a pass
-NUMBERS = MOST_REDUCTIONS  # of an all-reduce
+MESSAGES = 4096  # per pair of blocks and pass
+FOLDS = 512  # all-reduces per pass
+NUMBERS = MOST_REDUCTIONS  # per all-reduce
 NUMBER, FLAG = 8, 4  # bytes of a share, of a flag or a count
 
 NARROW = 8  # cells: shorter rows are packed
-AT_ONCE = 64  # of the largest messages of one field that an inbox holds, if it may be that large
-SMALL = 16 << 20  # bytes that all inboxes of a block may have in any case,
-SHARE = 8  # and in how many parts of its fields' memory they are at most one: narrow blocks are all faces across x
+AT_ONCE = 64  # largest messages of one field that an inbox holds, if the limits below permit
+SMALL = 16 << 20  # bytes that all inboxes of a block may always use;
+SHARE = 8  # above, at most 1 / SHARE of its fields' memory: narrow blocks are all faces across x
 
 Rooms = dict[Message, dict[tuple[str, Copy], tuple[int, int]]]
-"""The begin and end of each packed copy of messages, in bytes behind the target's board."""
+"""The begin and end of each packed copy of messages, in bytes after the target's board."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """Addresses on a board that begins at `pointer`, for a program of so many blocks. All boards are alike.
+    """Addresses on a board at `pointer`, for a program on `blocks` blocks. All boards have the same layout.
 
-    Flags are posted by others; the counts beside them are the block's own. Raises RunFailed where a pass of a program
-    needs more places than there are.
+    Flags are posted by other blocks; the counts are the block's own. Raises RunFailed if a pass of a program needs more
+    places than exist.
     """
 
     blocks: int
@@ -46,30 +46,32 @@ class Board:
         return self._rows + FLAG * 6 * self.blocks * MESSAGES - self.pointer
 
     def share(self, fold: int, block: int) -> int:
-        """The place of the share of `block` in the first number of every second all-reduce; that of the others is
-        `blocks` places on, that of the next number 2 `blocks`. No two all-reduces have a place in common: a block may
-        be at the next one, of another pass perhaps, while others still read the shares of this one.
+        """Return the address of the share of `block` in the first number of an all-reduce, for one parity of its
+        passes. The other parity is `blocks` places further, the next number 2 `blocks`. Places never overlap: a
+        block may be one all-reduce ahead, even in the next pass, while others still read its shares.
         """
         return self.pointer + NUMBER * (2 * NUMBERS * _within(fold, FOLDS, "all-reduces") * self.blocks + block)
 
     def shared(self, fold: int, block: int) -> int:
-        """The flag of `block` that its share is there."""
+        """Return the address of the flag that the share of `block` has arrived."""
         return self._folds + FLAG * (fold * (self.blocks + 1) + block)
 
     def folded(self, fold: int) -> int:
-        """The count of an all-reduce."""
+        """Return the address of the count of an all-reduce."""
         return self.shared(fold, self.blocks)
 
     def arrived(self, source: int, message: int) -> int:
-        """The flag that a message from `source` is in the ghost cells."""
+        """Return the address of the flag that a message from `source` is in the ghost cells."""
         return self._place(0, source, message)
 
     def granted(self, target: int, message: int) -> int:
-        """The flag that a message may overwrite ghost cells of `target`."""
+        """Return the address of the flag that a message may overwrite ghost cells of `target`."""
         return self._place(1, target, message)
 
     def count(self, what: str, peer: int, message: int) -> int:
-        """How often this block has seen a message to be arrived or granted, or has sent or granted one itself."""
+        """Return the address of the number of times this block has seen a message arrived or granted, or has sent or
+        granted it.
+        """
         return self._place(2 + ("arrived", "granted", "sent", "grants").index(what), peer, message)
 
     @property
@@ -92,7 +94,7 @@ def _within(number: int, most: int, what: str) -> int:
 
 
 class Inboxes:
-    """The places of the inboxes of all blocks of a partition, in bytes behind each one's board; all know all."""
+    """Positions of the inboxes of all blocks of a partition, in bytes after each board. Identical on all blocks."""
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
@@ -100,9 +102,10 @@ class Inboxes:
         self._rooms: dict[int, dict[int, tuple[int, int]]] = {}
 
     def rooms(self, messages: Iterable[Message]) -> Rooms:
-        """Room for the messages of a trace, as long as there is some. Each copy begins where numbers of any size may.
+        """Return space for the packed copies of messages of a trace, while the inboxes have some. Copies begin at
+        multiples of 8 bytes.
 
-        Source and target come to the same result: a message without room has no packed copies.
+        Source and target get the same result. A message without space has no packed copies.
         """
         rooms, used = Rooms(), dict[tuple[int, int], int]()
         for message in sorted(messages, key=lambda message: message.number):
@@ -119,7 +122,7 @@ class Inboxes:
         return rooms
 
     def nbytes(self, block: int) -> int:
-        """Bytes of all inboxes of a block."""
+        """Return the bytes of all inboxes of a block."""
         return max((end for _, end in self._of(block).values()), default=0)
 
     def _of(self, target: int) -> dict[int, tuple[int, int]]:
@@ -143,5 +146,5 @@ class Inboxes:
 
 
 def _narrow(copy: Copy) -> bool:
-    """Whether a copy is packed: where the target has short rows."""
+    """Return whether a copy is packed: its target has short rows."""
     return copy.target_box.shape[0] < NARROW

@@ -1,28 +1,28 @@
-// What blocks on GPUs of one host do with each other's memory: copies into ghost cells, flags that count passes, waits
-// that end, and reductions in a fixed order.
+// Operations of blocks on GPUs of one host in each other's memory: copies into ghost cells, flags that count passes,
+// waits with a time limit, and reductions in a fixed order.
 //
-// A flag counts how often what it stands for has happened. Who posts it and who waits for it count too, each in memory
-// of their own: nothing is ever reset, and a flag that is ahead is as good.
+// A flag counts how often its event has happened. The block that posts it and the block that waits for it have their
+// own counts: nothing is ever reset, and a flag may be ahead of the count.
 #include "cell.h"
 #include "flags.h"
 
-// What was done before on this stream, on this GPU and in the memory of others, is there before the flags are.
+// Earlier work on this stream, on this GPU and in the memory of others, is visible before the flags are.
 extern "C" __global__ void post(const __grid_constant__ Flags flags) {
   __threadfence_system();
   post_flags(flags);
 }
 
-// What comes after on this stream finds what the flags stand for.
+// Later work on this stream sees the effects of the awaited events.
 extern "C" __global__ void await(const __grid_constant__ Flags flags, const __grid_constant__ Watch watch) {
   await_flags(flags, watch);
   __syncthreads();
   count_awaited(flags);
 }
 
-// Numbers folded over all blocks in their order; every block folds for itself and gets the same bits. Blocks without a
-// share pass the operators' identities. `slots` and `flags` lead into the memory of each block: the first is where this
-// block's share of the first number goes, by parity of the count, since a block may be one fold ahead of another that
-// still reads; that of the next number is two rows of all blocks on.
+// Numbers folded over all blocks in their order, by every block for itself with bitwise identical results. Blocks
+// without a share pass the operators' identities. `slots` and `flags` point into the memory of each block. A slot holds
+// this block's share of the first number, by parity of the count, since a block may be one fold ahead of another that
+// still reads; the share of the next number is two rows of all blocks further.
 constexpr int NUMBERS = 32;  // MOST_REDUCTIONS of a task
 
 struct Shares {
@@ -31,7 +31,7 @@ struct Shares {
   int kind[NUMBERS];       // 0: sum, 1: maximum, 2: minimum
   double* mine;            // [numbers][2][blocks]
   unsigned* arrived;       // [blocks]
-  unsigned* count;         // how often this was folded
+  unsigned* count;         // folds so far
   double* const* slots;    // of block n, where [number][parity * blocks] is this block's place
   unsigned* const* flags;  // of block n, this block's flag
   int numbers, contributes, blocks;
@@ -42,7 +42,7 @@ template <class Op>
 FN double folded(const volatile double* shares, int blocks) {
   double value = shares[0];
   for (int n = 1; n < blocks; ++n) value = Op::fold(value, shares[n]);
-  value += 0.0;  // a zero is +0.0 and NaN has one form: which of them wins a comparison may depend on the processor
+  value += 0.0;  // one form of zero and of NaN: their order may depend on the processor
   return value != value ? __longlong_as_double(0x7ff8000000000000LL) : value;
 }
 

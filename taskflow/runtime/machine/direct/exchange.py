@@ -1,4 +1,4 @@
-"""The direct transfers of a block, and of each of its traces: which flags stand for which messages."""
+"""The direct transfers of a block and of its traces: flags of messages, copies, reductions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ from taskflow.runtime.tasks import IDENTITY, AllReduce, Message
 
 
 class Neighbourhood:
-    """The blocks whose memory this one sees, and which see its own.
-
-    All blocks have to make one at the same time.
-    """
+    """The blocks that can access each other's memory with this one. Construction is collective."""
 
     def __init__(
         self, partition: Partition, device: Gpu, instances: Instances, channel: Channel, gather: Gather, seconds: float
@@ -33,7 +30,7 @@ class Neighbourhood:
         self.partition, self.block, self.device, self.instances = partition, channel.block, device, instances
         blocks, self.inboxes = len(partition), Inboxes(partition)
         memory = device.arena(Board(blocks).nbytes + self.inboxes.nbytes(self.block))
-        device.synchronize()  # the board is blank before anybody sees it
+        device.synchronize()  # the board is zero before others access it
         self.board, self._keep = Board(blocks, memory.pointer), memory
         self._links = Links(device, (cast(Arena, instances.memory), memory), self.block, gather) if blocks > 1 else None
         peers = self._links.peers if self._links else {}
@@ -45,36 +42,36 @@ class Neighbourhood:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the board, with the inbox behind it."""
+        """Bytes of the board and the inboxes."""
         return self._keep.nbytes
 
     @property
     def complete(self) -> bool:
-        """Whether every block sees every other one's memory: then all reductions are done on the devices."""
+        """Whether all blocks can access each other's memory. Then all reductions are done on the devices."""
         return self._links is None or self._links.complete
 
     def reaches(self, message: Message) -> bool:
-        """Whether the source of a message sees the memory of its target, and the other way round."""
+        """Return whether source and target of a message can access each other's memory."""
         return message.source in self.boards and message.target in self.boards
 
     def exchange(self, messages: Iterable[Message]) -> DirectExchange:
-        """The exchange of a new trace, which has these messages."""
+        """Return the exchange of a new trace with these messages."""
         return DirectExchange(self, messages)
 
     def close(self) -> None:
-        """Let go of the others' memory. Only when all blocks are done."""
+        """Release the others' memory. Only when all blocks are done."""
         if self._links is not None:
             self._links.close()
 
     def abandon(self) -> None:
-        """Let go of the others' memory after a failure: a process that lives on would keep it from everybody."""
+        """Release the others' memory after a failure: a surviving process would keep it allocated."""
         self.watch.give_up()
         if self._links is not None:
             self._links.abandon()
 
 
 class _Mapped:
-    """Cuts the arrays out of another block's arena, in the order in which it did so itself."""
+    """Allocates arrays in another block's arena, in the same order as that block."""
 
     kind, tiled = "gpu", False
 
@@ -93,8 +90,8 @@ class _Mapped:
 class DirectExchange:
     """The flags, copies and reductions of one trace.
 
-    Flags are known by the number of a message in a pass: whatever programs two blocks have run before, they agree on
-    how often a message of this number went between them.
+    Flags are identified by the number of a message in a pass. Two blocks agree on the count of messages with this
+    number, whatever programs they have run.
     """
 
     def __init__(self, near: Neighbourhood, messages: Iterable[Message]) -> None:
@@ -103,43 +100,43 @@ class DirectExchange:
         self.watch = near.watch.argument
 
     def grant(self, message: Message) -> Flag:
-        """The flag that is posted when the ghost cells that the message fills may be overwritten."""
+        """Return the flag to post when the ghost cells of the message may be overwritten."""
         source, number = message.source, message.number
         flag = self._near.boards[source].granted(message.target, number)
         return Flag(flag, self._board.count("grants", source, number))
 
     def claim(self, message: Message) -> Flag:
-        """The flag that is awaited before the message is copied."""
+        """Return the flag to wait for before the message is copied."""
         target, number = message.target, message.number
         name = self._near.watch.name(f"room for message {number} from block {message.source} in block {target}")
         return Flag(self._board.granted(target, number), self._board.count("granted", target, number), name)
 
     def sent(self, message: Message) -> Flag:
-        """The flag that is posted when the message has been copied."""
+        """Return the flag to post when the message has been copied."""
         target, number = message.target, message.number
         flag = self._near.boards[target].arrived(message.source, number)
         return Flag(flag, self._board.count("sent", target, number))
 
     def arrival(self, message: Message) -> Flag:
-        """The flag that is awaited before anybody reads the ghost cells that the message fills."""
+        """Return the flag to wait for before the ghost cells of the message are read."""
         source, number = message.source, message.number
         name = self._near.watch.name(f"message {number} from block {source} to block {message.target}")
         return Flag(self._board.arrived(source, number), self._board.count("arrived", source, number), name)
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
-        """The targets and sources of the cells of the message."""
+        """Yield target and source of the copies of the message."""
         fields, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
         for name, copy in message.copies:
             target = room[name, copy] if (name, copy) in room else fields.target(name, copy)
             yield target, self._near.instances.source(name, copy)
 
     def unpack(self, message: Message) -> list[tuple[Array, Array]]:
-        """The targets and sources of the cells of the message that have come to the inbox."""
+        """Return target and source of the copies of the message from the inbox."""
         room = self._packed(message, self._board)
         return [(self._near.instances.target(name, copy), source) for (name, copy), source in room.items()]
 
     def bind(self, kind: str, items: Sequence[Any], lane: Lane) -> list[Call]:
-        """As few launches as can be that wait for flags ("await"), post them ("signal"), or copy cells."""
+        """Return the fewest launches that wait for flags ("await"), post them ("signal"), or copy cells."""
         if kind == "await":
             return flags.await_flags(items, self.watch, lane)
         return flags.post(items, lane) if kind == "signal" else copiers(self._near.device, items, lane)
@@ -153,15 +150,17 @@ class DirectExchange:
         *,
         hidden: bool,
     ) -> list[Call]:
-        """Launches that wait for claims, copy the cells of messages and post their flags: one, where that can be. If
-        `hidden`, another launch goes on meanwhile.
+        """Return launches that wait for claims, copy the cells of messages and post their flags, fused into one if
+        possible. If `hidden`, another launch runs concurrently.
         """
         fused = flags.copy_and_post(claims, self.watch, pairs, posts, self._near.device, lane, hidden=hidden)
         apart = ("await", claims), ("copy", pairs), ("signal", posts)
         return fused or [call for kind, items in apart for call in self.bind(kind, items, lane)]
 
     def fold(self, node: AllReduce, values: Sequence[Array], contributes: bool, lane: Lane) -> Call:
-        """The scalars, in `values`, folded over all blocks; of a block that does not contribute they do not count."""
+        """Return the fold of the scalars in `values` over all blocks. Values of a block that does not contribute are
+        ignored.
+        """
         near, shares = self._near, np.zeros((), SHARES)
         number, self._folds = self._folds, self._folds + 1
         boards, xp = [near.boards[n] for n in range(len(near.partition))], near.device.xp
@@ -179,7 +178,7 @@ class DirectExchange:
         return flags.fold(shares, self.watch, lane, (values, slots, arrivals))
 
     def _packed(self, message: Message, board: Board) -> dict[tuple[str, Copy], Array]:
-        """The copies of a message that are packed, each with its part of the inbox behind a board."""
+        """Return the packed copies of a message, each with its part of the inbox of a board."""
         near, start = self._near, board.pointer + board.nbytes
         return {
             (name, copy): view(

@@ -2,19 +2,19 @@ constexpr int FLAGS = 48;
 
 struct Flags {
   unsigned* flag[FLAGS];
-  unsigned* count[FLAGS];  // how often this block has posted it, or waited for it
-  unsigned name[FLAGS];    // by which the host knows what was waited for
+  unsigned* count[FLAGS];  // times this block has posted it, or waited for it
+  unsigned name[FLAGS];    // identifies the wait to the host
   int number;
 };
 
-// Posts all flags once more; by whole warps, when what they stand for is there for all to see.
+// Increments all flags, by whole warps, after their events are visible to all.
 FN void post_flags(const Flags& flags) {
   const int n = threadIdx.x;
   if (n < flags.number) *(volatile unsigned*)flags.flag[n] = ++*flags.count[n];
 }
 
-// How long a wait may last, and where the host hears of its failure and asks it to give up. `broken` is memory of this
-// GPU, `stop` and `failed` are of the host.
+// Time limit of waits, and the words by which the host learns of a failure and requests an end. `broken` is in memory
+// of this GPU, `stop` and `failed` are in memory of the host.
 struct Watch {
   volatile unsigned* stop;
   volatile unsigned* failed;
@@ -28,7 +28,7 @@ FN unsigned long long now() {
   return ns;
 }
 
-// True once the flag has reached the count; false where the wait was given up.
+// True once the flag has reached the count; false if the wait was given up.
 FN bool reached(volatile unsigned* flag, unsigned count, unsigned name, const Watch& watch) {
   if (int(*flag - count) >= 0) return true;
   const unsigned long long began = now();
@@ -44,8 +44,8 @@ FN bool reached(volatile unsigned* flag, unsigned count, unsigned name, const Wa
   return true;
 }
 
-// Waits until all flags have been posted once more, and what they stand for is there to see; by whole thread blocks, as
-// many as there are, before one of them counts.
+// Waits for the next post of all flags, after which their events are visible. Called by all thread blocks before one of
+// them counts.
 FN void await_flags(const Flags& flags, const Watch& watch) {
   const int n = threadIdx.x;
   if (n < flags.number) reached(flags.flag[n], *flags.count[n] + 1, flags.name[n], watch);

@@ -31,13 +31,13 @@ SHARES = np.dtype(
     align=True,
 )
 WARP = 32
-WAITING = 32  # thread blocks that may wait at once: they leave others the room that what they wait for may need
+WAITING = 32  # thread blocks that may wait at once and still leave room for the work they wait for
 
 
 @dataclass(frozen=True)
 class Flag:
-    """The addresses of a flag and of this block's count of it, and the number under which a wait for it in vain is
-    known (see `Watch.name`).
+    """Addresses of a flag and of this block's count of it, and the number that identifies it if a wait fails (see
+    `Watch.name`).
     """
 
     address: int
@@ -46,7 +46,7 @@ class Flag:
 
 
 def post(flags: Sequence[Flag], lane: Lane) -> list[Call]:
-    """Post all flags once more, when everything before on the lane is there for all to see."""
+    """Return launches that increment all flags, after everything earlier on the lane is visible to all."""
     return [_launch("post", 2 * WARP, [_list(part)], lane) for part in _parts(flags)]
 
 
@@ -60,9 +60,9 @@ def copy_and_post(
     *,
     hidden: bool = False,
 ) -> list[Call]:
-    """One launch that waits until all claims have been posted once more, does `target[...] = source` for all pairs, and
-    posts all flags once more; or two, where many thread blocks would wait; or none, where that is too much for these.
-    If `hidden`, another launch goes on meanwhile.
+    """Return one launch that waits for the next post of all claims, does `target[...] = source` for all pairs, and
+    posts all flags. Two launches if too many thread blocks would wait, none if the copies do not fit into one. If
+    `hidden`, another launch runs concurrently.
     """
     pairs = planes(pairs)
     if len({source.dtype for _, source in pairs}) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
@@ -79,12 +79,12 @@ def copy_and_post(
 
 
 def await_flags(flags: Sequence[Flag], watch: np.ndarray, lane: Lane) -> list[Call]:
-    """Hold the lane until all flags have been posted once more."""
+    """Return launches that hold the lane until the next post of all flags."""
     return [_launch("await", 2 * WARP, [_list(part), watch], lane) for part in _parts(flags)]
 
 
 def fold(shares: np.ndarray, watch: np.ndarray, lane: Lane, keep: object) -> Call:
-    """Fold numbers over all blocks, see `Shares` in direct.cu; keeps alive what its pointers lead to."""
+    """Return a launch that folds numbers over all blocks, see `Shares` in direct.cu. Keeps `keep` alive."""
     threads = -(-int(shares["blocks"]) // WARP) * WARP
     return _launch("fold", threads, [shares, watch], lane, keep)
 

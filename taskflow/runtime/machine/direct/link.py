@@ -1,4 +1,4 @@
-"""Links: which blocks see each other's memory, where it is, and how a block's waits for the others end."""
+"""Links: the memory of other blocks that this one can access, and the watch over its waits on the device."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from taskflow.runtime.machine.device import Arena, Gpu
 
 # struct Watch of flags.h
 WATCH = np.dtype([("stop", np.uint64), ("failed", np.uint64), ("broken", np.uint64), ("limit", np.uint64)], align=True)
-SPIN = 5e-3  # seconds that the host asks without pause whether the device is done, before it cares for its channels
-# A block tells all others where it lives, and its two allocations, by address and by handle.
+SPIN = 5e-3  # seconds for which the host polls the device before it drives its channels
+# Sent to all blocks: host, process and GPU of a block, and its two allocations, by address and by handle.
 OFFER = np.dtype([
     ("host", "V16"), ("process", "V16"), ("gpu", "V16"), ("ordinal", "i4"),
     ("pointer", "u8", 2), ("handle", "V64", 2),
@@ -30,17 +30,17 @@ OFFER = np.dtype([
 
 @dataclass(frozen=True)
 class MemoryLink:
-    """The fields and the board of another block, at the addresses at which this one sees them."""
+    """Addresses of the fields and the board of another block, as seen by this one."""
 
     fields: int
     board: int
 
 
 class Links:
-    """Opens the memory of every block that lives on another GPU of this host, or in another process.
+    """Opens the memory of every block on another GPU of this host, or in another process.
 
-    Two blocks are linked when both could open the other's memory. Not a block that shares its GPU with another one of
-    its process: kernels of one that wait could keep those of the other from starting.
+    Two blocks are linked if both could open the other's memory. Blocks that share a GPU within a process are not:
+    waiting kernels of one could keep kernels of the other from starting.
     """
 
     def __init__(self, device: Gpu, memories: tuple[Arena, Arena], block: int, gather: Gather) -> None:
@@ -54,7 +54,7 @@ class Links:
         both = gather(mine)
         self.peers = {n: link for n, link in links.items() if link is not None and both[n, block]}
         np.fill_diagonal(both, 1)
-        self.complete = bool(both.all())  # every block sees every other one: all come to the same answer
+        self.complete = bool(both.all())  # all pairs are linked; the same result on all blocks
 
     def _open(self, mine: Any, theirs: Any) -> MemoryLink | None:
         if mine["host"] != theirs["host"]:
@@ -65,7 +65,7 @@ class Links:
             else:
                 self._see(int(theirs["ordinal"]))
                 pointers = [int(pointer) for pointer in theirs["pointer"]]
-        except self._runtime.CUDARuntimeError:  # no path between the two GPUs, or no shared name space
+        except self._runtime.CUDARuntimeError:  # no path between the two GPUs, or no shared namespace
             return None
         return MemoryLink(*pointers)
 
@@ -82,13 +82,13 @@ class Links:
                 raise
 
     def close(self) -> None:
-        """Let go of the others' memory. Only when they use this block's no more."""
+        """Release the others' memory, once they no longer access this block's."""
         while self._opened:
             self._runtime.ipcCloseMemHandle(self._opened.pop())
 
     def abandon(self) -> None:
-        """Let go of it when this block uses it no more, as soon as its GPU has done all that it was told."""
-        with suppress(self._runtime.CUDARuntimeError):  # the GPU may be what is lost
+        """Release the others' memory as soon as this GPU has done all enqueued work."""
+        with suppress(self._runtime.CUDARuntimeError):  # the GPU itself may be lost
             if self._opened:
                 self._runtime.deviceSynchronize()
                 self.close()
@@ -102,7 +102,7 @@ def _offer(device: Gpu, memories: tuple[Arena, Arena]) -> np.ndarray:
     offer["ordinal"] = device.ordinal
     for n, memory in enumerate(memories):
         offer["pointer"][0, n] = memory.pointer
-        with suppress(device.xp.cuda.runtime.CUDARuntimeError):  # without a handle nobody else can open it
+        with suppress(device.xp.cuda.runtime.CUDARuntimeError):  # without a handle other processes cannot open it
             offer["handle"][0, n] = memory.handle()
     return offer
 
@@ -112,18 +112,18 @@ def _digest(text: str) -> bytes:
 
 
 class Watch:
-    """Watches over what a block's GPU waits for.
+    """Monitors the waits of a block's GPU.
 
-    A wait on the device ends after `seconds`, or when the block is told to stop, or when a peer is lost: `lifelines`
-    are receives that never complete unless their peer dies or closes. After that nothing waits any more, all that was
-    enqueued is soon done, and `check` says what happened.
+    A wait on the device ends after `seconds`, when the block is stopped, or when a peer is lost: `lifelines` are
+    receives that complete only if their peer dies or closes. After that no later wait blocks, enqueued work ends soon,
+    and `check` raises the reason.
     """
 
     def __init__(self, device: Gpu, stop: Stop, seconds: float, lifelines: list[Pending]) -> None:
         cupy = device.xp
         self._stop, self._seconds, self._lifelines = stop, seconds, lifelines
         self._names: list[str] = []
-        self._memory: Any = cupy.cuda.alloc_pinned_memory(8)  # which a GPU reads and writes at the host's address
+        self._memory: Any = cupy.cuda.alloc_pinned_memory(8)  # a GPU accesses it at the host's address
         self._words = np.frombuffer(self._memory, np.uint32, 2)  # stop, failed
         self._words[:] = 0
         self._broken = device.allocate((1,), "u4")
@@ -132,27 +132,27 @@ class Watch:
         stop.also(self.give_up)
 
     def name(self, what: str) -> int:
-        """The number by which the device tells that it waited for this in vain."""
+        """Return the number by which the device reports that a wait for this failed."""
         self._names.append(what)
         return len(self._names)
 
     def wait(self, done: Callable[[], bool]) -> None:
-        """Return when `done` is true: soon, whatever happens to other blocks. Raises as `check` does."""
+        """Return when `done` is true, which is soon whatever happens to other blocks. Raises as `check`."""
         began = time.monotonic()
         while not done():
-            select.select((), (), (), 0)  # lets threads of other blocks run, in 1 us; `time.sleep(0)` takes 55
+            select.select((), (), (), 0)  # yields to threads of other blocks in 1 us; `time.sleep(0)` takes 55 us
             if time.monotonic() - began > SPIN:
-                self._stop.bell.sleep(0.0)  # lets channels move for a moment: lifelines tell only then
+                self._stop.bell.sleep(0.0)  # drives channels, which completes lifelines
             if self._stop.reason is not None or any(line.done for line in self._lifelines):
                 self.give_up()
         self.check()
 
     def give_up(self) -> None:
-        """End every wait on the device: all that was enqueued is soon done."""
+        """End every wait on the device: all enqueued work ends soon."""
         self._words[0] = 1
 
     def check(self) -> None:
-        """Raises Aborted, ChannelError (a peer was lost) or ChannelTimeout where the device has given up waiting."""
+        """Raises Aborted, ChannelError (a peer was lost) or ChannelTimeout if the device has given up waiting."""
         self._stop.check()
         for line in self._lifelines:
             if line.done:

@@ -1,5 +1,5 @@
-// Copies of many boxes into the memory of others, as soon as these let it begin, and then the flags that say so: by the
-// last thread block to finish.
+// Copies many boxes into the memory of others, once all claims are granted; the last thread block to finish then posts
+// the flags.
 #include "cell.h"
 #include "parts.h"
 #include "flags.h"
@@ -11,7 +11,7 @@ extern "C" __global__ void copy_and_post(const __grid_constant__ Flags claims, c
   __syncthreads();
   copy_part(parts.part[blockIdx.y], blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
   __shared__ bool last;
-  __syncthreads();  // what all threads of the block have copied comes before the fence of the first one
+  __syncthreads();  // all copies of the block precede the fence of its first thread
   if (threadIdx.x == 0) {
     __threadfence_system();
     last = atomicAdd(ticket, 1u) == gridDim.x * gridDim.y - 1;

@@ -1,5 +1,5 @@
-"""The C types of a kernel's parameters, as a task declares them; and agreement of a kernel text with these, in words: a
-compiler would only speak of types.
+"""C types of a kernel's parameters, as a task declares them, and a check of the kernel text against them with clearer
+messages than a compiler's.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ DECLARED = {
     "In64": "Scalar",
     "Partial": "Reduce",
 }
-OUTSIDE = r",(?![^<]*>)"  # a comma that is not within the brackets of a template
+OUTSIDE = r",(?![^<]*>)"  # a comma outside template brackets
 OPTIONAL = r"OPTIONAL\((\w+)\)"
 CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
 
 
 def declared(constant: type) -> str:
-    """The name by which kernel texts know a class of constants: that of the first dataclass it derives from."""
+    """Return the name of a class of constants in kernel texts: the name of the first dataclass it derives from."""
     return [kind for kind in constant.__mro__ if is_dataclass(kind)][-1].__name__
 
 
 def parameters(task: Task) -> list[tuple[str, str]]:
-    """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
+    """Return (C type, name) of a kernel's parameters after the range, in the order of the task's parameters."""
     free = of_any_precision(task)
     kinds = [(free.get(name) or _field_kind(privilege), name) for name, privilege in task.fields.items()]
     for name in task.keywords:
@@ -50,7 +50,7 @@ def parameters(task: Task) -> list[tuple[str, str]]:
 
 
 def of_any_precision(task: Task) -> dict[str, str]:
-    """The C types of the fields that are declared to be of any precision."""
+    """Return the C types of the fields that are declared to be of any precision."""
     return {
         name: f"ForeignOf<Real_{name}>" if privilege.foreign else _own_kind(privilege, f"Real_{name}")
         for name, privilege in task.base.fields.items()
@@ -59,7 +59,7 @@ def of_any_precision(task: Task) -> dict[str, str]:
 
 
 def _own_kind(privilege: Privilege, number: str) -> str:
-    """The C type of a field that is not foreign, of these numbers."""
+    """Return the C type of a field that is not foreign, with values of type `number`."""
     kind = _way(privilege)
     if privilege.unshared:
         return f"{kind}Private{'Rows' if privilege.in_rows else ''}<{privilege.values}, {number}>"
@@ -80,17 +80,17 @@ def _field_kind(privilege: Privilege) -> str:
 
 
 class KernelError(TaskflowError):
-    """A kernel text that does not compile, or a task that no kernel text can serve."""
+    """A kernel text that does not compile, or a task that a kernel text cannot express."""
 
 
 def check_signature(task: Task, expected: Sequence[tuple[str, str]]) -> None:
-    """Raises KernelError where the text defines the task with parameters of other types than `expected` (C type,
-    name), which come after the range. A text that makes its tasks with macros is left to the compiler.
+    """Raises KernelError if the text defines the task with other parameters after the range than `expected` (C type,
+    name). A text that defines its tasks by macros is not checked.
     """
     head = definition(task)
     if head is None:
         return
-    kinds = {name: kind for kind, name in expected}  # of optional parameters those that are wanted
+    kinds = {name: kind for kind, name in expected}  # of optional parameters, the present ones
     spelt_out = re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", head[1])
     actual = [re.findall(r"\w+(?:<[^>]*>)?", parameter) for parameter in re.split(OUTSIDE, spelt_out)[1:]]
     if len(actual) != len(expected):
@@ -109,7 +109,7 @@ def check_signature(task: Task, expected: Sequence[tuple[str, str]]) -> None:
 
 
 def _signature(task: Task, declared: Sequence[tuple[str, str]]) -> str:
-    """The parameters of the text of a task, those that a launch may leave out among them."""
+    """Return the parameters of a task's text, including optional ones."""
     kinds, base = {name: kind for kind, name in declared}, task.base
     optional = {part for name in base.optional for part in base.parameters.get(name, (name,))}
     names = (*base.fields, *base.keywords)
@@ -117,7 +117,7 @@ def _signature(task: Task, declared: Sequence[tuple[str, str]]) -> str:
 
 
 def forbidden_write(task: Task) -> str | None:
-    """Say where the text writes a field that was declared Read; None where it does not."""
+    """Return a message if the text writes a field that is declared Read, or None."""
     head = definition(task)
     if head is None:
         return None
@@ -133,8 +133,8 @@ def forbidden_write(task: Task) -> str | None:
 
 
 def definition(task: Task, text: str = "") -> re.Match[str] | None:
-    """The head of the task in a text, by default that of its kernel: group 1 are the parameters. None where a macro
-    makes the task.
+    """Return the head of the task in a text, by default its kernel, with the parameters as group 1, or None if a macro
+    defines the task.
     """
     return _head(task, text) if text else _own_head(task)
 
@@ -149,7 +149,7 @@ def _head(task: Task, text: str) -> re.Match[str] | None:
 
 
 def without(text: str, task: Task) -> str:
-    """The text without the definition of a task; lines keep their numbers."""
+    """Return the text without the definition of a task. Line numbers are preserved."""
     head = definition(task, text)
     if head is None:
         return text
@@ -158,7 +158,7 @@ def without(text: str, task: Task) -> str:
 
 
 def _body(head: re.Match[str]) -> str:
-    """Return what follows the head of a task, to the brace that closes it."""
+    """Return the text from the head of a task to its closing brace."""
     text, depth = head.string[head.end() :], 0
     for brace in re.finditer(r"[{}]", text):
         depth += 1 if brace[0] == "{" else -1

@@ -1,8 +1,8 @@
-"""Calls of compiled kernels: the memory of their arguments, prepared once, so that a call is one foreign function or
-one launch; and the thread blocks of a launch.
+"""Calls of compiled kernels: arguments are prepared once, so that a call is one foreign function or one launch. Also
+the thread blocks of a launch.
 
-Tables are uploaded once, and kept as long as the device is. A march is the planes through which a thread block goes
-that does a tile of each, one after the other (see twice.h).
+Tables are uploaded once, and kept with the device. A march is the sequence of planes through which a thread block moves
+with its tile (see twice.h).
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ STRIDED = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], ali
 # struct PrivateOf of stored.h, on a CPU
 PRIVATE = np.dtype([("field", np.uint64)] + [(name, np.intc, 3) for name in ("lo", "size", "bits")], align=True)
 NO_TILES = (30, 30, 30)  # bits: more cells than any box has
-BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
+BX, BY = 128, 4  # the largest thread blocks of a kernel, by default
 WARP = 32
-SHORT = 8  # cells of a column that a kernel has in any case, as in visit_cuda.h
-ENOUGH = 512  # thread blocks that give all of a GPU something to do
+SHORT = 8  # cells of a column that is never shortened, as in visit_cuda.h
+ENOUGH = 512  # thread blocks that occupy a whole GPU
 Value = np.ndarray | np.uint64  # a struct, or an address
 _lock = threading.Lock()
 _uploaded: WeakKeyDictionary[Device, dict[tuple[LookupTable, np.dtype], Array]] = WeakKeyDictionary()
-AGAIN = 2  # planes of a march that its neighbours do, too
-SHORTEST, LONGEST = 8, 168  # planes: shorter marches do too much again, longer ones lose touch with their neighbours
-WAVES = 3  # of a launch that is cut, at least: copies that take a place in them have to wait for one, and delay one
-COPIES = (32, 8)  # thread blocks of such copies, and planes that would be done meanwhile
-Marches = tuple[tuple[int, int], ...]  # so many thread blocks one after the other, each through so many planes
+AGAIN = 2  # planes of a march that its neighbours also compute
+SHORTEST, LONGEST = 8, 168  # planes: shorter marches repeat too much, longer ones drift apart from their neighbours
+WAVES = 3  # least waves of a cut launch: copies in it wait for a free place, and delay one thread block
+COPIES = (32, 8)  # thread blocks of such copies, and their duration in planes
+Marches = tuple[tuple[int, int], ...]  # (thread blocks, planes of each), in order
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
 
 
 def range_of(box: Box, shape: tuple[int, ...], threads: int, march: int = 0) -> np.ndarray:
-    """The struct Range of a box, for fields that are C-ordered arrays of a shape [z, y, x]: done by so many threads of
-    a CPU, or in marches of so many planes on a GPU.
+    """Return the struct Range of a box, for C-ordered fields of a shape [z, y, x]: for `threads` threads of a CPU, or
+    in marches of `march` planes on a GPU.
     """
     memory = np.zeros((), RANGE)
     memory["lo"], memory["hi"], memory["threads"], memory["march"] = box.lo, box.hi, threads, march
@@ -64,27 +64,27 @@ def range_of(box: Box, shape: tuple[int, ...], threads: int, march: int = 0) -> 
 
 
 def address(pointer: int) -> np.uint64:
-    """An address as a kernel receives it. It may lie outside of all memory: kernels add what leads inside."""
+    """Return an address as a kernel receives it. It may be outside of all memory until kernels add offsets."""
     return np.uint64(pointer % 2**64)
 
 
 def strided_field(pointer: int, shape: tuple[int, ...], *, private: bool = False) -> np.ndarray:
-    """The struct Foreign, or ValuesOf, of a field whose cell (0, 0, 0) would be at `pointer`, a C-ordered array
-    [z, y, x] or [z, y, value, x]; or PrivateRowsOf and, on a GPU, PrivateOf, with distances in cells. That of StoredOf
-    is its begin.
+    """Return the struct Foreign, or ValuesOf, of a C-ordered field [z, y, x] or [z, y, value, x] whose cell (0, 0, 0)
+    would be at `pointer`. Also PrivateRowsOf and, on a GPU, PrivateOf, with strides in cells. StoredOf is the
+    beginning of the struct.
     """
     plane = shape[1] * (shape[-1] if private else math.prod(shape[2:]))
     return np.array((address(pointer), shape[-1], plane), STRIDED)
 
 
 def private_field(pointer: int, layout: Layout) -> np.ndarray:
-    """The struct PrivateOf of a field whose memory on a CPU begins at `pointer`."""
+    """Return the struct PrivateOf of a field whose memory on a CPU begins at `pointer`."""
     bits = tuple(n.bit_length() - 1 for n in layout.tile) if layout.tile else NO_TILES
     return np.array((address(pointer), layout.origin, layout.box.shape, bits), PRIVATE)
 
 
 def field_value(device: Device, array: Array, layout: Layout, privilege: Privilege, declared: Privilege) -> Value:
-    """A field as a kernel takes it. Its task was `declared` with a privilege that may leave open which precision."""
+    """Return a field as a kernel takes it. The privilege `declared` by its task may leave the precision open."""
     begin = device.pointer(array)
     if privilege.together and device.tiled:
         return private_field(begin, layout)
@@ -96,7 +96,7 @@ def field_value(device: Device, array: Array, layout: Layout, privilege: Privile
 
 
 def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
-    """Return the address on a device at which the number 0 of a table is, or would be."""
+    """Return the address on a device of the (possibly absent) entry 0 of a table."""
     with _lock:
         arrays = _uploaded.setdefault(device, {})
         if (table, real) not in arrays:
@@ -105,7 +105,7 @@ def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
 
 
 def thunk(name: str, kinds: Sequence[str]) -> str:
-    """C++ that calls a kernel through an array of pointers: to the structs among its parameters, and those it takes."""
+    """Return C++ that calls a kernel through an array of pointers: to its structs, or as its pointer parameters."""
     pointers = ("In", "InByte", "InShort", "Out", "OutByte", "OutShort", "InOut", "InOutByte", "InOutShort", "In64")
     values = [
         f"({kind})block[{n}]" if kind in pointers else f"*(const {kind}*)block[{n}]" for n, kind in enumerate(kinds)
@@ -114,13 +114,13 @@ def thunk(name: str, kinds: Sequence[str]) -> str:
 
 
 def pointers(values: Sequence[Value]) -> ctypes.Array[ctypes.c_void_p]:
-    """Return what a thunk takes: pointers to structs, which have to be kept, and addresses."""
+    """Return the arguments of a thunk: addresses, and pointers to structs, which must be kept alive."""
     places = [int(value) if isinstance(value, np.uint64) else value.ctypes.data for value in values]
     return (ctypes.c_void_p * len(values))(*places)
 
 
 def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: object) -> Callable[[], None]:
-    """A call through a thunk with structs (as arrays) and addresses. The call keeps alive what its pointers lead to."""
+    """Return a call through a thunk with structs (as arrays) and addresses. Keeps referenced objects alive."""
     block = pointers(values)
     function = library[f"call_{name}"]
     function.restype, function.argtypes = None, [ctypes.c_void_p]
@@ -132,8 +132,8 @@ def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: ob
 
 
 def list_call(function: Any, table: int, begins: np.ndarray, threads: int, keep: object) -> Callable[[], None]:
-    """A call that does a list of pieces by so many threads: of each its place in a table, and at which of all cells it
-    begins, and last their number. The call keeps alive what the table leads to.
+    """Return a call that does a list of pieces with `threads` threads. `table` holds the arguments of each piece,
+    `begins` its first cell in a common numbering, and finally the total. Keeps `keep` alive.
     """
     function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
     cells, count = begins.ctypes.data, len(begins) - 1
@@ -147,11 +147,11 @@ def list_call(function: Any, table: int, begins: np.ndarray, threads: int, keep:
 def cuda_shape(
     cells: Triple, column: int, widest: int, threads: int, *, whole: bool = False, narrowest: int = 1
 ) -> tuple[Triple, Triple]:
-    """(blocks, threads per block) that visit a box of so many cells with columns of `column` cells along z.
+    """Return (blocks, threads per block) that visit a box of `cells` in columns of `column` cells along z.
 
-    A thread block is as wide as the box, from `narrowest` to `widest`, of whole warps, and has at most `threads`
-    threads. Columns of more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread has to
-    have `whole` ones.
+    A thread block is as wide as the box, from `narrowest` to `widest`, in whole warps, with at most `threads` threads.
+    Columns of more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread needs `whole`
+    ones.
     """
     (grid,), shape = cuda_shapes([cells], column, widest, threads, whole=whole, narrowest=narrowest)
     return grid, shape
@@ -160,7 +160,7 @@ def cuda_shape(
 def cuda_shapes(
     boxes: Sequence[Triple], column: int, widest: int, threads: int, *, whole: bool = False, narrowest: int = 1
 ) -> tuple[list[Triple], Triple]:
-    """The blocks of each of some boxes, and the threads per block of all, that visit them in one launch."""
+    """Return the blocks of each box, and the common threads per block, that visit them in one launch."""
     shapes = [triple(max(1, n) for n in cells) for cells in boxes]
     bx = min(widest, max(narrowest, _power(max(nx for nx, _, _ in shapes))))
     by = min(threads // bx, max(_power(max(ny for _, ny, _ in shapes)), -(-WARP // bx)))
@@ -171,13 +171,13 @@ def cuda_shapes(
 
 
 def tiled_shape(cells: Triple, tile: Triple, threads: Triple) -> tuple[Triple, Triple]:
-    """(blocks, threads per block) that visit a box of so many cells in tiles, one per thread block."""
+    """Return (blocks, threads per block) that visit a box of `cells` in tiles, one per thread block."""
     x, y, z = (max(1, -(-n // size)) for n, size in zip(cells, tile, strict=True))
     return (x, y, z), threads
 
 
 def _power(n: int) -> int:
-    """The smallest power of two that is not less than n."""
+    """Return the smallest power of two >= n."""
     return 1 << (n - 1).bit_length()
 
 
@@ -185,21 +185,22 @@ def cuda_call(
     function: Any, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object,
     shared: int = 0,
 ) -> Callable[[], None]:  # fmt: skip
-    """A launch with so many bytes of shared memory, beside those of the text, on a lane, or on the stream that is
-    current when it is called; keeps alive what its pointers lead to.
+    """Return a launch with `shared` bytes of dynamic shared memory, on a lane, or on the current stream of each call.
+    Keeps `keep` alive.
     """
     return launch(function.kernel, *shape, values, None if lane is None else lane.stream, keep, shared)
 
 
 @cache
 def march(tiles: int, planes: int, room: int, edges: int | None = None) -> int:
-    """The planes of a march through a box of so many, each covered by so many `tiles`, on a GPU that has `room` for so
-    many thread blocks at once. The last march takes what is left. A launch that is cut has `edges` on so many of its
-    ends (0: across x and y only), of one march each, and half of it or more behind them, during which their results
-    travel; and it has `WAVES`: where that leaves marches of `SHORTEST` or more.
+    """Return the march length, in planes, with which the last thread block ends earliest. The box has `planes` planes
+    of `tiles` tiles, and the GPU holds `room` thread blocks at a time. The last march takes the remainder.
 
-    With marches of these planes the last thread block ends earliest. The numbers above are those with which this is
-    closest to the fastest marches on an H200: 0.6 % slower on average (docs/notes/performance_log.md).
+    A launch that is cut has `edges` edges along z (0: along x and y only), of one march each. Its middle then has at
+    least half of the planes, and `WAVES` waves if marches of `SHORTEST` planes permit, during which the results travel.
+
+    The constants above bring this closest to the fastest marches on an H200: 0.6 % slower on average
+    (docs/notes/performance_log.md).
     """
     longest = min(planes, LONGEST)
     if edges is not None:
@@ -209,7 +210,7 @@ def march(tiles: int, planes: int, room: int, edges: int | None = None) -> int:
     for candidate in range(longest, min(SHORTEST, longest) - 1, -1):
         pieces = marches(tiles, planes, candidate)
         if sum(count * deep for count, deep in pieces) >= earliest * room:
-            break  # shorter ones do even more again
+            break  # shorter ones repeat even more
         last = end(pieces if edges is None else (*pieces[:edges], COPIES, *pieces[edges:]), room)
         if last < earliest:
             earliest, length = last, candidate
@@ -217,13 +218,13 @@ def march(tiles: int, planes: int, room: int, edges: int | None = None) -> int:
 
 
 def marches(tiles: int, planes: int, length: int) -> Marches:
-    """All of a box."""
+    """Return all marches of a box."""
     return tuple((tiles, AGAIN + min(length, planes - first)) for first in range(0, planes, length))
 
 
 def end(pieces: Marches, room: int) -> int:
-    """Return when the last thread block ends, if each begins as soon as one of `room` places is free, in planes of one:
-    they come in waves, and those of the last one keep everybody waiting, be they few or many.
+    """Return when the last thread block ends, in planes, if each begins as soon as one of `room` places is free. Thread
+    blocks come in waves, and an incomplete last wave costs as much as a full one.
     """
     free, last = Counter({0: room}), 0
     for count, planes in pieces:
@@ -239,16 +240,14 @@ def end(pieces: Marches, room: int) -> int:
 
 
 def partial_bytes(box: Box, device: str) -> int:
-    """Bytes in which a reduction over a box keeps what it folds at its end; on a GPU those of a kernel that defines no
-    shape of its own.
-    """
+    """Return the bytes of the partial results of a reduction over a box; on a GPU for the default shape."""
     if device == "cpu":
         return 8 * host_parts(box)
-    return 8 * int(np.prod(cuda_shape(box.shape, 1, BX, BX * BY)[0])) + 4  # and the count of those that are there
+    return 8 * int(np.prod(cuda_shape(box.shape, 1, BX, BX * BY)[0])) + 4  # and the count of finished thread blocks
 
 
 def host_parts(box: Box) -> int:
-    """How many parts a reduction over a box has on a CPU."""
+    """Return the number of partial results of a reduction over a box on a CPU."""
     _, ny, nz = box.shape
     return max(1, -(-ny * nz // BUNDLE))
 
@@ -259,15 +258,15 @@ class Layout:
 
     origin: Triple
     shape: tuple[int, ...]
-    tile: Triple | None = None  # cells lie by such tiles, in arrays [cell] or [cell, value]
+    tile: Triple | None = None  # cells are stored by tiles, in arrays [cell] or [cell, value]
 
     def of(self, values: int) -> Layout:
-        """The same of fields with so many values per cell."""
+        """Return the layout for `values` values per cell."""
         return self if values == 1 else Layout(self.origin, (*self.shape[:2], values, self.shape[2]), self.tile)
 
     @cached_property
     def memory(self) -> tuple[int, ...]:
-        """The shape of arrays."""
+        """Shape of the arrays."""
         if self.tile is None:
             return self.shape
         return (self.box.volume, *self.shape[2:-1])
@@ -278,8 +277,8 @@ class Layout:
         return Box(self.origin, self.origin).expand((0, 0, 0), (self.shape[-1], self.shape[1], self.shape[0]))
 
     def offset(self, *, together: bool = False) -> int:
-        """Elements from the cell (0, 0, 0) to the first one in memory, where values of a cell lie a row apart, or all
-        `together`.
+        """Return the elements from the cell (0, 0, 0) to the first in memory. The values of a cell are a row apart, or
+        contiguous (`together`).
         """
         x, y, z = self.origin
         row = math.prod(self.shape[2:])

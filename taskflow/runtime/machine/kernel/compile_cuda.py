@@ -1,4 +1,4 @@
-"""The CUDA compiler: kernel texts through CuPy's NVRTC, which keeps compiled texts in a cache of its own."""
+"""The CUDA compiler: kernel texts through CuPy's NVRTC, which caches compiled texts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from taskflow.common.ownership import make_private, weakness
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.compile_host import cache_folder
 
-# No fused multiply-adds: the same values as on a CPU. CUDA 12 takes a lambda that says nothing for a host function.
+# No fused multiply-adds: the same values as on a CPU. CUDA 12 takes lambdas without an attribute for host functions.
 OPTIONS = ("-std=c++17", "--fmad=false", "--device-as-default-execution-space", "-DGPU")
 
 
 @cache
 def room(text: str, name: str, threads: int) -> int:
-    """Return how many thread blocks of so many threads the current device does at once of a kernel."""
+    """Return the number of thread blocks of a kernel, of `threads` threads, that the current device holds at a time."""
     import cupy
 
     processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
@@ -30,13 +30,13 @@ def room(text: str, name: str, threads: int) -> int:
 
 @cache
 def own_cache() -> None:
-    """Let CuPy keep compiled texts where no other user can change them. Raises BadInput if CUPY_CACHE_DIR is not so."""
+    """Place CuPy's cache where no other user can change it. Raises BadInput if CUPY_CACHE_DIR is not safe."""
     given = os.environ.get("CUPY_CACHE_DIR")
     try:
         folder = Path(given or Path.home() / ".cupy" / "kernel_cache")
         make_private(folder)
         unsafe = weakness(folder)
-    except (OSError, RuntimeError):  # no home, or nothing can be written: CuPy keeps nothing
+    except (OSError, RuntimeError):  # no home, or not writable: CuPy caches nothing
         return
     if unsafe and given:
         raise BadInput(f"CUPY_CACHE_DIR={given}: {unsafe}, and could exchange kernels; choose a folder of your own")
@@ -46,7 +46,7 @@ def own_cache() -> None:
 
 @cache
 def module(text: str) -> Any:
-    """The text as a `cupy.RawModule` for the current device. Raises KernelError where NVRTC refuses the text."""
+    """Return the text as a `cupy.RawModule` for the current device. Raises KernelError if NVRTC rejects it."""
     import cupy
 
     own_cache()
@@ -59,8 +59,8 @@ def module(text: str) -> Any:
 
 
 def kernel(text: str, name: str) -> tuple[Any, int]:
-    """A kernel of a text for the current device, and how many bytes of shared memory its launches have to give it:
-    what the text says with `SHARED(bytes)` (`held_cuda.h`), or none.
+    """Return a kernel of a text for the current device, and the dynamic shared memory of its launches in bytes:
+    `SHARED(bytes)` in the text (`held_cuda.h`), or 0.
     """
     import cupy
 
@@ -69,7 +69,7 @@ def kernel(text: str, name: str) -> tuple[Any, int]:
 
 @cache
 def _kernel_on(device: int, text: str, name: str) -> tuple[Any, int]:
-    """The same of a device, the current one: each has to allow its launches as many bytes."""
+    """Do `kernel` for the current `device`: the limit of shared memory is set per device."""
     import cupy
 
     raw, shared = module(text), 0

@@ -1,12 +1,11 @@
-"""The host compiler: kernel texts as shared libraries, built on first use into a cache of the user's own.
+"""The host compiler: kernel texts as shared libraries, built on first use into a cache of the user.
 
 A library's name is a hash of everything it depends on: the text with its headers, the compiler with its version, the
 flags, and the processor, since home folders are shared between different machines.
 
-A library is code that runs as the user who loads it. So nothing is loaded from a folder that another user could write
-into or exchange, at any place of its path. Its last bytes are a checksum of all others, in one file with them, so that
-both are there or neither is; loaders do not look behind the end of a library's tables. A torn library would end the
-process without a word.
+A library runs as the user who loads it, so nothing is loaded from a path that another user could write to or replace.
+Its last bytes are a checksum of the rest, in the same file, so that both exist or neither does. Loaders ignore bytes
+after the tables of a library. A truncated library would crash the process without a message.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from taskflow.common.errors import BadInput
 from taskflow.common.ownership import first_own, make_private, scratch, scratch_folders, weakness
 from taskflow.runtime.machine.kernel.agreement import KernelError
 
-# None of these changes a value: no contraction to fused multiply-adds, no -ffast-math. Errno and floating-point traps,
-# which nobody looks at, are given up because they keep square roots and selections out of vector loops.
+# None of these changes a value: no contraction to fused multiply-adds, no -ffast-math. Errno and floating-point traps
+# are unused and disabled, because they prevent vector loops with square roots and selections.
 FLAGS = (
     "-std=c++17",
     "-O3",
@@ -42,30 +41,30 @@ FLAGS = (
     "-fno-trapping-math",
     "-fPIC",
     "-shared",
-    "-Wl,-Bsymbolic",  # a task may have the name of a function of the C library, which has one named advance
+    "-Wl,-Bsymbolic",  # a task may share its name with a function of the C library, such as advance
     "-x",
     "c++",
 )
-WANTED = ("-fopenmp", "-march=native")  # used where the compiler has them
+WANTED = ("-fopenmp", "-march=native")  # used if the compiler supports them
 SIMD = "-fopenmp-simd"  # vector loops without OpenMP's threads
-# No shorter vector loop behind each vector loop, for what is left of a row: large texts take GCC up to four times as
-# long with it.
+# No shorter vector loop for the remainder after each vector loop: with it GCC takes up to four times as long for large
+# texts.
 EPILOGUES = ("--param", "vect-epilogues-nomask=0")
 LIMIT = 300  # seconds
 CHECKSUM = 32  # bytes, of BLAKE2b
 
-# How long an OpenMP thread with nothing to do keeps its core before it sleeps: some 40 microseconds, which covers the
-# gap between two launches. The default, some milliseconds, starves whatever else runs on the cores (the worker's own
-# event loop), and is starved by it.
+# Spins of an idle OpenMP thread before it sleeps: about 40 microseconds, which covers the gap between two launches.
+# The default, some milliseconds, starves other threads on the cores (the worker's event loop), and is starved by
+# them.
 PATIENCE = "2000"
-_spins = {"GOMP_SPINCOUNT": PATIENCE}  # as it is read when the first kernel brings OpenMP into the process
+_spins = {"GOMP_SPINCOUNT": PATIENCE}  # read when the first kernel loads OpenMP into the process
 
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C++ compiler: the command, what it says of itself, and the flags it takes."""
+    """A C++ compiler: its command, its version text, and the supported flags."""
 
     command: tuple[str, ...]
     version: str
@@ -73,17 +72,17 @@ class Compiler:
 
     @property
     def parallel(self) -> bool:
-        """Return whether it knows OpenMP; otherwise kernels run on one core."""
+        """Whether it supports OpenMP; otherwise kernels run on one core."""
         return "-fopenmp" in self.flags
 
 
 def never_spin() -> None:
-    """Let OpenMP threads sleep as soon as they wait, unless the user chose otherwise or a kernel was loaded before."""
+    """Let waiting OpenMP threads sleep immediately, unless the user set a policy or a kernel is already loaded."""
     _spins["GOMP_SPINCOUNT"] = "0"
 
 
 def _opened(path: Path) -> ctypes.CDLL:
-    """The library of kernels in a file. Processes that begin later do not inherit how long threads spin in this one."""
+    """Return the library of kernels in a file. Child processes do not inherit the spin time of this one."""
     mine = {} if {"OMP_WAIT_POLICY", *_spins} & os.environ.keys() else _spins
     os.environ.update(mine)
     try:
@@ -95,13 +94,12 @@ def _opened(path: Path) -> ctypes.CDLL:
 
 @cache
 def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
-    """The text compiled, with `more` flags behind the usual ones, and loaded; from the cache where it was compiled
-    before, by this process or another one.
+    """Return the loaded library of the text, compiled with `more` flags after the usual ones, or from the cache if any
+    process has compiled it before.
 
-    Raises BadInput where there is no compiler, or no cache that is the user's own, and KernelError where the compiler
-    refuses the text.
+    Raises BadInput if no compiler or no safe cache is available, and KernelError if the compiler rejects the text.
     """
-    with _lock:  # what is found out once
+    with _lock:  # cached results
         chosen, folder, processor = compiler(), cache_folder(), _processor()
     flags = (*FLAGS, *chosen.flags, *more)
     identity = "\0".join((text, *chosen.command, chosen.version, *flags, processor))
@@ -121,9 +119,9 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
 
 @cache
 def compiler() -> Compiler:
-    """The C++ compiler of this machine: $CXX, else the first of c++, g++ and clang++.
+    """Return the C++ compiler of this machine: $CXX, else the first of c++, g++ and clang++.
 
-    Raises BadInput where there is none.
+    Raises BadInput if none is found.
     """
     chosen = os.environ.get("CXX", "").strip()
     for name in [chosen] if chosen else ["c++", "g++", "clang++"]:
@@ -157,7 +155,7 @@ def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
 
 
 def _run(arguments: Sequence[str], source: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a compiler, whose own temporary files are in a folder of this user."""
+    """Run a compiler, with its temporary files in a folder of this user."""
     environment = {**os.environ, "TMPDIR": str(folder)}
     return subprocess.run(
         arguments, input=source, capture_output=True, text=True, timeout=LIMIT, check=False, env=environment
@@ -166,7 +164,7 @@ def _run(arguments: Sequence[str], source: str, folder: Path) -> subprocess.Comp
 
 @cache
 def _processor() -> str:
-    """The model and the abilities of the (first) processor, on which -march=native depends."""
+    """Return the model and features of the (first) processor, on which -march=native depends."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -181,7 +179,7 @@ def _processor() -> str:
 
 
 def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> None:
-    """Compile aside, then into the cache."""
+    """Compile in a temporary folder, then move the library into the cache."""
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent, ignore_cleanup_errors=True) as folder:
         target = Path(folder) / "kernel.so"
         arguments = [*chosen.command, *flags, "-", "-o", str(target)]
@@ -193,10 +191,10 @@ def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> Non
 
 @cache
 def cache_folder() -> Path:
-    """The folder of compiled kernels, in $XDG_CACHE_HOME or ~/.cache; where that is read-only, a temporary one of this
-    process.
+    """Return the folder of compiled kernels, in $XDG_CACHE_HOME or ~/.cache; if it is read-only, a temporary one of
+    this process.
 
-    Raises BadInput where somebody else could put libraries there.
+    Raises BadInput if another user could write to it.
     """
     try:
         root = os.environ.get("XDG_CACHE_HOME")
@@ -212,29 +210,29 @@ def cache_folder() -> Path:
             return folder
     except (OSError, RuntimeError):  # read-only, full, or no home at all
         where = first_own(scratch_folders())
-        own = Path(tempfile.mkdtemp(prefix="taskflow-kernels-", dir=where))  # which nobody else can read
+        own = Path(tempfile.mkdtemp(prefix="taskflow-kernels-", dir=where))  # not accessible to other users
         atexit.register(shutil.rmtree, own, ignore_errors=True)
         return own
 
 
 def loaded(path: Path) -> ctypes.CDLL | None:
-    """The library in this file; None where there is none, or not what was written there."""
+    """Return the library in this file, or None if it is missing or damaged."""
     try:
-        if weakness(path):  # an umask of 002 let a group write into it
+        if weakness(path):  # such as a umask of 002, which lets a group write to it
             return None
         content = path.read_bytes()
     except FileNotFoundError:
         return None
     if len(content) <= CHECKSUM or _checksum(content[:-CHECKSUM]) != content[-CHECKSUM:]:
         return None
-    with suppress(OSError):  # whole, and yet the loader does not take it: made on another system
+    with suppress(OSError):  # intact, but rejected by the loader: built on another system
         return _opened(path)
     return None
 
 
 def keep(library: Path, path: Path) -> None:
-    """Put a library that was built elsewhere in the same folder into its place, with its checksum: whoever looks at
-    `path`, now or after the machine has died, finds all of it or what was there before. Raises OSError.
+    """Move a library from the same folder to `path`, with its checksum. Readers of `path` find the old or the complete
+    new file, even after a crash of the machine. Raises OSError.
     """
     with library.open("r+b") as file:
         file.write(_checksum(file.read()))
@@ -251,8 +249,8 @@ def keep(library: Path, path: Path) -> None:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """While nobody else builds it: the workers of a host begin with the same kernels at the same moment. Where the file
-    system knows no locks, each builds its own.
+    """Hold the lock on building `path`: the workers of a host start with the same kernels at the same moment. On file
+    systems without locks each builds its own.
     """
     with path.with_suffix(".lock").open("w") as lock:
         with suppress(OSError):
@@ -260,7 +258,7 @@ def alone(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            Path(lock.name).unlink(missing_ok=True)  # whoever waits for this one finds the library
+            Path(lock.name).unlink(missing_ok=True)  # waiting processes find the library
 
 
 def _checksum(content: bytes) -> bytes:

@@ -1,5 +1,5 @@
-"""Copies of boxes between strided arrays, on every device: packing, unpacking, ghost cells across periodic faces; and
-the copy bandwidth of a device, the measure of kernels that move more than they compute.
+"""Copies of boxes between strided arrays, on every device: packing, unpacking, ghost cells across periodic faces. Also
+the copy bandwidth of a device, the reference for kernels that are limited by memory.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ PART = np.dtype(
     + [("source_x", np.int32)],
     align=True,
 )
-LARGEST = 8  # bytes that a thread of a GPU copies at once
-VALUES = {dtype.itemsize: dtype for dtype in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
-THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
+LARGEST = 8  # bytes per copy of a GPU thread
+VALUES = {dtype.itemsize: dtype for dtype in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # type of `real`, by bytes
+THREADS, CELLS, WIDEST = 256, 4, 1024  # threads per thread block; cells per thread; most thread blocks per part
 # struct Strides of copy.cu
 STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_x", "source_y", "source_z")])
 SHARED_PART = np.dtype([(name, np.uintc) for name in ("part", "n", "count")])  # struct SharedPart of copy_list.cu
 STRAIGHT, TURNED = "copy_box", "copy_turned"  # rows of the source are contiguous, or not
-PARTS = 32  # struct Parts of parts.h: as many a launch takes
-SMALL = 8192  # values of a copy that one thread of a CPU does, see visit_host.h
-HIDDEN = 32  # thread blocks of a copy behind another launch, each in the place of one of that; no more than may wait
+PARTS = 32  # parts per launch: struct Parts of parts.h
+SMALL = 8192  # fewer values are copied by one thread of a CPU, see visit_host.h
+HIDDEN = 32  # thread blocks of a copy hidden by another launch, each in the place of one of it; at most flags.WAITING
 MEBIBYTE = 1 << 20
 SYSTEM = Path("/sys/devices/system/cpu")
-LEAST, MOST = 128, 256  # mebibytes of an array that is far larger than most caches; virtual machines may deny theirs
-CACHES = 4  # times the last caches, as STREAM's arrays: more takes longer, most of all in memory never used before
+LEAST, MOST = 128, 256  # MiB of an array far larger than most caches; virtual machines may hide theirs
+CACHES = 4  # times the last-level caches, as in STREAM: larger arrays take longer, above all in new memory
 
 
 def part_rows(size: int, pairs: Sequence[tuple[Array, Array]]) -> np.ndarray:
-    """The structs Part of pairs of views, target and source, of which `size` bytes are copied at once."""
+    """Return the structs Part of pairs of views, target and source, copied in units of `size` bytes."""
     rows = np.zeros(len(pairs), PART)
     for target, source in pairs:
         check(target, source)
@@ -73,18 +73,18 @@ def part_rows(size: int, pairs: Sequence[tuple[Array, Array]]) -> np.ndarray:
 
 
 def place(array: Array) -> int:
-    """The address of the first element of an array, of whichever device."""
+    """Return the address of the first element of an array on any device."""
     return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
 
 def turned(source: Array) -> bool:
-    """Whether the rows of a view are not contiguous."""
+    """Return whether the rows of a view are not contiguous."""
     return bool(source.shape[-1] > 1 and source.strides[-1] != source.dtype.itemsize)
 
 
 def word(pairs: Iterable[tuple[Array, Array]]) -> int:
-    """The bytes that can be copied at once between all CuPy views of the pairs, which are of one dtype: those of a
-    value, or of several side by side.
+    """Return the unit in bytes for copies between all CuPy views of the pairs, which have one dtype: one value, or
+    several adjacent ones.
     """
     arrays = [array for pair in pairs for array in pair]
     size = int(arrays[0].dtype.itemsize)
@@ -103,22 +103,22 @@ def check(target: Array, source: Array) -> None:
 
 
 def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
-    """An operation `target[...] = source` between views [z, y, x] of one dtype and shape, of which the target is
+    """Return an operation `target[...] = source` between views [z, y, x] of one dtype and shape. The target must be
     contiguous along x.
 
-    On a GPU it is one launch on `lane`, by default on the stream that is current when it is called.
+    On a GPU it is one launch on `lane`, by default on the current stream of each call.
     """
     values, size = _values(device, target, source), target.dtype.itemsize
     name = TURNED if turned(source) else STRAIGHT
-    if device.kind == "cpu":  # other Python threads run on
+    if device.kind == "cpu":  # other Python threads continue
         return host_call(_host_library(size), name, values, (target, source))
     shape = cuda_shape(target.shape[::-1], 1, 128, 512)
     return cuda_call(cuda_function("copy.cu", name, size), shape, values, lane, (target, source))
 
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
-    """Operations that do all `target[...] = source` of the pairs, views [z, y, x] or [z, y, value, x]: as few launches
-    as possible on a GPU, and everywhere of more than PARTS, or of those that are too small for several threads.
+    """Return operations that do `target[...] = source` for all pairs, views [z, y, x] or [z, y, value, x]. They are
+    joined on a GPU, and everywhere if they are more than PARTS or too small for several threads.
     """
     pairs = planes(pairs)
     if len(pairs) > PARTS or (device.kind == "cpu" and all(target.size < SMALL for target, _ in pairs)):
@@ -132,9 +132,9 @@ def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | N
 
 
 def planes(pairs: Iterable[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
-    """Pairs of views [z, y, value, x] as ones [z, y value, x] of the same memory: boxes have all values of their cells,
-    so the rows of a plane lie at one distance. Where the source is turned, each value is a pair of its own. Views
-    [z, y, x] stay as they are.
+    """Return pairs of views [z, y, value, x] as views [z, y value, x] of the same memory: a box has all values of its
+    cells, so the rows of a plane have one stride. If the source is turned, each value becomes a pair. Views [z, y,
+    x] are returned unchanged.
     """
     flat = []
     for target, source in pairs:
@@ -156,8 +156,8 @@ def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Cal
 def parts_of(
     size: int, pairs: Sequence[tuple[Array, Array]], *, hidden: bool = False
 ) -> tuple[np.ndarray, tuple[Triple, Triple]]:
-    """The struct Parts of at most `PARTS` pairs of CuPy views, of which `size` bytes are copied at once, and the
-    (blocks, threads) that copy them: few thread blocks, where that is `hidden` behind another launch.
+    """Return the struct Parts of at most `PARTS` pairs of CuPy views, copied in units of `size` bytes, and their
+    (blocks, threads). Few thread blocks are used if the copy is `hidden` behind another launch.
     """
     parts = np.zeros(PARTS, PART)
     parts[: len(pairs)] = part_rows(size, pairs)
@@ -188,16 +188,18 @@ def _host_library(size: int) -> Any:
 
 
 def cuda_function(file: str | Path, name: str, size: int) -> Any:
-    """The function of a text, by its path or among taskflow's own, for values of a size, on the current device."""
+    """Return a function of a text, given by path or among taskflow's own, for values of `size` bytes, on the current
+    device.
+    """
     return compile_cuda.module(_text(file, size)).get_function(name)
 
 
 def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 9) -> float:
-    """Bytes read plus bytes written per second when an array far larger than the caches is copied with all of the
-    device: the median. Without `mebibytes` the two arrays are as large as that takes, or as there is room for.
+    """Return the copy bandwidth of a device in bytes per second, read plus written: the median over copies of an array
+    far larger than the caches. Without `mebibytes` the two arrays are as large as this needs, or as memory permits.
 
-    The copy is compiled like every kernel, with ordinary stores: on most CPUs each of them first fetches what it
-    overwrites, which is not counted, here as in the bytes that a kernel has to move.
+    The copy is compiled like every kernel, with ordinary stores. On most CPUs a store first loads the line it
+    overwrites. This is not counted, here as in the bytes of a kernel.
     """
     shape = (mebibytes or _affordable(device), 128, 1024)
     target, source = (device.allocate(shape, "f8") for _ in range(2))
@@ -214,8 +216,8 @@ def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 
 
 
 def _affordable(device: Device) -> int:
-    """Mebibytes of each of the two arrays, so that all who measure at the same time take half of the free memory at
-    most: one for each `threads` cores of this host, four on a GPU.
+    """Return the size of each of the two arrays in MiB, such that concurrent measurements use at most half of the free
+    memory: one per `threads` cores of this host, four on a GPU.
     """
     if device.kind == "gpu":
         free, others, enough = int(device.xp.cuda.runtime.memGetInfo()[0]), 4, MOST
@@ -226,8 +228,8 @@ def _affordable(device: Device) -> int:
 
 
 def _beyond_caches() -> int:
-    """Mebibytes that are `CACHES` times the third-level caches of the cores that this process may use, from LEAST to
-    MOST; that where the system does not tell.
+    """Return `CACHES` times the size of the third-level caches of the cores that this process may use, in MiB, from
+    LEAST to MOST; MOST if the system does not report it.
     """
     caches = {}
     for core in os.sched_getaffinity(0):
@@ -241,7 +243,7 @@ def _beyond_caches() -> int:
 
 
 def copy_lists(device: Device, pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> list[Callable[[], None]]:
-    """Operations that do all `target[...] = source` of some pairs, views [z, y, x]: one for each size of values."""
+    """Return operations that do `target[...] = source` for all pairs of views [z, y, x], one per size of values."""
     sizes: dict[int, list[tuple[Array, Array]]] = {}
     for target, source in ((target, source) for target, source in pairs if target.size):
         size = target.dtype.itemsize if device.kind == "cpu" else word([(target, source)])

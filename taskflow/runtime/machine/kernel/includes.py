@@ -1,4 +1,4 @@
-"""Kernel texts with what they include in its place."""
+"""Kernel texts with their includes expanded."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from taskflow.runtime.machine.kernel.agreement import KernelError, without
 from taskflow.runtime.tasks import Task
 
 INCLUDE = Path(__file__).parent / "include"
-REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
+REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # ints: copies
 VOCABULARY = '#include "cell.h"\n'
 _NAMES = "UZ|UY|BX|BY|NARROWEST|BUFFERS|UNROLL|OVERLAP|RESIDENT|PLANES|ROWS"  # see cell.h, faces.h, twice.h, sweep.h
 _SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
 
-Place = tuple[int, int]  # of a file: its device and number
+Place = tuple[int, int]  # device and inode of a file
 
 
 def expanded(
     kernel: Path | str, real: np.dtype, generated: Mapping[str, str], name: str = "kernel", apart: Iterable[Task] = ()
 ) -> str:
-    """A text, or that of a file, for a precision, with every `#include "..."` replaced by what it names: a generated
-    text, or a file, by its path from the folder of the text that names it or among taskflow's own headers. The
-    definitions of tasks that are `apart` are left out.
+    """Return a text, or the text of a file, for a precision, with every `#include "..."` expanded: a generated text, or
+    a file, relative to the including folder or among taskflow's own headers. Definitions of tasks in `apart` are
+    omitted.
 
-    A text that does not include `cell.h` itself gets it, after the settings with which it begins. Each header is taken
-    once. Lines keep their numbers and file names in compiler messages; `name` stands for the file of a text. Raises
-    KernelError for a missing header.
+    A text that does not include `cell.h` gets it after its initial settings. Each header is included once. Compiler
+    messages keep line numbers and file names; `name` is the file name of a text. Raises KernelError for a missing
+    header.
     """
     precision, taken = f"#define REAL {REAL[real.name]}\n", dict[str | Place, str](generated.items())
     text = kernel.read_text(encoding="utf-8") if isinstance(kernel, Path) else kernel
@@ -50,7 +50,9 @@ def expanded(
 
 
 class _Source:
-    """A text cut at its includes: what precedes each, its header, and the lines up to its end; and the rest."""
+    """A text split at its includes: the text before each, its header, and the lines up to its end. `rest` follows the
+    last.
+    """
 
     def __init__(self, text: str) -> None:
         self.parts: list[tuple[str, str, int]] = []
@@ -63,12 +65,12 @@ class _Source:
 
 @cache
 def _read(path: Path, changed: int, size: int) -> _Source:
-    """The text of a file as it was when it was changed last: most of a hundred texts take the same headers."""
+    """Return the text of a file, cached until it changes: most of a hundred texts use the same headers."""
     return _Source(path.read_text(encoding="utf-8"))
 
 
 def _header(header: str, folder: Path) -> tuple[Place, Path, _Source] | None:
-    """The file of a header, its folder and its text; None where there is none."""
+    """Return the file of a header, its folder and its text, or None if it does not exist."""
     for path in (folder / header, INCLUDE / header):
         with suppress(OSError):
             file = path.stat()
@@ -78,7 +80,7 @@ def _header(header: str, folder: Path) -> tuple[Place, Path, _Source] | None:
 
 
 def _expand(name: str, source: _Source, folder: Path, generated: dict[str | Place, str], line: int = 1) -> str:
-    """`generated` gains every header once it was taken, as an empty text. The first line of the text has a number."""
+    """Expand a text whose first line is number `line`. Included headers become empty texts in `generated`."""
     parts = [f'#line {line} "{name}"\n']
     for before, header, lines in source.parts:
         line += lines

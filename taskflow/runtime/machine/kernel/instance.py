@@ -15,10 +15,10 @@ Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x] or [z, y, v
 
 
 class Instances:
-    """One array of zeros for each of the `fields` of all regions of a partition, over what each piece of a block has
-    memory for. A place is a field and a piece of its region.
+    """One array of zeros for each of the `fields` of all regions of a partition and each piece of a block, including
+    ghost cells. A place is a field and a piece of its region.
 
-    `boxes` are what the arrays cover; their first elements are the cells `lo`. `box` is that of the first piece.
+    `boxes` are the cells of the arrays, whose first elements are the cells `lo`. `box` belongs to the first piece.
     """
 
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
@@ -43,8 +43,8 @@ class Instances:
             self.arrays[place] = _shaped(array, field, self.boxes[place], tiled=self.tile(place[0]) is not None)
 
     def poison(self) -> None:
-        """Fill what no message feeds, beyond sides of charts and where other than four of them meet, with NaN: whoever
-        reads it before a task has written it shows it. Fields of integers and constant ones are left as they are.
+        """Fill cells that no message fills (beyond sides of charts, and where other than four charts meet) with NaN,
+        which exposes reads before the first write. Integer, constant and private fields are unchanged.
         """
         for name, piece in self.arrays:
             field, home = self.fields[name], self._homes[name]
@@ -53,14 +53,14 @@ class Instances:
                     self.view(name, box, piece)[...] = np.nan
 
     def view(self, name: str, box: Box, piece: int | None = None) -> Array:
-        """The cells of `box` of one field, in place: of the memory of a piece, by default of the one that owns them
-        all, or else has them as ghost cells. Raises ValueError where none has.
+        """Return a view of the cells of `box` of one field on a piece, by default the piece that owns them all, or else
+        has them as ghost cells. Raises ValueError if none has.
         """
         place = name, self._piece(name, box) if piece is None else piece
         return self.arrays[place][box.slices(self.boxes[place].lo)]
 
     def read(self, name: str, box: Box) -> Array:
-        """The values of a field in the cells of `box`: their `view`, or, of a field in tiles, a copy."""
+        """Return the values of a field in the cells of `box`: a view, or a copy if the field is stored in tiles."""
         if self.tile(name) is None:
             return self.view(name, box)
         array, cells = self._numbers(name, box)
@@ -68,7 +68,7 @@ class Instances:
         return values if values.ndim == 3 else values.swapaxes(2, 3)
 
     def write(self, name: str, box: Box, values: Array) -> None:
-        """Give a field values in the cells of `box`."""
+        """Set the values of a field in the cells of `box`."""
         if self.tile(name) is None:
             self.view(name, box)[...] = values
         else:
@@ -76,29 +76,29 @@ class Instances:
             array[cells] = values if values.ndim == 3 else values.swapaxes(2, 3)
 
     def tile(self, name: str) -> Triple | None:
-        """The tiles by which a field is stored here, if it is."""
+        """Return the tiles in which a field is stored here, or None."""
         return self.fields[name].tile if self._tiled else None
 
     def _numbers(self, name: str, box: Box) -> tuple[Array, np.ndarray]:
-        """The memory of a field in tiles, and the numbers [z, y, x] of cells in it."""
+        """Return the memory of a field in tiles, and the positions [z, y, x] of cells in it."""
         place, tile = (name, self._piece(name, box)), self.tile(name)
         assert tile is not None
         return self.arrays[place], tile_order(self.boxes[place].shape, tile)[box.slices(self.boxes[place].lo)]
 
     def array(self, name: str) -> Array:
-        """All of the memory of a field, on the first piece of its region."""
+        """Return the array of a field on the first piece of its region."""
         return self.arrays[name, self.first[name]]
 
     def dtype(self, name: str) -> np.dtype:
-        """The type of the values of a field."""
+        """Return the type of the values of a field."""
         return np.dtype(self.array(name).dtype)
 
     def source(self, name: str, copy: Copy) -> Array:
-        """The cells that a copy reads, as its target sees them."""
+        """Return the cells that a copy reads, oriented as its target."""
         return seen(self.view(name, copy.source_box, copy.source), copy.axes)
 
     def target(self, name: str, copy: Copy) -> Array:
-        """The cells that a copy fills."""
+        """Return the cells that a copy fills."""
         return self.view(name, copy.target_box, copy.target)
 
     def _piece(self, name: str, box: Box) -> int:
@@ -119,7 +119,7 @@ class Instances:
 
 
 def _shaped(array: Array, field: Field, box: Box, *, tiled: bool) -> Array:
-    """A row of memory as the array of a field over the cells of a box, [cell] or [cell, value] where it is `tiled`."""
+    """Return a flat array as the array of a field over the cells of a box; [cell] or [cell, value] if it is `tiled`."""
     shape = field.shape(box)
     if tiled:
         return array.reshape((box.volume, *shape[2:-1]))
@@ -129,7 +129,7 @@ def _shaped(array: Array, field: Field, box: Box, *, tiled: bool) -> Array:
 
 
 def tile_order(shape: Triple, tile: Triple) -> np.ndarray:
-    """The numbers [z, y, x] of so many cells in memory, tile by tile, as `Numbered` of stored.h has them."""
+    """Return the positions [z, y, x] in memory of the cells of a shape, tile by tile, as in `Numbered` of stored.h."""
     along = [np.arange(n) for n in shape]
     begin = [at // n * n for at, n in zip(along, tile, strict=True)]
     size = [np.minimum(n, count - at) for n, count, at in zip(tile, shape, begin, strict=True)]
@@ -142,8 +142,8 @@ def tile_order(shape: Triple, tile: Triple) -> np.ndarray:
 
 
 def _lead(home: Partition, piece: int, field: Field) -> int:
-    """Values to be left out before an array so that a piece's own cells begin where a line of memory does: libraries
-    that take only such addresses work on fields in place.
+    """Return the values to skip before an array so that a piece's own cells begin at a memory line: libraries that need
+    such addresses can then work on fields in place.
     """
     if field.private:
         return 0
@@ -153,8 +153,8 @@ def _lead(home: Partition, piece: int, field: Field) -> int:
 
 
 def extreme(array: Array, device: Device) -> tuple[Triple, float]:
-    """The first place x, y, z of an array with a value that is not finite, or else that with the largest magnitude; and
-    the value. Takes no more memory than a plane.
+    """Return the first index x, y, z of an array whose value is not finite, or else the index of largest magnitude, and
+    the value. Needs memory for one plane.
     """
     rows = tuple(range(1, array.ndim))
     with np.errstate(invalid="ignore"):

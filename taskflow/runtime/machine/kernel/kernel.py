@@ -38,17 +38,17 @@ from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, t
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
-COMPILERS = 16  # at once, at most
-Made = tuple[Task, np.dtype, str, bool]  # a task in a precision, for a kind of device, and whether for lists of pieces
-Tile = Triple | PlacedSweep | None  # what a thread block does of a launch: so many cells, or a tile of a sweep
+COMPILERS = 16  # most concurrent compilers
+Made = tuple[Task, np.dtype, str, bool]  # task, precision, kind of device, whether for lists of pieces
+Tile = Triple | PlacedSweep | None  # work of a thread block: cells along x, y, z, or a tile of a sweep
 _lock = threading.RLock()
 _made: set[Made] = set()
 
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """Arguments of a kernel over a box: the values of its parameters, what their addresses lead to, and what
-    a thread block does. `idle`: there are no cells, and nothing to be reduced.
+    """Arguments of a kernel over a box: parameter values, the arrays that their addresses refer to, and the cells per
+    thread block. `idle`: no cells, and nothing to reduce.
     """
 
     box: Box
@@ -65,12 +65,12 @@ class Kernel(ABC):
         self.task, self.real, self.device = task, real, device
 
     def bind(self, *values: Any, **others: Any) -> Callable[[], None]:
-        """`call` with the `arguments` of these values. Raises ValueError as those do."""
+        """Do `call` with the `arguments` of these values. Raises ValueError as `arguments`."""
         return self.call(self.arguments(*values, **others), None)
 
     def call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
-        """An operation that does the task with these arguments. On a GPU it is a launch on `lane`, by default on the
-        stream that is current when it is called.
+        """Return an operation that does the task with these arguments. On a GPU it is a launch on `lane`, by default on
+        the current stream of each call.
         """
         return _nothing if arguments.idle else self._call(arguments, lane)
 
@@ -87,14 +87,15 @@ class Kernel(ABC):
         *,
         further: bool = False,
     ) -> Arguments:
-        """Return what does the task in the cells of `box`; where the kernel has tiles, in those of a size, by default
-        `tile(box)`.
+        """Return the arguments of the task in the cells of `box`. If the kernel has tiles, `tile` is their size, by
+        default `tile(box)`.
 
-        `arrays` are the fields in the order of the task's parameters; `others` have a layout of their own, by
-        parameter: those that are foreign or private. `constants`, `scalars` (arrays of one float64 that are read) and
-        `results` (arrays of one float64 that receive a reduction's value over the box) are by parameter. If `further`,
-        what is reduced is folded into what the results hold.
-        Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
+        `arrays` are the fields in the order of the task's parameters. `others` are separate layouts by parameter, of
+        foreign and private fields. `constants`, `scalars` (arrays of one float64 that are read) and `results` (arrays
+        of one float64 that receive a reduction over the box) are by parameter. If `further`, reductions also fold the
+        present values of the results.
+
+        Raises ValueError if the task would access cells without memory, or if an array does not match the kernel.
         """
         places = dict.fromkeys(self.task.fields, layout) | dict(others or {})
         layouts = {name: places[name].of(way.values) for name, way in self.task.fields.items()}
@@ -130,17 +131,17 @@ class Kernel(ABC):
         return Arguments(box, values, keep, sweep, not box and not self.task.reductions)
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
-        """The cells that a thread block does of a launch over some cells, where a text has tiles: of one that is whole,
-        or cut into a `middle` and edges.
+        """Return the cells per thread block of a launch, whole or cut into a `middle` and edges, or None if the text
+        has no tiles.
         """
         return None
 
     def _sweep(self, placed: PlacedSweep) -> tuple[Value, list[Array]]:
-        """Return the struct of a sweep, and what it leads to."""
+        """Return the struct of a sweep, and the arrays that it refers to."""
         return sweep_of(placed), []
 
     def _partials(self, results: Sequence[Array], parts: int) -> tuple[np.ndarray, list[Array]]:
-        """Return the structs of numbers that are reduced from so many parts, and the memory in which they are."""
+        """Return the structs of numbers that are reduced from `parts` partial results, and their memory."""
         count, memory = len(results), self.device.allocate((len(results), parts), "f8")
         partials = np.zeros(count, PARTIAL)
         partials["result"] = [self.device.pointer(result) for result in results]
@@ -149,23 +150,23 @@ class Kernel(ABC):
 
     @abstractmethod
     def _parts(self, box: Box, tile: Triple | None) -> int:
-        """Return how many values a reduction over the box folds at its end."""
+        """Return the number of partial results of a reduction over the box."""
 
     @abstractmethod
     def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
-        """The operation, with these values for the parameters."""
+        """Return the operation with these arguments."""
 
     def _check(self, box: Box, layouts: Mapping[str, Layout], arrays: Sequence[Array]) -> None:
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
             layout = layouts[name]
             own = privilege.precision
             real = self.real if own in (None, "any") else np.dtype(own)
-            apart = privilege.together and layout.tile is None  # the values of a cell are neighbours there
+            apart = privilege.together and layout.tile is None  # the values of a cell are contiguous there
             rows = array.swapaxes(2, -1) if apart else array
             if array.shape != layout.memory or array.dtype != real or not rows.flags.c_contiguous:
                 actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.memory} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")
-            around = privilege.reads and not privilege.swept  # beyond tiles that are alone a sweep touches nothing
+            around = privilege.reads and not privilege.swept  # a sweep accesses nothing outside its tiles
             touched = (box, *(privilege.stencil.around(box) if around else ()))
             for cells in () if privilege.foreign else touched:
                 if cells not in layout.box:
@@ -174,7 +175,7 @@ class Kernel(ABC):
 
 
 class HostKernel(Kernel):
-    """A kernel in a shared library that the host compiler made."""
+    """A kernel in a shared library built by the host compiler."""
 
     def _parts(self, box: Box, tile: Triple | None) -> int:
         return host_parts(box)
@@ -185,10 +186,10 @@ class HostKernel(Kernel):
 
 
 class CudaKernel(Kernel):
-    """A kernel in a module that NVRTC made."""
+    """A kernel in a module built by NVRTC."""
 
     def _partials(self, results: Sequence[Array], parts: int) -> tuple[np.ndarray, list[Array]]:
-        """The same with the ticket by which thread blocks are counted, one for all numbers."""
+        """Add the ticket that counts thread blocks, shared by all numbers."""
         partials, memory = super()._partials(results, parts)
         ticket = self.device.allocate((1,), "u4")
         partials["ticket"] = self.device.pointer(ticket)
@@ -210,7 +211,7 @@ class CudaKernel(Kernel):
         return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
     def shape(self, box: Box, tile: Tile = None) -> tuple[Triple, Triple]:
-        """(blocks, threads per block) that do a box."""
+        """Return (blocks, threads per block) for a box."""
         x, y = self.threads
         if isinstance(tile, PlacedSweep):
             return swept_shape(box, tile, x * y, self.setting("ROWS"))
@@ -229,7 +230,7 @@ class CudaKernel(Kernel):
         return self.setting("BX", BX), self.setting("BY", BY)
 
     def setting(self, name: str, default: int = 1) -> int:
-        """The number that the text defines as a macro, or the default."""
+        """Return the number that the text defines as a macro, or the default."""
         return settings(self.task, self.real).get(name, default)
 
     def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
@@ -239,15 +240,15 @@ class CudaKernel(Kernel):
         self, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object, *,
         listed: bool = False,
     ) -> Callable[[], None]:  # fmt: skip
-        """A launch of so many blocks and threads per block, of one box, or over a list."""
+        """Return a launch of a shape (blocks, threads per block), over one box or over a list."""
         function, shared = compile_cuda.kernel(text_for(self.task, self.real, "gpu", listed), symbol(self.task, listed))
         return cuda_call(function, shape, values, lane, keep, shared)
 
 
 def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
-    """The kernel of a task for a device: compiled at first use, then kept by the process and on disk.
+    """Return the kernel of a task for a device, compiled on first use and cached by the process and on disk.
 
-    Raises BadInput where there is no compiler and KernelError where the text does not compile with the task's
+    Raises BadInput if no compiler is available, and KernelError if the text does not compile with the task's
     declaration.
     """
     compile_together([(task, np.dtype(real), False)], device)
@@ -255,14 +256,13 @@ def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
 
 
 def kernel_of(task: Task, real: np.dtype | str, device: Device) -> Kernel:
-    """The kernel of a task for a device, be it compiled or not."""
+    """Return the kernel of a task for a device, without compiling it."""
     return (HostKernel if device.kind == "cpu" else CudaKernel)(task, np.dtype(real), device)
 
 
 def compile_together(tasks: Iterable[tuple[Task, np.dtype, bool]], device: Device) -> None:
-    """Have the kernels of tasks, each in a precision, as `compiled` gives them, or for lists of pieces, as
-    `compiled_pieces`. Those that are not there yet are compiled side by side: a text keeps a compiler and its core busy
-    for seconds. Raises as `compiled` does.
+    """Compile kernels of tasks, each in a precision, for one box or for lists of pieces. New ones are compiled
+    concurrently, as each takes a core for seconds. Raises as `compiled`.
     """
     with _lock:
         new = {(task, real, device.kind, listed) for task, real, listed in tasks} - _made
@@ -274,7 +274,7 @@ def compile_together(tasks: Iterable[tuple[Task, np.dtype, bool]], device: Devic
 
 
 def side_by_side(make: Callable[[Any], object], things: Collection[Any], cores: int) -> None:
-    """Make all of them, on so many cores. Raises what is raised first."""
+    """Call `make` for all things, on `cores` cores. Raises the first exception."""
     if len(things) > 1:
         with ThreadPoolExecutor(min(cores, COMPILERS, len(things)), "taskflow-compiler") as pool:
             list(pool.map(make, things))

@@ -1,6 +1,6 @@
-"""Tables of lists on a GPU: the arguments of every piece, and on which piece each thread block works.
+"""Tables of lists on a GPU: the arguments of every piece, and the piece of each thread block.
 
-Structs are laid out as C does, with the members that texts of lists have (see `texts`).
+Structs are laid out as in C, with the members of list texts (see `texts`).
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _tables: WeakKeyDictionary[Device, dict[tuple[Triple, ...], Array]] = WeakKeyDic
 
 @cache
 def piece_dtype(task: Task, real: np.dtype, common: tuple[int, ...] = ()) -> np.dtype:
-    """The memory of a piece: its range, and its arguments `of_0`, `of_1` and so on, without those of these numbers."""
+    """Return the memory of a piece: its range, and its arguments `of_0`, `of_1`, ..., without those in `common`."""
     kinds = [(n, *kind) for n, kind in enumerate(parameters(task)) if n not in common]
     arguments = [(f"of_{n}", *_member(task, real, kind, name)) for n, kind, name in kinds]
     return np.dtype([("range", PLACED_RANGE, ()), *arguments], align=True)
 
 
 def _member(task: Task, real: np.dtype, kind: str, name: str) -> tuple[np.dtype, tuple[int, ...]]:
-    """The type of an argument, and how many there are of it."""
+    """Return the type and shape of an argument."""
     if name in task.fields:
         return STRIDED if STRIDES.match(kind) else np.dtype(np.uint64), ()
     if name in task.constants:
@@ -63,8 +63,8 @@ def _member(task: Task, real: np.dtype, kind: str, name: str) -> tuple[np.dtype,
 def piece_rows(
     dtype: np.dtype, device: Device, pieces: Sequence[Sequence[Value]], grids: Sequence[Triple]
 ) -> tuple[Array, list[Array]]:
-    """The table of pieces, of a `piece_dtype`, with such arguments and so many thread blocks, and the memory in which
-    they are folded.
+    """Return the table of pieces, as `piece_dtype`, with their arguments and thread blocks, and the memory of their
+    reductions.
     """
     memory, rows = list[Array](), np.zeros(len(pieces), dtype)
     for row, values, grid in zip(rows, pieces, grids, strict=True):
@@ -76,7 +76,7 @@ def piece_rows(
                 continue
             if dtype[name].base == PLACED_PARTIAL:
                 _fill(row[name], argument)
-            else:  # of a struct of an address the first member
+            else:  # of a struct for an address, its first member
                 row[name] = argument["field"] if dtype[name] == np.uint64 and argument.dtype == STRIDED else argument
     for name in rows.dtype.names or ():
         if rows.dtype[name].base == PLACED_PARTIAL:
@@ -91,7 +91,9 @@ def _fill(target: np.ndarray, source: np.ndarray) -> None:
 
 
 def _folded(device: Device, partials: np.ndarray) -> list[Array]:
-    """Complete the partials [piece, number] of a parameter: what pieces have comes behind what was before the first."""
+    """Complete the partials [piece, number] of a parameter: results of pieces are folded after the value before the
+    first.
+    """
     pieces, numbers = partials.shape
     values, finished = device.allocate((numbers, pieces), "f8"), device.allocate((1,), "u4")
     partials["values"] = device.pointer(values) + values.strides[0] * np.arange(numbers, dtype=np.uint64)
@@ -101,7 +103,7 @@ def _folded(device: Device, partials: np.ndarray) -> list[Array]:
 
 
 def thread_blocks(device: Device, grids: tuple[Triple, ...]) -> Array:
-    """The table of all thread blocks, piece after piece: made once for all lists of such grids."""
+    """Return the table of all thread blocks, piece after piece, cached for all lists of equal grids."""
     with _lock:
         tables = _tables.setdefault(device, {})
         if grids not in tables:
@@ -110,7 +112,7 @@ def thread_blocks(device: Device, grids: tuple[Triple, ...]) -> Array:
 
 
 def _places(piece: int, grid: Triple) -> np.ndarray:
-    """The places of the thread blocks of a piece."""
+    """Return the places of the thread blocks of a piece."""
     blocks = np.zeros(grid[::-1], PLACED_BLOCK)
     blocks["z"], blocks["y"], blocks["x"] = np.indices(blocks.shape)
     blocks["piece"] = piece
@@ -118,5 +120,5 @@ def _places(piece: int, grid: Triple) -> np.ndarray:
 
 
 def uploaded(device: Device, rows: np.ndarray) -> Array:
-    """The bytes of rows on the device."""
+    """Return the bytes of rows on the device."""
     return device.upload(np.ascontiguousarray(rows).view(np.uint8).reshape(-1))

@@ -1,6 +1,6 @@
-"""Lists of pieces: launches of one task on many boxes as one launch, with the bits of launches one after the other.
+"""Lists of pieces: launches of one task on many boxes as one launch, bitwise identical to sequential launches.
 
-Each piece keeps the arguments that a launch of its own would have: other fields, constants and scalars, too.
+Each piece keeps the arguments of a separate launch, including fields, constants and scalars.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from taskflow.runtime.tasks import PlacedSweep
 
 
 def bind_pieces(kernel: Kernel, listed: Sequence[Arguments], lane: Lane | None) -> Callable[[], None]:
-    """An operation that does a task with all of these arguments, in their order where it reduces: on a GPU one launch
-    on `lane`, or several: pieces have alike what a launch has once and, where it reduces, the shape of thread blocks.
+    """Return an operation that does a task with all of these arguments, in order if it reduces. On a GPU it is one
+    launch on `lane`, or several: pieces of a launch share the arguments that it has once and, if it reduces, the
+    thread block shape.
     """
     compile_together([(kernel.task, kernel.real, True)], kernel.device)
     pieces = [arguments for arguments in listed if not arguments.idle]
@@ -38,13 +39,13 @@ def bind_pieces(kernel: Kernel, listed: Sequence[Arguments], lane: Lane | None) 
 
 
 def _alike(kernel: CudaKernel, piece: Arguments) -> tuple[Triple, bytes]:
-    """Equal for pieces that one launch can do."""
+    """Return a key that is equal for pieces that one launch can do."""
     threads = kernel.shape(piece.box, piece.tile)[1] if kernel.task.reductions else (0, 0, 0)
     return threads, b"".join(np.asarray(value).tobytes() for value in _common(kernel, piece))
 
 
 def _common(kernel: Kernel, piece: Arguments) -> list[Value]:
-    """The arguments of a piece that a launch has once."""
+    """Return the arguments of a piece that a launch has once."""
     return [piece.values[1 + n] for n in common(kernel.task, kernel.real)]
 
 
@@ -54,8 +55,8 @@ def _in_turn(calls: Sequence[Callable[[], None]]) -> None:
 
 
 def _shapes(kernel: CudaKernel, pieces: Sequence[Arguments]) -> tuple[list[Triple], Triple]:
-    """The thread blocks of each piece, and the threads of each block: all pieces together keep a GPU busy, but where
-    memory for the parts of a sum has been made for those that a piece has by itself.
+    """Return the thread blocks of each piece, and the threads per block. All pieces together fill the GPU. In
+    reductions and sweeps each piece has the shape of a separate launch, for which its memory was allocated.
     """
     if kernel.task.reductions or any(isinstance(piece.tile, PlacedSweep) for piece in pieces):
         grids, threads = zip(*(kernel.shape(piece.box, piece.tile) for piece in pieces), strict=True)

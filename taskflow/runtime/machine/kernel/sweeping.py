@@ -1,4 +1,4 @@
-"""Sweeps as kernels take them, and the thread blocks that do them (`sweep.h`, `sweep_whole.h`)."""
+"""Sweeps as kernels take them, and their thread blocks (`sweep.h`, `sweep_whole.h`)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SWEEP = np.dtype(
     + [(name, np.uint64) for name in ("passed", "alarm", "patience")],
     align=True,
 )
-COLUMNS = 64  # of cells that a thread block sweeps at once, at most: a tile has as many
-WIDE = 8  # of them beside each other along y, where there are several along z
-WORDS, TICKET = 8, 0  # words of a bundle, and as many besides, of which the ticket is one, see sweep_whole.h
+COLUMNS = 64  # most columns of cells that a thread block sweeps at a time: as many as a tile has
+WIDE = 8  # columns side by side along y, if several along z
+WORDS, TICKET = 8, 0  # words per bundle, and as many for the launch, including the ticket, see sweep_whole.h
 PATIENCE = 20.0  # seconds that a thread block waits for another one
 
 
 def sweep_of(placed: PlacedSweep) -> np.ndarray:
-    """The struct Sweep, without what thread blocks that pass a sweep on need."""
+    """Return the struct Sweep, without the members for thread blocks that pass a sweep on."""
     memory, colour = np.zeros((), SWEEP), placed.sweep.colour
     memory["first"], memory["last"], memory["tile"] = placed.within.lo, placed.within.hi, placed.tile
     memory["colour"] = -1 if colour is None else colour
@@ -32,8 +32,8 @@ def sweep_of(placed: PlacedSweep) -> np.ndarray:
 
 
 def passed_on(placed: PlacedSweep, threads: int, rows: int, device: Device) -> tuple[np.ndarray, list[Array]]:
-    """The struct Sweep of a launch on a GPU whose thread blocks have at most so many threads, so many for a cell, and
-    the memory that it leads to.
+    """Return the struct Sweep of a launch on a GPU with at most `threads` threads per block and `rows` threads per
+    cell, and the memory that it refers to.
     """
     sweep = sweep_of(placed)
     if not isinstance(placed.sweep, WholeSweep):
@@ -46,8 +46,8 @@ def passed_on(placed: PlacedSweep, threads: int, rows: int, device: Device) -> t
 
 
 def bundle(placed: PlacedSweep, threads: int, rows: int) -> Triple:
-    """The cells along x, y and z that a thread block does of a sweep through a whole chart: columns along x, of whole
-    warps, beside the warp that passes it on. Raises KernelError where there is no room for both.
+    """Return the cells along x, y and z of a thread block in a sweep through a whole chart: columns along x, in whole
+    warps, in addition to the warp that passes the sweep on. Raises KernelError if a thread block is too small.
     """
     unit, (x, _, z) = max(WIDE, WARP // rows), placed.tile
     columns = min(COLUMNS, (threads - WARP) // rows // unit * unit)
@@ -59,8 +59,11 @@ def bundle(placed: PlacedSweep, threads: int, rows: int) -> Triple:
 
 
 def swept_shape(box: Box, placed: PlacedSweep, threads: int, rows: int) -> tuple[Triple, Triple]:
-    """(blocks, threads per block) that sweep a box, at most so many threads, and so many for a cell: a thread block per
-    tile, of a row of tiles with colours per two; per bundle of a whole chart; or per so many single cells of a plane.
+    """Return (blocks, threads per block) that sweep a box, with at most `threads` threads per block and `rows` threads
+    per cell.
+
+    One thread block per tile, or per two tiles of a row if the sweep has colours; per bundle of a whole chart; or per
+    group of single cells of a plane.
     """
     usual = min(COLUMNS * rows, threads)
     if isinstance(placed.sweep, WholeSweep):
@@ -75,6 +78,6 @@ def swept_shape(box: Box, placed: PlacedSweep, threads: int, rows: int) -> tuple
 
 
 def _bundles(placed: PlacedSweep, threads: int, rows: int) -> int:
-    """How many thread blocks share a whole chart."""
+    """Return the number of thread blocks that share a whole chart."""
     _, across, down = (-(-n // m) for n, m in zip(placed.tile, bundle(placed, threads, rows), strict=True))
     return across * down

@@ -1,16 +1,16 @@
-"""Kernel texts: a `.cu` file or a string, with its headers, made complete by what follows from the declared tasks.
+"""Kernel texts: a `.cu` file or a string, with its headers and the declarations derived from its tasks.
 
-A text begins with the C struct of every constant, and with a prototype per task: a kernel whose parameters differ from
-the privileges that its task declares does not compile.
+A text begins with the C struct of every constant, and with a prototype per task. A kernel whose parameters differ from
+the declared privileges of its task does not compile.
 
-For constants of a class derived from the declared one a text is compiled anew. There the struct has the name that was
-declared and the members of that class, and the names that the class `defines`, a tuple, are macros: one text serves
-both. What a class is called changes nothing, and classes derived from it define the same. A member of a class that has
-no members itself is a choice, such as a scheme: the struct has none of it, and where its class is a derived one that
-defines names, they are macros, too.
+A text is compiled separately for constants of a class derived from the declared one. The struct then has the declared
+name and the members of the derived class, and the names in its tuple `defines` become macros, so one text serves both
+classes. The name of the class has no effect, and its subclasses define the same macros. A member whose class has no
+members is a choice, such as a scheme. It is not in the struct, but if its class is a derived one with `defines`, these
+become macros too.
 
-A class may bring `functions`, a text or its file. They stand where the text of a task includes a header of the declared
-name, such as `Closure.h`: another package gives a kernel one function in this way.
+A class may bring `functions`, a text or its file. They replace the header of the declared name, such as `Closure.h`, in
+the text of a task: another package gives a kernel one function in this way.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, sibli
 
 SWEEP, STORED, FLAGS = '#include "sweep.h"\n', '#include "stored.h"\n', '#include "written_flags.h"\n'
 ADDRESS = np.dtype(np.uint64)
-LINKAGE = "@linkage"  # no word of C++: stands for what precedes `void`
+LINKAGE = "@linkage"  # placeholder, not valid C++, for the text before `void`
 _DEFINED = re.compile(r"^#define (\w+)", re.MULTILINE)
 _NUMBER = re.compile(
     r"^\s*#\s*define\s+(\w+)\s+(?:(\d+)|\(sizeof\(REAL\) == 4 \? (\d+) : (\d+)\))[^\S\n]*$", re.MULTILINE
@@ -53,9 +53,9 @@ _CHOICE = re.compile(r"^#ifdef (\w+)\n((?:#define .*\n)+)(?:#else\n((?:#define .
 
 @cache
 def settings(task: Task, real: np.dtype) -> Mapping[str, int]:
-    """All macros that the text of a task defines as numbers, `4` or `(sizeof(REAL) == 4 ? 4 : 8)`, each as it does
-    first: a search for each took longer than all else that makes a launch ready. A number may depend on whether another
-    macro is defined: `#ifdef`, nothing but macros, with or without `#else`.
+    """Return all macros that a task's text defines as numbers, `4` or `(sizeof(REAL) == 4 ? 4 : 8)`, by their first
+    definition. Found in one pass: separate searches took longer than all other preparation of a launch. A number may
+    depend on another macro by `#ifdef`, with nothing but macros inside, with or without `#else`.
     """
     text = _complete(task, real)
     known, single = set(_DEFINED.findall(text)), "#define REAL float\n" in text
@@ -66,18 +66,18 @@ def settings(task: Task, real: np.dtype) -> Mapping[str, int]:
 
 @cache
 def struct_dtype(constant: type, real: np.dtype) -> np.dtype:
-    """The memory of a constant, laid out as C does: int and bool as int, float as real, a table as the address of its
-    number 0, tuples of three as arrays.
+    """Return the memory layout of a constant as in C: int and bool as int, float as real, a table as the address of its
+    entry 0, tuples of three as arrays.
 
-    Raises KernelError for a type that is no dataclass of such fields.
+    Raises KernelError for any other type.
     """
     return np.dtype([(name, base, (3,) if many else ()) for name, base, many in _members(constant, real)], align=True)
 
 
 def packed(value: Any, real: np.dtype, table: Callable[[LookupTable], int]) -> np.ndarray:
-    """A constant's value as the bytes that a kernel receives: an array without dimensions, structured for a struct.
+    """Return a constant's value as bytes for a kernel: an array without dimensions, structured for a struct.
 
-    `table` tells at which address the number 0 of a table is, or would be.
+    `table` returns the address of the (possibly absent) entry 0 of a table.
     """
     if isinstance(value, float | int):
         return np.array(value, real if isinstance(value, float) else np.intc)
@@ -121,7 +121,7 @@ def _hints(constant: type) -> dict[str, Any]:
 
 
 def _struct(constant: type, real: np.dtype) -> str:
-    """The declaration of a constant's C struct, with a check that the compiler lays it out as `packed` does."""
+    """Return the declaration of a constant's C struct, with a check that its layout matches `packed`."""
     kinds = {"i": "int", "f": "real", "u": "const real*"}
     members = "".join(
         f"  {kinds[base.kind]} {name}{'[3]' if many else ''};\n" for name, base, many in _members(constant, real)
@@ -133,7 +133,7 @@ def _struct(constant: type, real: np.dtype) -> str:
 
 
 def _defines(constant: type) -> tuple[str, ...]:
-    """The macros that a class of constants asks for. Raises KernelError for what is no tuple of names of macros."""
+    """Return the macros that a class of constants defines. Raises KernelError if they are not a tuple of names."""
     names = getattr(constant, "defines", ())
     if not isinstance(names, tuple) or not all(isinstance(name, str) and name.isidentifier() for name in names):
         raise KernelError(f"{constant.__name__}.defines = {names!r}; give a tuple of names of macros")
@@ -160,8 +160,8 @@ def _functions(task: Task) -> dict[str, tuple[type, str]]:
 
 
 def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequence[Task]) -> str:
-    """The structs of a text, and the prototypes of its tasks that are compiled; `linkage` is what precedes `void`."""
-    constants_of = ((task, task.base.constants | task.constants) for task in text)  # absent ones are types, too
+    """Return the structs of a text, and the prototypes of its compiled tasks; `linkage` precedes `void`."""
+    constants_of = ((task, task.base.constants | task.constants) for task in text)  # also types of absent ones
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
     sweeps = any(issubclass(kind, Sweep) for kind, _ in structs)
     structs = [(kind, task) for kind, task in structs if not issubclass(kind, Sweep)]
@@ -186,7 +186,7 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
 
 
 def _chosen(tasks: Iterable[Task], constants: Collection[type]) -> Iterator[str]:
-    """The macros that classes of members of constants ask for, where a launch has another one than was declared."""
+    """Yield the macros of classes of members of constants, if a launch has a class other than the declared one."""
     variants = (task.derived[1] for task in tasks if task.derived)
     classes = {kind for variant in variants for _, kind in variant.classes}
     others = (kind for kind in classes.difference(constants) if not issubclass(kind, Sweep))
@@ -195,7 +195,7 @@ def _chosen(tasks: Iterable[Task], constants: Collection[type]) -> Iterator[str]
 
 
 def _precisions(tasks: Iterable[Task], real: np.dtype) -> Iterator[str]:
-    """A type for each field of any precision: what this launch has there; that of the kernel where it has nothing."""
+    """Yield a type for each field of any precision: its type in this launch, or the kernel's if it is absent."""
     types: dict[str, str] = {}
     for task in tasks:
         chosen = dict(task.derived[1].precisions) if task.derived else {}
@@ -205,8 +205,8 @@ def _precisions(tasks: Iterable[Task], real: np.dtype) -> Iterator[str]:
 
 
 def _optional(tasks: Iterable[Task]) -> Iterator[str]:
-    """A macro for each optional parameter: it stands for the parameter and the comma before it, or for nothing. Then
-    the name is that of a None.
+    """Yield a macro for each optional parameter: the parameter with a comma before it, or nothing. An absent one is
+    declared as `ABSENT(name)`.
     """
     macros: dict[str, str] = {}
     for task in tasks:
@@ -222,9 +222,9 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
 
 
 def complete(task: Task, real: np.dtype, linkage: str) -> str:
-    """The text to compile for a task; `linkage` is what precedes `void` in prototypes. The bodies of its siblings are
-    left out: a program often uses one or two of them, and what this launch leaves out, or has in another precision,
-    need not suit the others.
+    """Return the text to compile for a task; `linkage` precedes `void` in prototypes. Bodies of its siblings are
+    omitted: a program often uses one or two of them, and optional parameters and precisions of this launch need not
+    suit the others.
     """
     return _complete(task, real).replace(LINKAGE, linkage)
 
@@ -239,7 +239,7 @@ def _complete(task: Task, real: np.dtype) -> str:
     for other in tasks:
         check_signature(other, parameters(other))
     declared = declarations(tasks, real, LINKAGE, together)
-    # Settings with which a text begins may depend on optional parameters that are there, and on classes of sweeps.
+    # Initial settings of a text may depend on present optional parameters, and on classes of sweeps.
     optional = {part for other in tasks for name in other.optional for part in other.parameters.get(name, (name,))}
     present = sorted(f"HAS_{name}" for other in tasks for _, name in parameters(other) if name in optional)
     constants = {kind for other in together for kind in other.constants.values() if kind not in SCALARS}
@@ -251,9 +251,8 @@ def _complete(task: Task, real: np.dtype) -> str:
 
 @contextmanager
 def explained(task: Task) -> Iterator[None]:
-    """Adds to a compiler's message what is wrong, where that is a field that was declared Read or a task that the text
-    does not define, and the line that it is about, where no file has it: the text was given as a string, or a class of
-    constants of another package brings it.
+    """Extend a compiler's message by its likely cause: a written field declared Read, or a task that the text does not
+    define. Also quotes the line, if the text was given as a string or a class of constants brings it.
     """
     try:
         yield
@@ -262,7 +261,7 @@ def explained(task: Task) -> Iterator[None]:
         place = re.search(rf"^{re.escape(task.base.name)}[:(](\d+)", str(error), re.MULTILINE)
         problems = [problem for other in together if (problem := forbidden_write(other))]
         if place is not None and isinstance(task.kernel, str):
-            lines = dict(enumerate(task.kernel.split("\n"), start=1))  # what is added behind it has others
+            lines = dict(enumerate(task.kernel.split("\n"), start=1))  # lines added after it have other numbers
             if (line := lines.get(int(place[1]))) is not None:
                 problems.append(f"line {place[1]} of the kernel text of {task.name}: {line.strip()}")
         problems += _foreign(task, str(error))

@@ -1,8 +1,8 @@
-"""The texts that are compiled for a task: for launches over one box, and for lists of pieces, both of the same body.
+"""The texts compiled for a task, with the same body: for launches over one box, and for lists of pieces.
 
-A list is one launch over many boxes. Its text is that of the task as a function, and a kernel that calls it: on a GPU
-every thread block finds in a table which piece is its own, and takes the arguments of that piece from another one; on a
-CPU one call goes through the blocks of arguments that calls of their own would have.
+A list is one launch over many boxes. Its text has the task as a function, and a kernel that calls it. On a GPU every
+thread block finds its piece in one table, and the arguments of the piece in another. On a CPU one call loops over the
+argument blocks of separate calls.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from taskflow.runtime.machine.kernel.text import complete, settings
 from taskflow.runtime.tasks import Sweep, Task
 
 LISTED, BLOCK = "#define LISTED\n", re.compile("blockIdx|gridDim")
-CROWDED = re.compile(r"^\s*#\s*define\s+RESIDENT\b", re.MULTILINE)  # texts whose threads have few registers
+CROWDED = re.compile(r"^\s*#\s*define\s+RESIDENT\b", re.MULTILINE)  # texts with few registers per thread
 
 
 def text_for(task: Task, real: np.dtype, kind: str, listed: bool) -> str:
-    """The text for a kind of device: of one box, or of lists."""
+    """Return the text for a kind of device: for one box, or for lists."""
     if kind == "cpu":
         return host_pieces(task, real) if listed else text_with_thunk(task, real)
     return cuda_pieces(task, real) if listed else cuda_text(task, real)
 
 
 def symbol(task: Task, listed: bool) -> str:
-    """The name of the function for one box, or for lists."""
+    """Return the name of the function for one box, or for lists."""
     return f"{task.symbol}_pieces" if listed else task.symbol
 
 
 @cache
 def text_with_thunk(task: Task, real: np.dtype) -> str:
-    """Make the text for the host compiler, with how the task is called."""
+    """Return the text for the host compiler, with a thunk that calls the task."""
     kinds, touched = [kind for kind, _ in parameters(task)], sum(field.values for field in task.fields.values())
     text = complete(task, real, 'extern "C"') + thunk(task.symbol, ["Range", *kinds])
     return f"#define TOUCHED {touched}\n{text}"
@@ -50,8 +50,8 @@ def cuda_text(task: Task, real: np.dtype) -> str:
 
 @cache
 def listable(task: Task, real: np.dtype) -> bool:
-    """Whether launches of a task can be over lists: it has a text, which leaves who visits the cells to the headers,
-    and not to tiles that march. Sweeps can: no cut goes through what they do in order.
+    """Return whether launches of a task can be over lists: it has a text, is not whole, and leaves the visit of cells
+    to the headers, without marching tiles. Sweeps are listable, as their sequential parts are never cut.
     """
     alone = task.whole and not any(kind.swept for kind in task.fields.values())
     if task.kernel is None or task.library is not None or alone:
@@ -61,13 +61,13 @@ def listable(task: Task, real: np.dtype) -> bool:
 
 @cache
 def _visits() -> int:
-    """How often the header that visits cells names thread blocks."""
+    """Return the number of uses of thread block indices in the header that visits cells."""
     return len(BLOCK.findall((INCLUDE / "visit_cuda.h").read_text(encoding="utf-8")))
 
 
 @cache
 def host_pieces(task: Task, real: np.dtype) -> str:
-    """Make the text of lists for the host compiler."""
+    """Return the text of lists for the host compiler."""
     folds = "true" if task.reductions else "false"
     return (
         f"{LISTED}{text_with_thunk(task, real)}"
@@ -78,7 +78,7 @@ def host_pieces(task: Task, real: np.dtype) -> str:
 
 @cache
 def cuda_pieces(task: Task, real: np.dtype) -> str:
-    """Make the text of lists for NVRTC."""
+    """Return the text of lists for NVRTC."""
     kinds, alike = [kind for kind, _ in parameters(task)], common(task, real)
     members = "".join(f"  Tabled<{kind}> of_{n};\n" for n, kind in enumerate(kinds) if n not in alike)
     taken = "".join(f", {'' if n in alike else 'piece.'}of_{n}" for n in range(len(kinds)))
@@ -97,8 +97,8 @@ def cuda_pieces(task: Task, real: np.dtype) -> str:
 
 @cache
 def common(task: Task, real: np.dtype) -> tuple[int, ...]:
-    """The numbers of the parameters that are the same for all pieces of a launch: constants, where threads have few
-    registers. A launch has them in memory that instructions read by themselves; from a table they come to registers.
+    """Return the numbers of the parameters that all pieces of a launch share: constants, if threads have few registers.
+    Instructions read launch arguments directly, but load table entries into registers.
     """
     if not CROWDED.search(complete(task, real, "FN")):
         return ()

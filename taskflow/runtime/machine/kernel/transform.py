@@ -1,8 +1,8 @@
-"""Transforms: real Fourier transforms of planes and of rows, from array to array, with plans that are made once: by
-cuFFT on a GPU, all planes at once, but for very many; by SciPy on the cores of a CPU.
+"""Real Fourier transforms of planes and rows, from array to array, with cached plans: cuFFT on a GPU, for all planes
+together up to a limit, and SciPy on the cores of a CPU.
 
-`OPERATIONS` are what tasks can name as their library: functions of device, lane, the arrays [z, y, x] of the fields in
-the order of the task, and its constants, that return an operation which only enqueues work on the lane.
+`OPERATIONS` are the library operations that tasks can name: functions of device, lane, the arrays [z, y, x] of the
+task's fields, and its constants. They return an operation that only enqueues work on the lane.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ import numpy as np
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.kernel.copying import copier
 
-CACHE = 1 << 20  # bytes of planes that a core transforms at a time: they stay in its cache between the two directions
-# Values that a GPU transforms at a time: plans count in 32 bits, and their work areas take memory. Fewer planes, that
-# would stay in the cache between the two directions, take longer (H200, 512^3, double precision: 1.6 ms with 32 MB at a
-# time, 1.3 ms with all).
+CACHE = 1 << 20  # bytes of planes per core and call: they stay in its cache between the two directions
+# Values per call on a GPU: plans count in 32 bits, and their work areas take memory. Fewer planes, which would stay in
+# the cache between the two directions, take longer (H200, 512^3, double precision: 1.6 ms with 32 MB per call, 1.3 ms
+# with all planes).
 VALUES = 1 << 28
 
-# CuPy keeps plans of its own, but its cache of plans knows no streams: a plan has one work area, and two streams that
-# use it at the same time spoil each other's. So plans are made here, for each lane its own: its operations take turns.
+# CuPy's cache of plans ignores streams: a plan has one work area, which two streams would overwrite concurrently. So
+# plans are made here per lane, whose operations are sequential.
 _plans: WeakKeyDictionary[Lane, dict[tuple[object, ...], Any]] = WeakKeyDictionary()
 
 
 def width(cells: int) -> int:
-    """Reals in a row of the transform of rows of so many: complex numbers one after the other, of modes 0 to n / 2."""
+    """Return the reals per row of the transform of `cells` reals: complex numbers of modes 0 to n / 2."""
     return 2 * (cells // 2 + 1)
 
 
 def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Call:
-    """An operation that makes each plane of `spectrum` the two-dimensional discrete Fourier transform of `values`.
+    """Return an operation that sets each plane of `spectrum` to the two-dimensional discrete Fourier transform of
+    `values`.
 
-    S(a, b) = sum over (i, j) of v(i, j) exp(-2 pi i (a i / nx + b j / ny)). `values` is a view [nz, ny, nx],
-    `spectrum` one [nz, ny, width(nx)] of the same precision, each contiguous along x. The operation only enqueues work
-    on the lane, and allocates nothing on a GPU. Raises ValueError for other arrays.
+    S(a, b) = sum over (i, j) of v(i, j) exp(-2 pi i (a i / nx + b j / ny)). `values` is a view [nz, ny, nx], `spectrum`
+    a view [nz, ny, width(nx)] of the same precision, each contiguous along x. The operation only enqueues work on the
+    lane, and allocates nothing on a GPU. Raises ValueError for other arrays.
     """
     _check(values, spectrum)
     if device.kind == "gpu":
@@ -54,8 +55,8 @@ def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Call:
 
 
 def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells: int) -> Call:
-    """An operation that undoes `forward` of rows of so many cells, but for a factor: `values` become nx ny times those
-    that were transformed. What `spectrum` holds afterwards is not defined.
+    """Return an operation that inverts `forward` for rows of `cells` values, without normalisation: `values` become nx
+    ny times the original ones. The content of `spectrum` is undefined afterwards.
     """
     if values.shape[2] != cells:
         raise ValueError(f"rows of {cells} cells cannot be transformed to rows of {values.shape[2]}")
@@ -75,21 +76,21 @@ def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells
 
 
 def forward_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Call:
-    """`forward` of the first `cells` columns of an array to the array itself."""
+    """Return `forward` from the first `cells` columns of an array to the array itself."""
     return forward(device, lane, spectrum[:, :, :cells], spectrum)
 
 
 def inverse_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Call:
-    """`inverse` of an array to its own first `cells` columns."""
+    """Return `inverse` from an array to its own first `cells` columns."""
     return inverse(device, lane, spectrum, spectrum[:, :, :cells], cells=cells)
 
 
 def forward_rows(device: Device, lane: Lane, rows: Array, *, cells: int) -> Call:
-    """An operation that makes of the first `cells` numbers of each row of an array [z, y, x] their discrete Fourier
-    transform, in place: `forward` of planes of one row. Raises ValueError as that does.
+    """Return an operation that transforms the first `cells` numbers of each row of an array [z, y, x] in place:
+    `forward` of planes of one row. Raises ValueError as `forward`.
     """
     nz, ny, nx = rows.shape
-    if rows.strides[0] == ny * rows.strides[1]:  # one row behind the other through all planes
+    if rows.strides[0] == ny * rows.strides[1]:  # equally spaced rows through all planes
         return forward_in_place(device, lane, rows.reshape(nz * ny, 1, nx), cells=cells)
     calls = [forward_in_place(device, lane, plane.reshape(ny, 1, nx), cells=cells) for plane in rows]
 
@@ -121,7 +122,7 @@ def _check(values: Array, spectrum: Array) -> None:
 
 
 def _parts(values: Array, device: Device) -> list[slice]:
-    """The planes in parts that are done at a time: that stay in the caches of all cores, but of one plane at least."""
+    """Return groups of planes that fit into the caches of all cores, but at least one plane each."""
     nz, ny, nx = values.shape
     most = VALUES if device.kind == "gpu" else device.threads * CACHE // values.itemsize
     many = max(1, most // (ny * nx))
@@ -163,12 +164,12 @@ def _joined(lane: Lane, calls: list[Call]) -> Call:
 
 
 def _transform(lane: Lane, values: Array, spectrum: Array, *, back: bool) -> Call:
-    """The transform of some planes, on the stream that is current: that of the lane, for which plans are."""
+    """Return the transform of some planes, on the current stream, which must be the lane's: plans belong to lanes."""
     from cupy.cuda import cufft
 
     nz, ny, nx = values.shape
     size, single = values.itemsize, values.itemsize == 4
-    real = (ny, values.strides[1] // size), 1, values.strides[0] // size  # rows and what they begin apart, in numbers
+    real = (ny, values.strides[1] // size), 1, values.strides[0] // size  # rows and their strides, in values
     modes = (ny, spectrum.strides[1] // (2 * size)), 1, spectrum.strides[0] // (2 * size)
     if back:
         layouts, arrays, length = (*modes, *real), (spectrum, values), nx
@@ -184,5 +185,5 @@ def _transform(lane: Lane, values: Array, spectrum: Array, *, back: bool) -> Cal
 
 
 def _aligned(values: Array) -> bool:
-    """Whether real values begin where a complex number could: cuFFT takes no others."""
+    """Return whether real values begin at the alignment of complex numbers, as cuFFT requires."""
     return bool(values.data.ptr % (2 * values.itemsize) == 0)

@@ -21,13 +21,13 @@ from taskflow.runtime.tasks import ROWS, Compute, Launch, combine, reading, run_
 
 
 class Binder:
-    """Binds to the arrays and scalars of one block; what occurs again is bound once."""
+    """Binds point tasks and copies to the arrays and scalars of one block. Repeated ones are bound once."""
 
     def __init__(self, device: Device, instances: Instances, scalars: Scalars, *, debug: bool = False) -> None:
         self.device, self.instances, self.scalars, self._debug = device, instances, scalars, debug
-        self._kernels: dict[Hashable, tuple[Launch, Call]] = {}  # launches keep constants, whose ids are in the keys
+        self._kernels: dict[Hashable, tuple[Launch, Call]] = {}  # launches keep constants, whose ids are keys, alive
         self._lists: dict[Hashable, tuple[list[Launch], Call]] = {}
-        self._folds = Counter[Hashable]()  # per key: how many point tasks that fold were bound for this pass
+        self._folds = Counter[Hashable]()  # per key: reducing point tasks bound in this pass
         self._copies: dict[Hashable, list[Call]] = {}
         self._layouts = {
             (name, piece): Layout(box.lo, box.shape[::-1], instances.tile(name))
@@ -35,16 +35,18 @@ class Binder:
         }
 
     def begin(self) -> None:
-        """Bind another pass: what folds in it may do so in the memory of passes before, which are over by then."""
+        """Start to bind another pass. Its reductions may reuse the memory of earlier passes, which have ended when it
+        runs.
+        """
         self._folds.clear()
 
     def compile(self, launches: Iterable[Launch]) -> None:
-        """Compile the kernels of these launches that are not compiled yet, side by side."""
+        """Compile the kernels of these launches that are new, concurrently."""
         mine, texts = self.instances.partition, (launch for launch in launches if launch.task.kernel is not None)
         compile_together(((*text_of(launch, mine), self._listed(launch)) for launch in texts), self.device)
 
     def tile(self, launch: Launch, cells: Box, middle: Box) -> Triple:
-        """The cells along x, y and z of which the edges of a launch, beside at most `middle`, should be multiples."""
+        """Return the granularity, in cells along x, y and z, of the edges of a launch that is cut at `middle`."""
         if launch.task.kernel is None or self._listed(launch):
             return ROWS
         return compiled(*text_of(launch, self.instances.partition), self.device).tile(cells, middle) or ROWS
@@ -54,7 +56,7 @@ class Binder:
         return listed(launch, mine.partition, mine.block, gpu=self.device.kind == "gpu", debug=self._debug)
 
     def compute_all(self, nodes: Sequence[Compute], lane: Lane) -> Call:
-        """The call of point tasks of one key, which do not depend on each other."""
+        """Return the call of independent point tasks with one list key."""
         key = self._keyed(tuple(map(self._key, nodes)), nodes[0], lane)
         bound = self._lists.get(key)
         if bound is None:
@@ -62,7 +64,7 @@ class Binder:
         return bound[1]
 
     def compute(self, node: Compute, lane: Lane) -> Call:
-        """The call of a point task: its kernel, an operation of a library, or its Python body."""
+        """Return the call of a point task: its kernel, a library operation, or its Python body."""
         launch = node.launch
         if (library := launch.task.library) is not None:
             if library not in OPERATIONS:
@@ -71,7 +73,7 @@ class Binder:
             return OPERATIONS[library](self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             for name in launch.scalars.values():
-                self.scalars.array(name)  # now: what the host has set gets there before the body is done
+                self.scalars.array(name)  # allocated now, so that values set by the host are there before the body runs
             return lambda: self._run_body(node, lane)
         key = self._keyed(self._key(node), node, lane)
         bound = self._kernels.get(key)
@@ -85,8 +87,8 @@ class Binder:
         return bound[1]
 
     def _keyed(self, key: Hashable, node: Compute, lane: Lane) -> Hashable:
-        """The key of what is bound on a lane, and where it folds, its number in the pass: two of a pass at a time must
-        not fold in the same memory.
+        """Return the key of a binding on a lane. For a reduction on a GPU it includes its number in the pass:
+        concurrent ones must not share memory.
         """
         if not (node.launch.task.reductions and lane.asynchronous):
             return key, lane
@@ -94,17 +96,17 @@ class Binder:
         return key, lane, self._folds[key]
 
     def _list(self, nodes: Sequence[Compute], lane: Lane) -> Call:
-        """The kernel of point tasks of one key."""
+        """Return the kernel call of point tasks with one list key."""
         kernel = kernel_of(*text_of(nodes[0].launch, nodes[0].partition), self.device)
         return bind_pieces(kernel, [self._arguments(kernel, node) for node in nodes], lane)
 
     def _kernel(self, node: Compute, lane: Lane) -> Call:
-        """The kernel of a point task."""
+        """Return the kernel call of a point task."""
         kernel = compiled(*text_of(node.launch, node.partition), self.device)
         return kernel.call(self._arguments(kernel, node), lane)
 
     def _arguments(self, kernel: Kernel, node: Compute) -> Arguments:
-        """The arguments of a point task."""
+        """Return the arguments of a point task."""
         launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
         return kernel.arguments(
             node.box,
@@ -120,11 +122,11 @@ class Binder:
 
     @staticmethod
     def _key(node: Compute) -> Hashable:
-        """Equal for point tasks that are the same to the bit, whenever they are done."""
+        """Return a key that is equal for identical point tasks."""
         return node.launch.kind, same_constants(node.launch), node.box, node.piece, node.cells, node.middle, node.first
 
     def _views(self, node: Compute) -> Iterator[Array]:
-        """The cells of each field of a point task: its own, or those that it reads of a foreign one."""
+        """Yield the cells of each field of a point task: its own, or all cells of a foreign field that it reads."""
         launch = node.launch
         for name, privilege in launch.requirements:
             box = node.box
@@ -133,7 +135,7 @@ class Binder:
             yield self.instances.view(name, box, node.place(name)[1])
 
     def copies(self, copies: tuple[tuple[str, Copy], ...], lane: Lane) -> list[Call]:
-        """Calls that copy cells of fields to ghost cells of the same block."""
+        """Return calls that copy cells of fields to ghost cells of the same block."""
         calls = self._copies.get((copies, lane))
         if calls is None:
             mine = self.instances
@@ -142,7 +144,7 @@ class Binder:
         return calls
 
     def value(self, name: str) -> float:
-        """The value of a scalar here, once the device has got there."""
+        """Return this block's value of a scalar after all earlier work on the device."""
         return float(self.device.to_host(self.scalars.array(name))[0])
 
     def _run_body(self, node: Compute, lane: Lane) -> None:
@@ -158,9 +160,9 @@ class Binder:
 
 
 def _done_twice(node: Compute, usual: Call, other: Call, written: Mapping[str, tuple[Array, Triple]]) -> Call:
-    """A call of debug mode that does a sweep as `usual`, after the `other` order, with delays. Of each field that is
-    `written` there are its array and the first cell of that. Raises RunFailed where the results differ: a point then
-    reads one that is neither earlier nor later.
+    """Return a call for debug mode: the sweep as `other`, in another order, then as `usual`. `written` has the array of
+    each written field and its first cell. Raises RunFailed if the results differ: then a point reads a neighbour
+    that is neither earlier nor later.
     """
 
     def call() -> None:

@@ -1,18 +1,18 @@
-"""Freedom from deadlock: what a block waits for before it enqueues a node, and which messages of a pass share a buffer.
+"""Freedom from deadlock: dependences that order the waits of a block, and buffers that messages of a pass share.
 
-`turns` orders the nodes of a block: a wait on a device holds back nothing that is earlier in the program and that
+`turns` orders the nodes of a block: a wait on a device never delays a node that is earlier in the program and that
 another block needs.
 
-`Rings` are the buffers. Messages of one size from one block to another take turns with a few, at both ends. A message
-that comes is posted when its buffer has been unpacked; one that goes is packed when its buffer has been taken, that is,
-when the other block has posted it. So a block may wait for room, and two things keep blocks from waiting in a circle:
+`Rings` are the buffers. Messages of one size from one block to another use a few buffers cyclically, at both ends. A
+receive is posted when its buffer has been unpacked. A message is packed when its buffer has been taken, that is, when
+the other block has posted the receive. So a block may wait for a buffer, and two rules prevent circular waits:
 
-- a receiver posts a message no later than it waits for an earlier one of the ring;
-- a sender takes a buffer again only after all that comes, in program order, before the old message is received: then it
-  is behind nobody that the receiver could wait for.
+- A receiver posts a message no later than it waits for an earlier one of the ring.
+- A sender reuses a buffer only after all nodes that precede, in program order, the receive of the old message. Then it
+  is behind no block that the receiver could wait for.
 
-Where a ring of `DEPTH` buffers is too small for the second, or messages come in another order than that of their
-numbers, it has more.
+A ring has more than `DEPTH` buffers if these are too few for the second rule, or if messages are not in the order of
+their numbers.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from itertools import pairwise
 
 from taskflow.runtime.tasks import AllReduce, Claim, Grant, Message, Receive, Send, TaskGraph
 
-DEPTH = 4  # buffers of a ring: blocks seldom run so far apart that they wait for room
+DEPTH = 4  # buffers of a ring, so many that blocks seldom wait for one
 
 
 def turns(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bool]) -> TaskGraph:
-    """The graph with what its nodes wait for until they are enqueued, each on the lane of that number.
+    """Return the graph with the dependences that must hold before a node is enqueued. `lanes`: the lane of each node.
 
-    A claim comes when all is there that its message waits for, too, but behind all that is earlier in the program on
-    its lane, and behind all that other blocks wait for, or that waits for them, and is earlier in the program: so a
-    wait holds back nothing that is earlier and that another block needs, and blocks cannot wait for each other in a
-    circle. Who waits for a claim or a receive waits for all others of its moment.
+    A claim also waits for the dependences of its message, for all earlier nodes on its lane, and for all earlier nodes
+    that exchange data with other blocks. A wait therefore delays no earlier node that another block needs, so blocks
+    cannot wait for each other in a circle. A node that waits for a claim or a receive waits for all others of its
+    moment.
     """
     return TaskGraph(graph.nodes, _together(TaskGraph(graph.nodes, _claims(graph, lanes, direct))))
 
 
 def _claims(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], bool]) -> list[set[int]]:
-    """The nodes for which each one waits; and a claim also for those of its message, and for those that are earlier in
-    the program on its lane, or between blocks.
+    """Return the dependences of each node. A claim also depends on its message's dependences, and on all earlier nodes
+    in the program that are on its lane or between blocks.
     """
     sends = {node.message: n for n, node in enumerate(graph.nodes) if isinstance(node, Send)}
-    earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and what came since
-    between = set[int]()  # blocks: the last claim, and what came since
+    earlier = defaultdict[int, set[int]](set)  # by lane: the last claim there, and later nodes
+    between = set[int]()  # blocks: the last claim, and later nodes
     waits_of = []
     for n, (node, waits) in enumerate(zip(graph.nodes, graph.waits, strict=True)):
         mine = earlier[lanes[n]]
@@ -60,8 +60,8 @@ def _claims(graph: TaskGraph, lanes: Sequence[int], direct: Callable[[Message], 
 
 
 def _together(graph: TaskGraph) -> list[set[int]]:
-    """The nodes for which each one waits, and with a claim or a receive all others of its moment: they are there at
-    about the same time, and what follows them is then one wait, and one copy, instead of one for each neighbour.
+    """Return the dependences of each node, where a claim or a receive implies all others of its moment. They arrive at
+    about the same time, and one wait and one copy then serve all neighbours.
     """
     moments = dict[int, set[int]]()
     for n, node in enumerate(graph.nodes):
@@ -76,11 +76,11 @@ def _together(graph: TaskGraph) -> list[set[int]]:
 
 
 class Rings:
-    """The buffers of the messages of one block in a pass whose nodes are done in this `order`.
+    """The buffers of the messages of one block in a pass with its nodes in this `order`.
 
-    `slots` numbers the buffer of each message in its ring; `earlier` is what was in it before, in this pass; `posts`
-    is, per message that comes, the one to be posted before it is waited for. Left out are messages for which
-    `buffered` is false.
+    `slots` numbers the buffer of each message in its ring; `earlier` is its previous message in this pass. `posts` maps
+    a received message to the one that must be posted before the wait for it. Messages that are not `buffered` are
+    omitted.
     """
 
     def __init__(self, graph: TaskGraph, order: Sequence[int], buffered: Callable[[Message], bool]) -> None:
@@ -115,12 +115,12 @@ def _depth(ring: Sequence[Message], clear: Clear | None) -> int:
 
 
 def _clear(graph: TaskGraph, order: Sequence[int]) -> Clear:
-    """Tells whether all is done, before a new message is packed, that comes before an old one is received."""
-    missing, least = len(graph.nodes), {}  # per node: the first in program order that is not done before it
+    """Return a function: whether all nodes before the receive of an old message are done before a new one is packed."""
+    missing, least = len(graph.nodes), {}  # per node: the first node in program order not done before it
     for n in reversed(order):
         least[n] = missing = min(n, missing)
-    packed: dict[Message, int] = {}  # per message: the same where it is sent
-    following: dict[Message, int] = {}  # and where the one after it is, in program order
+    packed: dict[Message, int] = {}  # per message: `least` of its send
+    following: dict[Message, int] = {}  # and the position of the next send, in program order
     last: dict[int, Message] = {}
     for n, node in enumerate(graph.nodes):
         if isinstance(node, Send):

@@ -1,4 +1,4 @@
-"""Gathering: point tasks that one launch over a list can do, brought together in the order of a block's nodes."""
+"""Gathering: point tasks that one launch over a list can do, grouped in the order of a block's nodes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from taskflow.runtime.tasks.privilege import Precision
 from taskflow.runtime.tasks.reading import place
 
 Group = tuple[int, ...]
-SLAB = 1 << 19  # cells that one operation of a CPU does at least, so that its call costs little
+SLAB = 1 << 19  # least cells per operation of a CPU, which hides the cost of its call
 
 
 def text_of(launch: Launch, partition: Partition) -> tuple[Task, np.dtype]:
-    """The task of a launch as it is compiled for the fields of a partition, and its precision."""
+    """Return the task of a launch, specialised for the fields of a partition, and its precision."""
     fields = launch.task.fields
     dtypes = {name: np.dtype(partition.fields[field].dtype) for name, field in zip(fields, launch.fields, strict=True)}
     usual = (dtypes[name] for name, way in fields.items() if way.precision is None and not way.foreign)
@@ -31,8 +31,8 @@ def text_of(launch: Launch, partition: Partition) -> tuple[Task, np.dtype]:
 
 
 def listed(launch: Launch, partition: Partition, block: int, *, gpu: bool, debug: bool) -> bool:
-    """Whether a block does a launch over lists, as it does what it can where it has several pieces. On a CPU large
-    pieces are left to wavefronts, and calls cost them nothing. Debug mode does each sweep twice, by itself.
+    """Return whether a block with several pieces does a launch over lists. A CPU leaves large pieces to wavefronts, as
+    its calls are cheap. Debug mode does each sweep twice, separately.
     """
     mine = place(launch, partition).cells_of(block)
     if len(mine) < 2 or launch.task.kernel is None or (debug and launch.swept is not None):
@@ -41,8 +41,8 @@ def listed(launch: Launch, partition: Partition, block: int, *, gpu: bool, debug
 
 
 def list_keys(graph: TaskGraph, lanes: Sequence[int], *, gpu: bool, debug: bool) -> list[Hashable | None]:
-    """Per node a key that is equal for point tasks that one launch over a list, on one of these lanes, can do; None for
-    those that none can.
+    """Return a key per node, equal for point tasks that one launch over a list, on one lane, can do. None for all other
+    nodes.
     """
 
     @cache
@@ -57,9 +57,9 @@ def list_keys(graph: TaskGraph, lanes: Sequence[int], *, gpu: bool, debug: bool)
 
 
 def gathered(graph: TaskGraph, order: Sequence[int], keys: Sequence[Hashable | None]) -> list[Group]:
-    """The nodes in the order, in groups: with a node that has a key come those that have it, too, and are next among
-    those that do, as long as they wait for nothing that is not done before the group. Of one launch that reduces they
-    wait for each other, as a number is folded in the order of the group. A node without a key is a group of its own.
+    """Return the nodes in the order, in groups. A node with a key is followed by the next nodes with that key, as long
+    as they wait only for nodes before the group. Point tasks of a launch that reduces may also wait for each other,
+    as a list folds them in group order. A node without a key is its own group.
     """
     alike: dict[Hashable, list[int]] = defaultdict(list)
     for n in order:

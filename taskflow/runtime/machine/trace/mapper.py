@@ -1,8 +1,8 @@
-"""Mapping: how the graph is executed. Correctness never depends on it.
+"""Mapping: the execution of the graph. Correctness never depends on it.
 
-Trials find which way to overlap suits a stretch of a program, by doing it in every way. All ways give the same results
-to the last bit, so a run is its own measurement: the first passes of a stretch are timed, a few in each way, and the
-slowest block counts.
+Trials find the best overlap for a stretch of a program by timing every way in a running program. All ways give bitwise
+identical results, so no pass is wasted. The first passes of a stretch are timed, a few in each way, and the slowest
+block counts.
 """
 
 from __future__ import annotations
@@ -17,36 +17,38 @@ from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Launch, Mes
 
 Overlap = Literal["auto", "none", "comm", "full"]
 SMALL = 1 << 16  # cells of a block below which a second launch costs more than the transfer that it hides
-WARM, SAMPLES = 2, 5  # passes in each way that do not count, and that do
-GAIN = 0.01  # by how much another way has to be faster
-KINDS = 8  # tasks that are tried uncut, one after the other, at most
+WARM, SAMPLES = 2, 5  # passes in each way that are ignored, and timed
+GAIN = 0.01  # relative gain that another way must have
+KINDS = 8  # most tasks that are tried uncut, sequentially
 
 
 @dataclass(frozen=True)
 class Mapper:
     """Placement of tasks on streams and in time, after the three strategies of Jacobsen & Senocak (2013, section 4.2).
 
-    `none`: whole launches, then the exchange (4.2.1). `comm`: edges first, on one stream; messages travel while the
-    middle is computed (4.2.2). `full`: edges, packing and unpacking have a stream of their own beside the middle's
-    (4.2.3). `auto`: each stretch of a program is timed in every way, and done in the best from then on. Launches of the
-    tasks named in `whole` are not cut into edge and middle.
+    - `none`: whole launches, then the exchange (4.2.1).
+    - `comm`: edges first, on one stream. Messages travel while the middle is computed (4.2.2).
+    - `full`: edges, packing and unpacking have a separate stream (4.2.3).
+    - `auto`: each stretch of a program is timed in every way, and then done in the best.
+
+    Launches of the tasks named in `whole` are not cut into edge and middle.
     """
 
     overlap: Overlap = "auto"
-    cache: int = 32 << 20  # bytes that the launches of a CPU block keep in flight together; 0: each does all its cells
-    graphs: bool = True  # on a GPU a pass is a CUDA graph, or several
+    cache: int = 32 << 20  # bytes in flight in chained launches of a CPU block; 0: no chains
+    graphs: bool = True  # record passes on a GPU as CUDA graphs
     whole: frozenset[str] = frozenset()
-    debug: bool = False  # ghost cells without valid values are NaN, and blocks compare their programs at every pass
+    debug: bool = False  # invalid ghost cells are NaN, and blocks compare their programs at every pass
 
     def ways(self, *, alone: bool, streams: bool) -> list[Mapper]:
-        """The ways of which `auto` chooses, on a device with or without streams; without other blocks there is one."""
+        """Return the candidates of `auto`, on a device with or without streams. A single block has one."""
         if self.overlap != "auto":
             return [self]
         names: tuple[Overlap, ...] = ("none",) if alone else ("none", "comm", "full") if streams else ("none", "comm")
         return [replace(self, overlap=name) for name in names]
 
     def decide(self, partition: Partition) -> Mapper:
-        """The mapper with what `auto` will probably become on these blocks, of which the largest counts."""
+        """Return the mapper with a guess for `auto`, based on the largest block."""
         if self.overlap != "auto":
             return self
         large = max(piece.volume for piece in partition.parts) > SMALL
@@ -54,20 +56,20 @@ class Mapper:
 
     @property
     def split(self) -> bool:
-        """Whether launches whose results travel are cut into edge and middle."""
+        """Whether launches whose results are sent are cut into edge and middle."""
         return self.overlap != "none"
 
     def cuts(self, launches: Sequence[Launch]) -> list[int]:
-        """The positions of the launches that are cut where their results travel."""
+        """Return the positions of the launches that are cut if their results are sent."""
         return [n for n, launch in enumerate(launches) if self.split and launch.task.name not in self.whole]
 
     def urgent(self, nodes: Sequence[Node], direct: Callable[[Message], bool]) -> list[bool]:
-        """For each node of a block, in program order, whether it belongs on the stream for what others wait for;
-        `direct` messages need no buffers.
+        """Return, for each node of a block in program order, whether it belongs on the urgent stream. `direct` messages
+        need no buffers.
 
-        Not what grants ghost cells before a launch that stays whole here, nor what waits for them behind it, unless for
-        the edge of another one: beside another launch, a GPU that is full would keep thread blocks of that one waiting
-        until it has room for the grant.
+        Direct grants before a launch that is not cut here stay on the plain stream, as do receives of the same messages
+        if the next launch is not cut or none follows. Concurrent with another launch on a full GPU, they would keep its
+        thread blocks waiting.
         """
         granted, awaited, part = set[Message](), set[Message](), ""
         for node in reversed(nodes):
@@ -81,8 +83,8 @@ class Mapper:
         return [self.overlap == "full" and _urgent(node, in_line.get(type(node), ())) for node in nodes]
 
     def priority(self, node: Node) -> int:
-        """The rank of a node among those that are ready, the lowest first. Edges come before what they let travel, so
-        that all of it travels together; what the host may have to wait for comes last, in program order.
+        """Return the rank of a node among ready ones, lowest first. Edges precede the messages that depend on them, so
+        that all are sent together. Nodes that the host may have to wait for come last, in program order.
         """
         if not self.split:
             return -1 if isinstance(node, Grant) else 0
@@ -101,9 +103,9 @@ Search = Generator[Mapper, float, Mapper]
 
 
 def search(ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]]) -> Search:
-    """Yields ways to be timed, is sent their seconds, and returns the best.
+    """Yield ways to be timed, receive their times in seconds, and return the best.
 
-    First the `ways`; then, where the best of them cuts launches, each task that is `cut` is tried uncut.
+    First the `ways`. Then, if the best cuts launches, each task in `cut(best)` is tried uncut.
     """
     best, least = ways[0], (yield ways[0])
     for way in ways[1:]:
@@ -119,7 +121,7 @@ def search(ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]]) -> 
 
 
 class Trial:
-    """The trial of one stretch, over at once if there is one way. `slowest` gives the largest number of all blocks."""
+    """The trial of one stretch, over immediately if it has one way. `slowest` returns the maximum over all blocks."""
 
     def __init__(
         self, ways: Sequence[Mapper], cut: Callable[[Mapper], Collection[str]], slowest: Callable[[float], float]
@@ -129,7 +131,7 @@ class Trial:
         self._times: list[float] = []
 
     def note(self, seconds: float) -> bool:
-        """Note the seconds of a pass in the present way; return whether the trial is over now."""
+        """Record the time of a pass in the present way, in seconds, and return whether the trial is over."""
         self._times.append(seconds)
         if len(self._times) < WARM + SAMPLES:
             return False

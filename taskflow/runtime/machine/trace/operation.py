@@ -1,6 +1,6 @@
-"""Operations: what a replay does, one after the other, and the list in which those of messages are joined.
+"""Operations: the sequential steps of a replay, and the list that joins operations of messages.
 
-What messages need at one moment on one lane becomes as few launches as can be: a wait for all, one copy, one signal.
+All messages at one moment on one lane share the fewest possible launches: one wait, one copy, one signal.
 """
 
 from __future__ import annotations
@@ -23,19 +23,24 @@ Send = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], int, Collection[in
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Operation:
-    """One call of a replay.
+    """One call of a replay, which does `nodes` of the task graph.
 
-    `kind` says what it is, `nodes` which nodes of the task graph it belongs to. On `lane` 0 (plain) or 1 (urgent) it is
-    enqueued, and done in the order of the lane; `None`: the host does it, and is done with it when it returns.
-    `fixed`: it enqueues the same every time and never waits on the host, so that it can be recorded in a CUDA graph.
+    On `lane` 0 (plain) or 1 (urgent) it is enqueued, and executed in the order of the lane. `None`: the host does it
+    before the call returns. `fixed`: it enqueues the same work every time and never waits on the host, so a CUDA graph
+    can record it.
 
-    compute, copy (within the block), pack, unpack: work on cells. The host hands a message to the channel (send), says
-    where one is to arrive, in a buffer that has been unpacked (post), waits for one (receive), waits until a buffer may
-    be packed again (free). reduce: folds over all blocks, on the host or on a lane. record, wait: an event that stands
-    for the operations of `nodes` on their lane, and a lane that waits for it. Between blocks that see each other's
-    memory, on a lane: pack is a copy into their ghost cells; signal posts flags: that ghost cells are granted (nodes:
-    grants) or filled (sends); await waits for flags of others (nodes: claims, receives). stamp: a profiler notes the
-    time, on the lane.
+    Kinds:
+
+    - compute, copy (within the block), pack, unpack: work on cells.
+    - send: the host passes a message to the channel.
+    - post: the host posts the receive of a message into an unpacked buffer.
+    - receive, free: the host waits for a message, or until a buffer may be packed again.
+    - reduce: folds over all blocks, on the host or on a lane.
+    - record, wait: records an event after the operations of `nodes` on their lane; lets a lane wait for it.
+    - stamp: a profiler records the time, on the lane.
+
+    For direct messages, on a lane: pack copies into the ghost cells of the other block, signal posts flags that ghost
+    cells are granted (nodes: grants) or filled (sends), await waits for flags of others (nodes: claims, receives).
     """
 
     call: Call
@@ -56,21 +61,20 @@ class _Joint:
 
 
 class Listing:
-    """Operations in order, those of messages joined where nothing stands between them on their lane.
+    """Operations in order. Operations of messages are joined if nothing separates them on their lane.
 
-    Waits join waits, and after them what they let in is unpacked together, what goes out is copied together, and
-    signals join signals: a signal may come later, never earlier, and so may nothing that waits. `bind` makes the calls
-    of one kind, `send` those of copies with the waits right before them and the signals right behind them; it also gets
-    the nodes that are copied.
+    Waits are joined, then the unpacking that depends on them, then outgoing copies, then signals. A signal may move
+    later but never earlier, and neither may anything that waits. `bind` makes the calls of one kind. `send` makes those
+    of copies with the waits right before and the signals right after them; it also gets the nodes of the copies.
     """
 
     def __init__(self, bind: Bind, send: Send) -> None:
         self._bind, self._send = bind, send
         self._entries: list[Operation | _Joint] = []
-        self._group: dict[int, list[_Joint]] = {}  # per lane: the joints at its end
+        self._group: dict[int, list[_Joint]] = {}  # per lane: the joints that end it
 
     def add(self, operations: Iterable[Operation]) -> None:
-        """Add operations at the end, as they are."""
+        """Append operations unchanged."""
         for operation in operations:
             self._entries.append(operation)
             if operation.lane is None:
@@ -79,7 +83,7 @@ class Listing:
                 self._group.pop(operation.lane, None)
 
     def join(self, kind: Kind, lane: int, node: int, items: Iterable[Any]) -> None:
-        """Add items at the end, or to those of their kind that stand there already."""
+        """Append items, or add them to an adjacent operation of the same kind."""
         group = self._group.setdefault(lane, [])
         if kind == "await" and any(RANK[joint.kind] > RANK["unpack"] for joint in group):
             group.clear()
@@ -93,7 +97,7 @@ class Listing:
         joint.items += items
 
     def operations(self) -> list[Operation]:
-        """All operations, bound."""
+        """Return all operations, bound."""
         sends = self._sends()
         bound: list[Operation] = []
         for entry in self._entries:
@@ -105,9 +109,11 @@ class Listing:
         return bound
 
     def _sends(self) -> dict[_Joint, list[Call]]:
-        """The calls of copies with a signal right behind them on their lane, and of these and of waits right before."""
+        """Return the calls of copies that a signal follows directly on their lane, and of these signals and preceding
+        waits.
+        """
         calls: dict[_Joint, list[Call]] = {}
-        runs: dict[int, list[_Joint]] = {}  # per lane: the joints since something else was there
+        runs: dict[int, list[_Joint]] = {}  # per lane: the joints since the last other operation
         for entry in self._entries:
             if isinstance(entry, Operation):
                 runs = {lane: run for lane, run in runs.items() if entry.lane not in (None, lane)}
@@ -123,4 +129,4 @@ class Listing:
 
 
 def nothing() -> None:
-    """Stands for an operation that is done with the one before or after."""
+    """Placeholder for an operation that is fused with an adjacent one."""

@@ -1,4 +1,4 @@
-// Numbers that the host gives a program, as arguments of a launch: in the order of what is enqueued, without a copy.
+// Numbers that the host sets, as arguments of a launch: in the order of enqueued work, without a copy.
 struct Numbers {
   double value[16];
   int place[16], count;

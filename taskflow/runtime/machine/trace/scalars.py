@@ -1,6 +1,6 @@
 """Scalars: the named numbers of a program, in the memory of a block's device, where kernels read and write them.
 
-Rounds are the questions of a repetition: after which round its numbers are looked at, and what follows from them.
+Rounds evaluate the conditions of a repetition.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from taskflow.runtime.machine.kernel import compile_cuda
 from taskflow.runtime.tasks import Launch, Repeat, ScalarMapping
 
 MOST = 2048
-NESTED = 4  # buffers made in advance: to allocate one later might wait for a kernel that waits for us
+NESTED = 4  # buffers made in advance: a later allocation could deadlock with a kernel that waits for this thread
 # struct Numbers of scalars.cu
 AT_ONCE = 16
 NUMBERS = np.dtype([("value", np.float64, AT_ONCE), ("place", np.intc, AT_ONCE), ("count", np.intc)], align=True)
 
 
 class ScalarsThen(Mapping[str, float]):
-    """The scalars at a moment: the first `count` of those that are known by now. Programs have a thousand and ask for
-    ten.
-    """
+    """Snapshot of the scalars: the first `count` of the known ones. Lazy, as programs have a thousand and read ten."""
 
     def __init__(self, values: Mapping[str, float], known: Mapping[str, int], count: int) -> None:
         self._values, self._known, self._count = values, known, count
@@ -45,21 +43,20 @@ class ScalarsThen(Mapping[str, float]):
 
 
 class Scalars(ScalarMapping):
-    """The values that were set, and that passes have reduced, by name. Reading waits until the device has done what is
-    enqueued, and nothing waits for what was set last.
+    """Values of the scalars that were set or reduced, by name. Reading waits for all enqueued work, except for values
+    that were set last.
 
-    Those that kernels read or write, and these alone, have a place on the device, where they are set on `lane`; `wait`
-    waits until something there is true. All are read from the device at once. Raises RunFailed where kernels read and
-    write more than `MOST`.
+    Scalars that kernels read or write have a place on the device, where they are set on `lane`; `wait` waits for a
+    condition there. All are read from the device together. Raises RunFailed if kernels use more than `MOST` scalars.
     """
 
     def __init__(self, device: Device, lane: Lane, wait: Callable[[Callable[[], bool]], None]) -> None:
         self._device, self._lane, self._wait = device, lane, wait
-        self._pinned = _pinned(NESTED) if device.kind == "gpu" else []  # buffers that nobody waits for
+        self._pinned = _pinned(NESTED) if device.kind == "gpu" else []  # unused buffers
         self._memory = device.allocate((MOST,), "f8")
-        self._places: dict[str, int] = {}  # in their order
-        self._known: dict[str, int] = {}  # in the order in which they came
-        self._values: dict[str, float] = {}  # set or read, and not changed on the device since
+        self._places: dict[str, int] = {}  # in order of the places
+        self._known: dict[str, int] = {}  # in order of their first value
+        self._values: dict[str, float] = {}  # set or read, and unchanged on the device since
         self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
 
     @property
@@ -68,7 +65,7 @@ class Scalars(ScalarMapping):
         return int(self._memory.nbytes)
 
     def array(self, name: str) -> Array:
-        """An array of one float64, where kernels find a scalar."""
+        """Return an array of one float64 on the device, with the value of a scalar."""
         place = self._places.get(name)
         if place is None:
             if len(self._places) == MOST:
@@ -79,7 +76,7 @@ class Scalars(ScalarMapping):
         return self._memory[place : place + 1]
 
     def set(self, values: Mapping[str, float]) -> None:
-        """Give scalars values, in the order of what is enqueued."""
+        """Set scalars, in the order of enqueued work."""
         for name in values:
             self._known.setdefault(name, len(self._known))
         self._values.update(values)
@@ -87,7 +84,7 @@ class Scalars(ScalarMapping):
             self._put(placed)
 
     def require(self, launches: Iterable[Launch]) -> None:
-        """Raises BadInput where one of the launches reads a number that nobody has made by then."""
+        """Raises BadInput if a launch reads a number that is neither set nor reduced before it."""
         made = set(self._known)
         for item in launches:
             if missing := [name for name in item.scalars.values() if name not in made]:
@@ -98,7 +95,7 @@ class Scalars(ScalarMapping):
             made.update(name for name, _ in item.reductions.values())
 
     def changed(self, names: Iterable[str]) -> None:
-        """Note that passes have produced new values of these scalars on the device."""
+        """Record that passes have changed these scalars on the device."""
         for name in names:
             if name not in self._known:
                 self._known[name] = len(self._known)
@@ -106,7 +103,7 @@ class Scalars(ScalarMapping):
                 del self._values[name]
 
     def later(self) -> Callable[[], Mapping[str, float]]:
-        """The scalars when all is done that is enqueued by now: the result waits for that; it is called once."""
+        """Return a function, to be called once, that waits for all presently enqueued work and returns the scalars."""
         fetched, known, count = self._fetch(), self._values.copy(), len(self._known)
         return lambda: ScalarsThen(fetched() | known, self._known, count)
 
@@ -115,7 +112,7 @@ class Scalars(ScalarMapping):
         return self.together((name,))[0] if value is None else float(value)
 
     def together(self, names: Sequence[str]) -> list[float]:
-        """The values of these scalars. Raises KeyError where there is no such scalar."""
+        """Return the values of these scalars. Raises KeyError if one does not exist."""
         values = self._values
         try:
             return [float(values[name]) for name in names]
@@ -123,7 +120,7 @@ class Scalars(ScalarMapping):
             for name in names:
                 if name not in self._known:
                     raise KeyError(name) from None
-        if self._device.kind == "cpu":  # a program asks for ten of a thousand, hundreds of times each second
+        if self._device.kind == "cpu":  # programs read ten of a thousand, hundreds of times per second
             self._wait(self._lane.reached())
             number = self._memory.item
             values |= {name: number(self._places[name]) for name in names if name not in values}
@@ -141,7 +138,7 @@ class Scalars(ScalarMapping):
         return len(self._known)
 
     def _fetch(self) -> Callable[[], dict[str, float]]:
-        """Ask for the numbers that the device has when all is done that is enqueued by now; the result waits."""
+        """Request the numbers on the device after all presently enqueued work. The result waits for them."""
         names = list(self._places)
         if self._device.kind == "cpu":
             self._wait(self._lane.reached())
@@ -160,7 +157,7 @@ class Scalars(ScalarMapping):
         return fetched
 
     def _put(self, values: Mapping[int, float]) -> None:
-        """Set the numbers in these places of the device, in the order of what is enqueued."""
+        """Set the numbers in these places of the device, in the order of enqueued work."""
         if self._device.kind == "cpu":
             for place, value in values.items():
                 self._memory[place] = value
@@ -173,21 +170,21 @@ class Scalars(ScalarMapping):
             self._setter = numbers, launch(function.kernel, (1, 1, 1), (32, 1, 1), arguments, None, self._memory)
         numbers, call = self._setter
         rest = iter(values.items())
-        while some := dict(islice(rest, AT_ONCE)):  # a launch copies its arguments, which may change then
+        while some := dict(islice(rest, AT_ONCE)):  # a launch copies its arguments, so the buffer can be reused
             numbers["count"] = len(some)
             numbers["place"][0, : len(some)], numbers["value"][0, : len(some)] = list(some), list(some.values())
             call()
 
 
 def _pinned(count: int) -> list[np.ndarray]:
-    """Host memory for all scalars, so many times, which a GPU fills while the host goes on."""
+    """Return `count` host buffers for all scalars, which a GPU fills asynchronously."""
     import cupyx
 
     return [cupyx.empty_pinned((MOST,), np.float64) for _ in range(count)]
 
 
 class Rounds:
-    """A repetition in progress on one block. `done` passes of its body; `over` when no more are to be done."""
+    """A repetition in progress on one block. `done` counts passes of its body."""
 
     def __init__(self, repeat: Repeat, scalars: Scalars) -> None:
         self._repeat, self._scalars = repeat, scalars
@@ -199,11 +196,11 @@ class Rounds:
 
     @property
     def over(self) -> bool:
-        """Whether it was enough, or as often as it may be."""
+        """Whether the condition holds or the maximum number of passes is reached."""
         return self._enough or self.done == self._repeat.times
 
     def another(self) -> None:
-        """Note that a pass of the body has been enqueued, and ask what is to be asked after it."""
+        """Count an enqueued pass of the body, and evaluate the condition if it is scheduled."""
         self.done += 1
         self._ask()
 
@@ -222,7 +219,7 @@ class Rounds:
             self._asked = self._scalars.later() if more and not self._enough else None
 
     def close(self) -> None:
-        """End the repetition. Raises what `otherwise` raises where it was not enough."""
+        """End the repetition, and call `otherwise` if the condition does not hold. Raises its exceptions."""
         if self._repeat.count is not None:
             self._scalars.set({self._repeat.count: float(self.done)})
         if self._repeat.otherwise is not None and not self._enough:

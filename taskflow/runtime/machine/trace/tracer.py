@@ -35,11 +35,11 @@ from taskflow.runtime.tasks import (
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The operations of a block in a pass of a program, and the state in which the pass leaves the program.
+    """The operations of a block in a pass of a program, and the state of ghost cells after it.
 
-    `operations` do the nodes of `graph`, in the order of the list. `slots` are the buffers of messages that have one
-    (see `Rings`), `arrivals` those that are posted when the pass begins; `calls` is what to call, once it is ready.
-    The number `state` of the valid ghost cells holds when it has been replayed.
+    `operations` do the nodes of `graph`, in order. `slots` are the buffers of messages (see `Rings`), `arrivals` the
+    messages posted when the pass begins. `calls` replay the trace. `state` is the number of the valid ghost cells after
+    a replay.
     """
 
     graph: TaskGraph
@@ -59,13 +59,13 @@ class Trace:
 
 @dataclass(eq=False)
 class Tracer:
-    """Turns the graph of a block into operations.
+    """Converts the graph of a block into operations.
 
-    Nodes are taken in the mapper's order. Each runs on the lane (stream) the mapper gives it and waits, on the
-    device, for what the graph says it waits for on the other lane. What waits for other blocks (receives, reductions)
-    comes last, in program order, when all else that was ready has been enqueued and sent; a claim comes when what it
-    lets travel is ready (see `turns`). So blocks cannot wait for each other in a circle. `near`: the blocks whose ghost
-    cells are filled directly; messages to others go through buffers and the channel.
+    Nodes are taken in the mapper's order. Each runs on its lane (stream) and waits, on the device, for its dependences
+    on the other lane. Nodes that wait for other blocks (receives, reductions) come last, in program order, after all
+    other ready nodes were enqueued and sent. A claim follows when its message is ready (see `turns`). So blocks cannot
+    wait for each other in a circle. `near`: the blocks whose ghost cells are filled directly. Messages to others go
+    through buffers and the channel.
     """
 
     binder: Binder
@@ -84,16 +84,16 @@ class Tracer:
         return Trace(analysis.graph, operations, arrivals, rings.slots, analysis.messages, state)
 
     def direct(self, message: Message) -> bool:
-        """Whether a message is copied straight into the ghost cells of its target."""
+        """Return whether a message is copied directly into the ghost cells of its target."""
         return self.near is not None and self.near.reaches(message)
 
     def priority(self, node: Node) -> int:
-        """The rank of the mapper, but 0 for a claim of a message with buffers, which waits for nobody."""
+        """Return the rank of the mapper, except 0 for a claim of a buffered message, which waits for no block."""
         return 0 if isinstance(node, Claim) and not self.direct(node.message) else self.mapper.priority(node)
 
 
 class _Pass:
-    """One graph on its way to operations."""
+    """Conversion of one graph to operations."""
 
     def __init__(self, tracer: Tracer, analysis: Analysis) -> None:
         self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
@@ -108,8 +108,8 @@ class _Pass:
         self.contributing = {node.launch for node in computed if node.contributes}
         self.alone = any(len(node.partition) == 1 for node in computed)
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
-        self.sends: list[Operation] = []  # of messages whose packing has been enqueued
-        self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
+        self.sends: list[Operation] = []  # messages whose packing has been enqueued
+        self.claims: list[tuple[int, Flag]] = []  # the next copy waits for these
         self.stages: list[tuple[int, SlabStage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
         order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
@@ -148,7 +148,7 @@ class _Pass:
         return self.list.operations()
 
     def _list(self, group: Group) -> None:
-        """Do point tasks by one launch, which waits for all that they wait for."""
+        """Do point tasks in one launch, which waits for all their dependences."""
         number = self.numbers[group[0]]
         lane, nodes = self.lanes[number], cast(list[Compute], [self.graph.nodes[n] for n in group])
         self._flush(sends=False)
@@ -159,13 +159,13 @@ class _Pass:
             self.list.add([Operation(lane.recorder(self.events[n]), "record", (n,), number)])
 
     def _takes_turns(self, node: Node) -> bool:
-        """Whether a message is packed into a buffer that another one has left, or where others let it."""
+        """Return whether a message reuses a buffer, or waits for claims."""
         return isinstance(node, Send) and (node.message in self.rings.earlier or bool(self.claims))
 
     def _waits(self) -> dict[int, int]:
-        """For each node that has to wait for the other lane, the last node there that it waits for.
+        """Return, for each node that must wait for the other lane, its last dependence there.
 
-        What its lane has waited for before, and all that came before that on the other lane, is done.
+        Dependences already covered by an earlier wait of its lane are omitted.
         """
         place, waited, awaited = {n: i for i, n in enumerate(self.order)}, [-1, -1], {}
         for n in self.order:
@@ -176,7 +176,7 @@ class _Pass:
         return awaited
 
     def _events(self) -> dict[int, Event]:
-        """An event for every node that the other lane waits for, or, as for packing and unpacking, the host."""
+        """Return an event for every node that the other lane waits for, or that the host does (packing, unpacking)."""
         lanes = [self.lanes[number] for number in self.numbers]
         packed = {
             n
@@ -186,8 +186,8 @@ class _Pass:
         return {n: lanes[n].event() for n in packed.union(self._unpacked(packed), self.waits.values())}
 
     def _unpacked(self, packed: Collection[int]) -> Iterator[int]:
-        """Receives that the host has to know to be done before it posts another message there: not those followed, on
-        their lane, by packing for which it waits anyway.
+        """Yield receives that the host must know to be done before it posts another message into their buffer, unless
+        packing that it waits for follows on their lane.
         """
         place = {n: i for i, n in enumerate(self.order)}
         for message, later in self.rings.posts.items():
@@ -199,7 +199,7 @@ class _Pass:
                 yield n
 
     def _flush(self, *, sends: bool) -> None:
-        """Put stages, and sends if asked for, that were held back into the list."""
+        """Add deferred stages, and sends if requested, to the list."""
         nodes = {stage: n for n, stage in self.stages}
         slabs = self.wavefront.operations([stage for _, stage in self.stages])
         self.list.add(Operation(call, "compute", (nodes[stage],), 0) for stage, call in slabs)
@@ -267,7 +267,7 @@ class _Pass:
             self.list.join("signal", number, n, [self.exchange.sent(message)])
 
     def _listing(self) -> Listing:
-        """An empty list, that joins what messages need where they are copied directly."""
+        """Return an empty list that joins operations of direct messages."""
         exchange, lanes = self.exchange, self.lanes
         if exchange is None:
             return Listing(lambda *_: [], lambda *_: [])
@@ -279,7 +279,9 @@ class _Pass:
         )
 
     def _hidden(self, send: int) -> bool:
-        """Whether a message goes out while a middle goes on on the other lane, of a launch of which it has the edge."""
+        """Return whether a message is sent while the middle of a launch, whose edge it contains, runs on the other
+        lane.
+        """
         edges = [node for node in map(self.graph.nodes.__getitem__, self.graph.waits[send]) if _is(node, "edge")]
         middles = {self.middles[edge.launch] for edge in edges if edge.launch in self.middles}
         beside = {middle for middle in middles if self.numbers[middle] != self.numbers[send]}
@@ -291,7 +293,7 @@ def _is(node: Node, part: str) -> TypeGuard[Compute]:
 
 
 def _behind(node: int, first: int, waits: Sequence[Collection[int]]) -> set[int]:
-    """The nodes for which a node waits, be it by way of others, as far back as the first of these."""
+    """Return the direct and indirect dependences of a node, from number `first` on."""
     behind, ahead = set[int](), [node]
     while ahead:
         new = {n for n in waits[ahead.pop()] if n >= first} - behind

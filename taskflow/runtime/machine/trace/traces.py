@@ -1,12 +1,12 @@
-"""The traces of one block: what it has recorded of the stretches of its programs, and how it replays them.
+"""The traces of one block: recorded stretches of its programs, and their replay.
 
-States say which ghost cells are valid, as numbers that mean the same on all blocks. The next pass of a block depends on
-the ghost cells that are valid. Each block knows its own and its neighbours' only, so two states may look alike to one
-block and not to another: they get one number only where all agree.
+States number sets of valid ghost cells, consistently on all blocks, because the next pass of a block depends on them.
+Each block has only its own and its neighbours' ghost cells, so two states may look equal to one block and not to
+another. They get one number only if all blocks agree.
 
-Replays are the operations of a trace as calls, recorded as CUDA graphs where that can be. A pass that never waits on
-the host is one graph. With messages that the host moves, what is enqueued on a lane between two points that the other
-lane or the host waits for is one.
+Replays are the operations of a trace as calls, recorded as CUDA graphs if possible. A pass that never waits on the host
+is one graph. With messages that the host moves, each sequence on a lane between two synchronisations with the other
+lane or the host is one.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from taskflow.runtime.tasks import (
     stretches,
 )
 
-WORTH = 2  # launches that are worth a graph
-# One block of a process plans at a time: what programs work out when they are first asked is one object for all blocks,
-# and so all agree on which stretches are the same.
+WORTH = 2  # least launches of a graph
+# One block of a process plans at a time: programs compute cached objects on first use, which all blocks must share to
+# agree on which stretches are identical.
 _planning = threading.Lock()
 
 
 class GhostStates:
-    """The states met so far; in number 0, with which a run begins, no ghost cell is valid."""
+    """The states met so far. In state 0, at the start of a run, no ghost cell is valid."""
 
     def __init__(self, gather: Gather) -> None:
         self._gather = gather
@@ -58,21 +58,23 @@ class GhostStates:
         self._written: dict[tuple[int, frozenset[str]], int] = {}
 
     def valid(self, number: int) -> Valid:
-        """The valid ghost cells of a state."""
+        """Return the valid ghost cells of a state."""
         return self._valid[number]
 
     def number(self, valid: Valid) -> int:
-        """The number of an earlier state which equals this one on all blocks, or a new one. All blocks have to ask."""
+        """Return the number of an earlier state that equals this one on all blocks, or a new number. Collective."""
         earlier = self.agreed([valid == other for other in self._valid])
         return self._new(valid) if earlier is None else earlier
 
     def agreed(self, true: Sequence[bool]) -> int | None:
-        """The position of the first that is true on all blocks. All blocks have to ask, about as many."""
+        """Return the position of the first item that is true on all blocks, or None. Collective, with lists of equal
+        length.
+        """
         everywhere = self._gather(np.array(true, np.uint8)).all(axis=0)
         return int(everywhere.argmax()) if everywhere.any() else None
 
     def after_writing(self, number: int, fields: Iterable[str]) -> int:
-        """The state after every block has overwritten these fields: their ghost cells are valid no more."""
+        """Return the state after every block has overwritten these fields, which invalidates their ghost cells."""
         key = number, frozenset(fields)
         if key not in self._written:
             kept = {ghosts: boxes for ghosts, boxes in self._valid[number].items() if ghosts[1] not in key[1]}
@@ -85,28 +87,27 @@ class GhostStates:
 
 
 class Instrument(Protocol):
-    """Marks the operations of traces, to see when they are done. `graphs`: marks work in a CUDA graph, too."""
+    """Marks the operations of traces, to record when they are done. `graphs`: marks also work in a CUDA graph."""
 
     graphs: bool
 
     def mark(self, trace: Trace, program: Program) -> Trace:
-        """The trace with marks: it does the same in the same order."""
+        """Return the trace with marks; its work and order are unchanged."""
 
     def enclose(self, trace: Trace) -> Trace:
-        """The trace that was marked and is ready, with marks around its calls, if there are any."""
+        """Return a marked trace that is ready, with marks around its calls if needed."""
         return trace
 
 
 Key = tuple[Stretch, Mapper, int, Instrument | None]
-Plans = dict[tuple[Program, tuple[tuple[str, str], ...]], tuple[tuple[Part, ...], Roles]]  # by the roles before
+Plans = dict[tuple[Program, tuple[tuple[str, str], ...]], tuple[tuple[Part, ...], Roles]]  # by initial roles
 
 
 @dataclass(eq=False)
 class Traces:
-    """Traces `of` a stretch, a way to do it, the state in which it begins, and what marks it, in the order in which
-    they were `recorded`.
+    """Traces `recorded` so far, in order, by stretch, way, initial state and instrument.
 
-    A `tracer` is one for a way. All blocks have to record together: they agree on the states.
+    `tracer` makes the tracer of a way. Recording is collective: blocks agree on the states.
     """
 
     partition: Partition
@@ -127,30 +128,29 @@ class Traces:
         return Known(self.partition, [self.block])
 
     def mark(self, by: Instrument | None) -> None:
-        """From now on use traces that `by` has marked, or, without one, traces without marks."""
+        """Use traces marked by `by` from the next pass, or unmarked ones if None."""
         self.instrument = by
         self.recorded = {key: trace for key, trace in self.recorded.items() if key[-1] in (None, by)}
 
     def keep(self, stretch: Stretch, way: Mapper) -> None:
-        """Forget what other ways to do a stretch have recorded."""
+        """Discard the traces of other ways of a stretch."""
         self.recorded = {key: t for key, t in self.recorded.items() if key[0] is not stretch or key[1] == way}
 
     def cut(self, stretch: Stretch, way: Mapper) -> set[str]:
-        """The tasks that this way cuts in a stretch, on this block."""
+        """Return the tasks that `way` cuts in a stretch, on this block."""
         graphs = [trace.graph for (mine, other, *_), trace in self.recorded.items() if mine is stretch and other == way]
         return {node.launch.task.name for graph in graphs for node in graph.of(Compute) if node.part == "edge"}
 
     def planned(self, program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
-        """The plan of a program begun with these roles, and the roles after it. Raises as `prepare` does."""
+        """Return the plan of a program that starts with these roles, and the roles after it. Raises as `prepare`."""
         key = program, roles.key()
         if key not in self.plans:
             self.prepare([program], roles)
         return self.plans[key]
 
     def prepare(self, programs: Iterable[Program], roles: Roles) -> None:
-        """Plan programs, and compile their kernels side by side, as far as that is new; before a pass begins, as to
-        load a kernel can take until all GPUs of a process are idle. Raises BadInput where a launch is impossible on the
-        partition.
+        """Plan new programs, and compile their kernels concurrently, before a pass begins, as loading a kernel can wait
+        until all GPUs of a process are idle. Raises BadInput if a launch is impossible on the partition.
         """
         state = roles.key()
         with _planning:
@@ -162,9 +162,10 @@ class Traces:
         self.plans.update(new)
 
     def record(self, key: Key, program: Program) -> Trace:
-        """Analyse a stretch of a program, and make ready what does it, unless that was done in a state that is alike.
+        """Analyse a stretch of a program and prepare its replay, unless a trace of an equivalent state exists.
 
-        What marks a trace, and poison, see more of a state than the stretch.
+        States are not compared for marked traces and in debug mode, which depend on more of a state than the stretch
+        does.
         """
         stretch, way, state, marks = key
         if marks is None and not way.debug and (trace := self._alike(stretch, way, state)):
@@ -174,17 +175,17 @@ class Traces:
         if marks is not None:
             trace = marks.mark(trace, program)
         if trace.arrivals:
-            self.synchronize()  # buffers have been zeroed before anything arrives there
+            self.synchronize()  # buffers are zeroed before messages arrive there
         graphs = way.graphs and (marks is None or marks.graphs)
         trace = replace(trace, calls=calls(trace.operations, self.lanes, graphs=graphs))
-        # Only now: to allocate or to load a kernel can take until all GPUs of a process are idle, and none may wait
-        # then for a pass that has not begun.
+        # Only now: an allocation or the load of a kernel can wait until all GPUs of a process are idle, so no block may
+        # wait meanwhile for a pass that has not begun.
         trace = replace(trace, state=self.states.number(valid))
         trace = self.recorded[key] = trace if marks is None else marks.enclose(trace)
         return trace
 
     def _alike(self, stretch: Stretch, way: Mapper, state: int) -> Trace | None:
-        """The trace of another state, if there is one, that differs on no block in what the stretch sees."""
+        """Return the trace of another state that is equivalent for the stretch on every block, or None."""
         same = [key for key in self.recorded if key[:2] == (stretch, way) and key[-1] is None]
         if not same:
             return None
@@ -219,7 +220,9 @@ class Traces:
 
 
 def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:
-    """The calls of a replay, in order. All that is enqueued on lane 0 before comes before it, all after comes after."""
+    """Return the calls of a replay, in order. They follow all earlier work on lane 0, and later work there follows
+    them.
+    """
     plain, urgent = lanes
     graphs = graphs and plain.asynchronous
     whole = graphs and all(operation.lane is not None and operation.fixed for operation in operations)
@@ -229,14 +232,14 @@ def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: 
 
 
 def _joined(inner: list[Call], lanes: tuple[Lane, Lane]) -> list[Call]:
-    """Let the urgent lane follow the plain one at the start, and the plain one the urgent one at the end."""
+    """Fork the urgent lane from the plain one at the start, and join it at the end."""
     plain, urgent = lanes
     fork, join = plain.event(), urgent.event()
     return [plain.recorder(fork), urgent.waiter(fork), *inner, urgent.recorder(join), plain.waiter(join)]
 
 
 def _segments(operations: Sequence[Operation], lanes: tuple[Lane, Lane]) -> Iterator[Call]:
-    """Runs of launches on a lane as graphs; events, and what the host does, between them."""
+    """Yield sequences of launches on a lane as graphs, with events and work of the host between them."""
     runs: dict[int, list[Call]] = {0: [], 1: []}
 
     def closed(number: int) -> list[Call]:
@@ -247,7 +250,7 @@ def _segments(operations: Sequence[Operation], lanes: tuple[Lane, Lane]) -> Iter
         if operation.lane is not None and operation.fixed and operation.kind not in ("record", "wait"):
             runs[operation.lane].append(operation.call)
             continue
-        # Where the host may wait, nothing is held back: others may wait for it before they do what the host waits for.
+        # Nothing is held back where the host may wait: another block may need it before it can end that wait.
         for number in (0, 1) if operation.lane is None or not operation.fixed else (operation.lane,):
             yield from closed(number)
         yield operation.call

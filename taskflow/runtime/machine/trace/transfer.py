@@ -15,35 +15,35 @@ from taskflow.runtime.tasks import Message
 
 Key = tuple[int, int, int, int, int]  # source, target, values, bytes, number in the ring
 
-ALIGN = 16  # bytes; every field's part of a message begins at a multiple
+ALIGN = 16  # bytes: alignment of the parts of a message
 
 
 class Transfers:
     """Sends and receives messages for one block.
 
-    Each goes through the buffer `slot` of the ring of its size and its pair of blocks (see `rings`), the same in every
-    replay. A buffer is packed again only when what it held was taken, and a message is posted only when what its buffer
-    held was unpacked.
+    Each message uses the buffer `slot` of the ring for its size and pair of blocks (see `Rings`), the same in every
+    replay. A buffer is packed again only after its message was taken, and posted again only after its message was
+    unpacked.
     """
 
     def __init__(self, channel: Channel, device: Device, instances: Instances, timeout: float) -> None:
         self.channel, self.device, self.instances, self.timeout = channel, device, instances, timeout
         self._sequence: dict[tuple[int, int], int] = defaultdict(int)
-        self._keys: dict[tuple[Message, int], Key] = {}  # small messages take microseconds in all
+        self._keys: dict[tuple[Message, int], Key] = {}  # cached: a small message takes microseconds in total
         self._buffers: dict[Key, Array] = {}
         self._pending: dict[Key, Pending] = {}
         self._copies: dict[Hashable, list[Call]] = {}
 
     def pack(self, message: Message, slot: int, lane: Lane) -> list[Call]:
-        """Operations that copy the message's cells into its buffer, which has to be free."""
+        """Return operations that copy the message's cells into its buffer, which must be free."""
         return self._bound(message, slot, lane, packs=True)
 
     def unpack(self, message: Message, slot: int, lane: Lane) -> list[Call]:
-        """Operations that copy the message's buffer into ghost cells."""
+        """Return operations that copy the message's buffer into ghost cells."""
         return self._bound(message, slot, lane, packs=False)
 
     def _bound(self, message: Message, slot: int, lane: Lane, *, packs: bool) -> list[Call]:
-        """The copies: once for all messages of the same cells that go through one buffer."""
+        """Return the copies, bound once for all messages of the same cells and buffer."""
         key = message.copies, slot, lane, packs
         copies = self._copies.get(key)
         if copies is None:
@@ -54,21 +54,21 @@ class Transfers:
         return copies
 
     def send(self, message: Message, slot: int, ready: Event | None) -> None:
-        """Hand the message to the channel, once it has been packed."""
+        """Pass the message to the channel, once it has been packed."""
         if ready is not None:
             ready.synchronize()
         key = self._key(message, slot)
         self._pending[key] = self.channel.send(message.target, self._number(message), self._buffers[key])
 
     def post(self, message: Message, slot: int, unpacked: Event | None = None) -> None:
-        """Tell the channel where the message is to arrive, once what was there has been unpacked."""
+        """Post the receive of the message, once the previous content of its buffer has been unpacked."""
         if unpacked is not None:
             unpacked.synchronize()
         key = self._key(message, slot)
         self._pending[key] = self.channel.receive(message.source, self._number(message), self._buffers[key])
 
     def finish(self, message: Message, slot: int) -> None:
-        """Wait until the message has arrived, or until what was sent with its buffer before has been taken."""
+        """Wait until the message has arrived, or until the previous send from its buffer has been taken."""
         pending = self._pending.pop(self._key(message, slot), None)
         if pending is not None:
             pending.wait(Deadline.after(self.timeout))
@@ -79,7 +79,7 @@ class Transfers:
             self._sequence[pair] += number
 
     def drain(self) -> None:
-        """Wait until everything that was sent has been taken."""
+        """Wait until all sent messages have been taken."""
         while self._pending:
             self._pending.popitem()[1].wait(Deadline.after(self.timeout))
 
@@ -92,7 +92,7 @@ class Transfers:
         return self._sequence[message.source, message.target] + message.number
 
     def _parts(self, message: Message, slot: int) -> Iterator[tuple[str, Copy, Array]]:
-        """Each copy of the message with its part of the buffer, as an array of the shape of its cells."""
+        """Yield each copy of the message with its part of the buffer, as an array in the shape of its cells."""
         key, start = self._key(message, slot), 0
         if key not in self._buffers:
             self._buffers[key] = self.device.allocate((key[3],), "u1")
@@ -111,7 +111,7 @@ class Transfers:
 
 
 def packed(message: Message, fields: Mapping[str, Field]) -> int:
-    """Bytes of a message of these fields."""
+    """Return the bytes of a message of these fields."""
     return sum(_aligned(copy.source_box.volume * fields[name].nbytes) for name, copy in message.copies)
 
 

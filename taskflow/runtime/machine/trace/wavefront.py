@@ -1,10 +1,10 @@
-"""Wavefronts: consecutive launches of a CPU block done slab by slab, so that the next launch finds its data still in
-the cache.
+"""Wavefronts: consecutive launches of a CPU block done slab by slab, so that the next launch finds its data in the
+cache.
 
-A sweep over a field that is larger than the cache costs a trip to memory. But launch n + 1 needs launch n only a few
-planes ahead: so all launches of a chain follow each other through the block, each lagging behind those it depends on
-by as many planes as their stencils reach (loop skewing). Every cell is still computed by the same operation from the
-same values: the results are the same to the bit.
+A sweep over a field that exceeds the cache loads it from memory. But launch n + 1 depends on launch n only up to a few
+planes ahead. So all launches of a chain pass through the block together, each lagging behind its dependences by the
+reach of their stencils, in planes (loop skewing). Every cell is still computed by the same operation from the same
+values: the results are bitwise identical.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from taskflow.runtime.machine.trace.gather import SLAB
 from taskflow.runtime.regions import STRAIGHT, Copy
 from taskflow.runtime.tasks import Compute, Node, Place, Refresh
 
-# Field and piece, the first and the last plane touched beside one's own, whether it is written.
+# Field and piece, the first and the last plane touched relative to the own plane, whether it is written.
 Reach = tuple[Place, int, int, bool]
 
-LARGE = 4  # times the cache: of smaller fields enough is still there when the next launch comes, from the other end
+LARGE = 4  # times the cache: smaller fields remain in it well enough between launches
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +36,13 @@ class SlabStage:
 
     @cached_property
     def reaches(self) -> tuple[Reach, ...]:
-        """The cells that it touches at each plane: found when they are asked for, as for small blocks nobody does."""
+        """Cells touched at each plane. Computed on demand: small blocks do not need them."""
         return tuple(self.touched())
 
     def lag(self, earlier: SlabStage) -> int | None:
-        """How many planes this stage has to stay behind an earlier one; None where they touch no field in common."""
+        """Return the planes by which this stage must stay behind an earlier one, or None if they share no field that
+        one of them writes.
+        """
         return max(
             (high - low for f, low, _, w in earlier.reaches for g, _, high, v in self.reaches if f == g and (w or v)),
             default=None,
@@ -49,14 +51,14 @@ class SlabStage:
 
 @dataclass(frozen=True, eq=False)
 class Wavefront:
-    """Chains stages as long as what is in flight fits into `cache` bytes."""
+    """Chains stages while the planes in flight fit into `cache` bytes."""
 
     binder: Binder
     cache: int
 
     def stages(self, node: Node, lane: Lane) -> list[SlabStage] | None:
-        """The node as stages; None where it cannot be done plane by plane (reductions, foreign fields, whose planes are
-        others, tasks that are whole, messages, copies along z).
+        """Return the node as stages, or None if it cannot be done plane by plane: reductions, foreign fields (other
+        planes), tasks that are whole, messages, copies along z.
         """
         if isinstance(node, Compute) and node.launch.task.kernel is not None:
             task = node.launch.task
@@ -70,7 +72,7 @@ class Wavefront:
         return None
 
     def operations(self, stages: Sequence[SlabStage]) -> Iterator[tuple[SlabStage, Call]]:
-        """All stages, whole or slab by slab, in an order that is as good as one after the other."""
+        """Yield all stages, whole or slab by slab, in an order equivalent to the sequential one."""
         for chain, lags in self._chains(stages):
             if len(chain) > 1:
                 yield from _skewed(chain, lags, self._slab)
@@ -78,7 +80,7 @@ class Wavefront:
                 yield chain[0], chain[0].bind(chain[0].first, chain[0].last)
 
     def _chains(self, stages: Sequence[SlabStage]) -> Iterator[tuple[list[SlabStage], list[int]]]:
-        """The stages in chains, each with how far every stage stays behind the front."""
+        """Yield the stages in chains, with the lag of every stage behind the front."""
         if not self._pays:
             yield from (([stage], [0]) for stage in stages)
             return
@@ -97,7 +99,9 @@ class Wavefront:
             yield chain, lags
 
     def _fits(self, chain: Sequence[SlabStage], lags: Sequence[int]) -> bool:
-        """Whether the planes between the first and the last stage that touch a field fit, but not all planes."""
+        """Return whether the planes of touched fields between their first and last stage fit into the cache, but not
+        all planes.
+        """
         arrays, span = self.binder.instances.arrays, dict[Place, tuple[int, int]]()
         for stage, lag in zip(chain, lags, strict=True):
             for name, *_ in stage.reaches:
@@ -109,12 +113,12 @@ class Wavefront:
 
     @cached_property
     def _pays(self) -> bool:
-        """Whether any chain may: all fields together are too large for the cache."""
+        """Whether a chain can be worthwhile: all fields together exceed the cache."""
         return self.cache < sum(array.nbytes for array in self.binder.instances.arrays.values()) / LARGE
 
     @property
     def _slab(self) -> int:
-        """Planes that one operation does."""
+        """Planes per operation."""
         largest = max(box.shape[0] * box.shape[1] for box in self.binder.instances.boxes.values())
         return max(1, -(-SLAB // largest))
 
@@ -140,7 +144,7 @@ class Wavefront:
 
 
 def _skewed(chain: Sequence[SlabStage], lags: Sequence[int], slab: int) -> Iterator[tuple[SlabStage, Call]]:
-    """Slab after slab, each stage as far as its lag lets it."""
+    """Yield slab after slab, each stage as far as its lag permits."""
     front = min(stage.first + lag for stage, lag in zip(chain, lags, strict=True))
     end = max(stage.last + lag for stage, lag in zip(chain, lags, strict=True))
     while front < end:

@@ -1,15 +1,15 @@
 /// # Types
-/// real: float or double, as the case says; write constants as `real(0.5)`
-/// Index: the offset of a cell in a field, 64 bits
+/// real: float or double, chosen by the case; write constants as `real(0.5)`
+/// Index: offset of a cell in a field, 64 bits
 /// In, Out, InOut: a field declared `Read`, `Write`, `ReadWrite`: `q[c]`, `q[c + X]`
 /// InByte, InShort: a field of flags that is read, of 8 or 16 bits
 /// In64: a `Scalar`, a number that changes between steps: `real(*dt)`
-/// Partial: where a reduction leaves its value
+/// Partial: the result of a reduction
 /// Foreign: a field of another region, read with `at`
-/// ForeignOf<Number>: a field of another region in a precision of its own
+/// ForeignOf<Number>: a field of another region in its own precision
 /// Range: the cells of a launch: `lo`, `hi`
 /// Cell: a cell: `c.i`, `c.j`, `c.k` are its global indices; it converts to its offset
-/// None: the type of an optional parameter that a launch leaves out
+/// None: the type of an optional parameter that a launch omits
 /// InValues<N>, OutValues<N>, InOutValues<N>: a field of N values per cell: `q(c, n)`, in the cell above `q(c, n, 0, 0, 1)`
 /// Sums<N>, Maxima<N>: N numbers of a cell, for `sum_cells` and `max_cells`: `{{a, b}}`
 /// # Parts of a kernel
@@ -20,19 +20,19 @@
 /// FRAME(range): declares N, R, S, X, Y, Z in a task that is turned to an axis or a face: N points along the axis, or into the domain
 /// AXIS_R, AXIS_S: the numbers of the two other axes of a turned task
 /// CELL(c): the function of a cell: `CELL(c) { b[c] = a[c]; }`
-/// STORE(c, value): the function that stores what the one before returned
-/// BETWEEN(c, below, here, above): the function of a cell and of what was returned for it and the cells below and above
-/// TERM(c, own): the function of one term of an exact sum, and of what the cell has for all terms
+/// STORE(c, value): the function that stores the result of the previous one
+/// BETWEEN(c, below, here, above): the function of a cell and of the results for it and for the cells below and above
+/// TERM(c, own): the function of one term of an exact sum, and of the common values of a cell
 /// OPTIONAL(name): an optional parameter, with its comma and type: `In w OPTIONAL(nu_t), Out w_new`
 /// present<T>: whether T is not None
 /// # Visiting cells
 /// for_cells(range, f): calls f for every cell, in any order
-/// for_cells(range, interior, f): the same; on a GPU most interior cells are known to be `c.inner` when the text is compiled
-/// for_columns(range, interior, f): the same in columns along z
+/// for_cells(range, interior, f): as above; on a GPU most interior cells are known to be `c.inner` at compile time
+/// for_columns(range, interior, f): as above, in columns along z
 /// change_cells(range, interior, load, store): store(c, load(c)), for tasks that change fields in place
-/// most_cells(range, interior, usual, rare, any, store): store(c, any(c)); usual(c) is a shorter way where rare(c) is false
+/// most_cells(range, interior, usual, rare, any, store): store(c, any(c)); usual(c) is a shorter equivalent if rare(c) is false
 /// Interior: bounds of interior cells along y and z: `{{low_y, low_z}, {high_y, high_z}}`
-/// InteriorAmid: the same with bounds along x, within which cells are `c.amid`
+/// InteriorAmid: as above, with bounds along x within which cells are `c.amid`
 /// Inner: an interior cell
 /// everywhere(), nowhere(): all cells, or none, as an Interior
 /// reduce_cells(range, partial, op, f): folds f(c) over all cells; op is SUM, MAX or MIN
@@ -51,8 +51,8 @@
 /// # Further numbers
 /// magnitude(a): absolute value of a real number
 /// larger(a, b): the larger of two real numbers; NaN wins
-/// taken(take, value): the value, or 0 even of a NaN, if `take` is false
-/// loaded(): keeps the loads of a cell before its stores, on a GPU
+/// taken(take, value): the value, or 0 if `take` is false, even for a NaN
+/// loaded(): orders the loads of a cell before its stores, on a GPU
 /// INFINITE: infinity, a double
 /// ROOT: square root of a double, rounded correctly
 // The vocabulary of kernel texts: one text, compiled by NVRTC for GPUs and by the host C++ compiler for CPU cores.
@@ -65,11 +65,11 @@
 //   }
 //
 // Per file, before this header is included: `#define UZ n` gives each GPU thread a column of n cells along z (default 1), so that
-// the compiler keeps z-neighbours in registers, and `#define UNROLL n` lets it see n of them side by side (at most 8 by default);
-// `#define BX n` and `#define BY n` set the largest thread block (default 128 x 4); `#define RESIDENT n` lets a thread have as
-// many registers as n thread blocks at once on a multiprocessor leave it (by default the compiler decides, and is sparing). Such
-// a number may be `(sizeof(REAL) == 4 ? m : n)`. Nothing here depends on -ffast-math or contraction: every thread count, block
-// and device split gives the same bits.
+// the compiler keeps z-neighbours in registers; `#define UNROLL n` unrolls n of them (at most 8 by default);
+// `#define BX n` and `#define BY n` set the largest thread block (default 128 x 4); `#define RESIDENT n` limits the registers of
+// a thread such that n thread blocks fit on a multiprocessor (by default the compiler decides, sparingly). Such a number may be
+// `(sizeof(REAL) == 4 ? m : n)`. Nothing here depends on -ffast-math or contraction: results are bitwise identical for every
+// thread count, block and device split.
 
 typedef long long Index;  // one GPU holds more than 2^31 cells
 typedef REAL real;        // float or double, chosen by the case
@@ -81,18 +81,18 @@ typedef real* __restrict__ InOut;
 typedef const double* In64;  // a named number that changes between steps, in device memory
 
 // The cells lo <= (i, j, k) < hi, in global indices. Fields are passed as if their memory began at cell (0, 0, 0): the
-// offset of a cell is i + j y + k z in every field of a block. `threads` of a CPU share them; where thread blocks of a GPU
-// march (twice.h), they do so through `march` planes.
+// offset of a cell is i + j y + k z in every field of a block. `threads` of a CPU share them. Marching thread blocks of a GPU
+// (twice.h) pass through `march` planes.
 struct Range {
   int lo[3], hi[3];
   Index y, z;
   int threads, march;
 #if defined(LISTED) && defined(GPU)
-  uint3 block, blocks;  // of a list: the thread block within its piece, and how many that has, see pieces_cuda.h
+  uint3 block, blocks;  // of a list: the thread block within its piece, and the number of them, see pieces_cuda.h
 #endif
 };
 
-// A field of another region, by the indices that its cells have there: `at(r, 2 * c.i, 2 * c.j, 2 * c.k)`.
+// A field of another region, with its own indices: `at(r, 2 * c.i, 2 * c.j, 2 * c.k)`.
 template <class Number>
 struct ForeignOf {
   const Number* __restrict__ field;
@@ -100,15 +100,15 @@ struct ForeignOf {
 };
 typedef ForeignOf<real> Foreign;
 
-// Where a reduction leaves its value, with room for the parts that are folded in order (`ticket` counts thread blocks,
+// The result of a reduction, with memory for the parts that are folded in order (`ticket` counts thread blocks,
 // GPU only).
 struct Partial {
   double* result;
   double* parts;
   unsigned* ticket;
-  const double* before;  // what other boxes of the launch have made so far, or null
+  const double* before;  // the result of earlier boxes of the launch, or null
 #if defined(LISTED) && defined(GPU)
-  double* values;  // of a list: those of all its pieces, which the last one to finish folds in their order
+  double* values;  // of a list: results of all its pieces, which the last one to finish folds in order
   unsigned* finished;
   unsigned piece, pieces;
 #endif
@@ -141,9 +141,9 @@ struct Partial {
   [[maybe_unused]] const Index Y = (range).y;         \
   [[maybe_unused]] const Index Z = (range).z;
 
-// A task that is turned to an axis, or to a face of the domain: AXIS is the number of the axis (that is normal to the face),
-// HIGH whether the face is a high one. N is the step along the axis, or from the face into the domain, R and S the steps
-// along the other two axes, which have the numbers AXIS_R and AXIS_S: `index(c, AXIS_R)`.
+// A task oriented to an axis, or to a face of the domain: AXIS is the number of the axis (normal to the face), HIGH whether
+// the face is a high one. N is the step along the axis, or from the face into the domain; R and S are the steps along the other
+// two axes, which have the numbers AXIS_R and AXIS_S: `index(c, AXIS_R)`.
 #define AXIS_R (AXIS == 0 ? 1 : 0)
 #define AXIS_S (AXIS == 2 ? 1 : 2)
 #define FRAME(range)                                                                         \
@@ -151,8 +151,8 @@ struct Partial {
   [[maybe_unused]] const Index N = (HIGH ? -1 : 1) * (AXIS == 0 ? X : AXIS == 1 ? Y : Z);    \
   [[maybe_unused]] const Index R = AXIS == 0 ? Y : X, S = AXIS == 2 ? Y : Z;
 
-// Among the parameters `OPTIONAL(nu_t)` brings its own comma, and its type: `In w OPTIONAL(nu_t), Out w_new`. Where a launch
-// leaves it out, nu_t is a None, which functions can be overloaded for: nothing of it is left in the machine code.
+// Among the parameters `OPTIONAL(nu_t)` includes its comma and its type: `In w OPTIONAL(nu_t), Out w_new`. If a launch omits it,
+// nu_t is a None, for which functions can be overloaded and which leaves no machine code.
 #define OPTIONAL(name) OPTIONAL_##name
 struct None {};
 FN None operator+(None, Index) { return {}; }
@@ -176,17 +176,17 @@ struct Cell {
   INLINE operator Index() const { return offset; }
 };
 
-// The cell so many cells further along x
+// The cell `cells` further along x
 FN Cell beside(const Cell& c, int n) { return {c.i + n, c.j, c.k, c.offset + n}; }
 
-// A field of N values per cell: `A(c, n)` is value n of a cell, `A(c, n, 0, 0, 1)` that of its neighbour above. Rows of one
-// value lie behind each other, [z][y][n][x]: cells side by side along x are so in memory.
+// A field of N values per cell: `A(c, n)` is value n of a cell, `A(c, n, 0, 0, 1)` of its neighbour above. The layout is
+// [z][y][n][x]: adjacent cells along x are contiguous in memory.
 template <int N, class Number>
 struct ValuesOf {
   Number* __restrict__ field;
   Index row, plane;
   INLINE Number& operator()(const Cell& c, int n, int x = 0, int y = 0, int z = 0) const {
-    return field[c.i + N * (c.offset - c.i) + x + (y * N + n) * row + z * plane];  // rows are N times as far apart as those of single values
+    return field[c.i + N * (c.offset - c.i) + x + (y * N + n) * row + z * plane];  // rows are N times as far apart as in a field of single values
   }
 };
 template <int N>
@@ -199,16 +199,16 @@ using InOutValues = ValuesOf<N, real>;
 // The global index of a cell along an axis
 FN int index(const Cell& c, int axis) { return axis == 0 ? c.i : axis == 1 ? c.j : c.k; }
 
-// Cells from `low` to `high` along y and z, both included: with `for_cells(range, interior, f)` a GPU calls f with an Inner
-// instead of a Cell for most of those, so that f can do without what only cells near faces need. It is known when the text
-// is compiled: `if constexpr (c.inner)`. What depends on x alone is computed once per column. An Inner one is the n-th of
-// those that the compiler sees side by side; if `pairs`, k = 2 half + odd with `odd` known, too.
+// Cells from `low` to `high` along y and z, inclusive: with `for_cells(range, interior, f)` a GPU calls f with an Inner instead
+// of a Cell for most of them, so that f can skip work that only cells near faces need. This is known at compile time:
+// `if constexpr (c.inner)`. Expressions of x alone are computed once per column. An Inner is the n-th of the unrolled cells; if
+// `pairs`, k = 2 half + odd, with `odd` also known at compile time.
 struct Interior {
   int low[2], high[2];
   bool pairs;
 };
-// Inner ones from `left` to `right` along x are `amid`, too, in warps that have no others. That is a second copy of f's code
-// and takes registers: not every kernel gains by it.
+// Inner cells from `left` to `right` along x are also `amid`, in warps without others. That is a second copy of f's code and
+// takes registers: not every kernel gains by it.
 struct InteriorAmid : Interior {
   int left, right;
 };
@@ -226,14 +226,14 @@ FN real at(const ForeignOf<Number>& r, int i, int j, int k) {
   return real(r.field[i + j * r.y + k * r.z]);
 }
 
-// The same so many cells further along an axis: on the face of a turned task, seen from the ghost cell beyond it,
+// The same, `cells` further along an axis: on the face of an oriented task, from the ghost cell beyond it,
 // `at(values, c, AXIS, HIGH ? 0 : 1)`
 template <class Number>
 FN real at(const ForeignOf<Number>& r, const Cell& c, int axis, int cells) {
   return at(r, c.i + (axis == 0 ? cells : 0), c.j + (axis == 1 ? cells : 0), c.k + (axis == 2 ? cells : 0));
 }
 
-// Where a cell is in a field of another region; of Inner ones, the address of the first is shared.
+// The position of a cell in a field of another region; Inner cells share the address of the first.
 template <class Number>
 FN const Number* place(const ForeignOf<Number>& r, Cell c) {
   return r.field + (c.i + c.j * r.y + c.k * r.z);
@@ -247,7 +247,7 @@ FN real at(const ForeignOf<Number>& r, C c) {
   return real(*place(r, c));
 }
 
-// Operators of reductions. NaN wins every comparison: a field that holds one anywhere has no maximum.
+// Operators of reductions. NaN wins every comparison: a field with a NaN has no maximum.
 struct Sum {
   static INLINE double identity() { return 0.0; }
   static INLINE double fold(double a, double b) { return a + b; }
@@ -260,19 +260,19 @@ struct Min {
   static INLINE double identity() { return INFINITE; }
   static INLINE double fold(double a, double b) { return (b < a) | (b != b) ? b : a; }
 };
-// What a cell adds to several sums: `sum_cells(range, {first, second}, CELL(c) { return Sums<2>{{a, b}}; });`
+// Contributions of a cell to several sums: `sum_cells(range, {first, second}, CELL(c) { return Sums<2>{{a, b}}; });`
 template <int N>
 struct Sums {
   double of[N];
 };
-// What a cell gives to several maxima:
+// Contributions of a cell to several maxima:
 // `max_cells(range, {first, second}, CELL(c) { return Shared{...}; }, BETWEEN(c, below, here, above) { return Maxima<2>{{a, b}}; });`
 template <int N>
 struct Maxima {
   real of[N];
 };
 
-// NaN wins here, too.
+// NaN wins here too.
 #if defined(GPU) && __CUDA_ARCH__ >= 800
 FN float larger(float a, float b) {
   float most;
@@ -304,19 +304,19 @@ FN real magnitude(real a) { return a < 0 ? -a : a; }
 #endif
 #include "exact.h"
 
-// Between the loads and the stores of a cell with many fields. A GPU issues its stores as soon as it can, and later loads then wait for
-// them: momentum took 8 to 17 ms instead of 3.3 on an H200 (512^3, single precision).
+// Between the loads and the stores of a cell with many fields. A GPU issues stores as soon as possible, and later loads then wait
+// for them: momentum took 8 to 17 ms instead of 3.3 on an H200 (512^3, single precision).
 FN void loaded() {
 #ifdef GPU
   __threadfence_block();
 #endif
 }
 
-// The value, or 0 even of a NaN, by a choice that is one for the whole range.
+// The value, or 0 if `take` is false, even for a NaN. The choice is the same for the whole range.
 #ifdef GPU
 FN real taken(bool take, real value) { return take ? value : real(0); }
 #else
-// Its bits are masked: two such choices in one loop (here and at walls) keep GCC from making it a vector loop.
+// Masks the bits: two such conditionals in one loop (here and at walls) would keep GCC from vectorizing it.
 FN float taken(bool take, float value) {
   unsigned bits;
   memcpy(&bits, &value, sizeof(bits));

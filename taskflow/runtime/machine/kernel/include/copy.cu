@@ -10,7 +10,7 @@ TASK copy_box(Range range, Out target, In source, Strides s) {
   for_cells(range, CELL(c) { target[c.i + c.j * s.target_y + c.k * s.target_z] = source[c.i + c.j * s.source_y + c.k * s.source_z]; });
 }
 
-// The same from an array of another chart, whose rows run along any axis, forwards or backwards.
+// The same from an array of another chart, whose rows are along any axis, forwards or backwards.
 TASK copy_turned(Range range, Out target, In source, Strides s) {
   for_cells(range, CELL(c) {
     target[c.i + c.j * s.target_y + c.k * s.target_z] = source[c.i * s.source_x + c.j * s.source_y + c.k * s.source_z];

@@ -1,4 +1,4 @@
-// Copies of any number of boxes at once, from a table: all ghost cells that pieces of a block have of each other.
+// Copies of any number of boxes, from a table: all ghost cells that pieces of a block get from each other.
 #define LISTED
 #include "cell.h"
 #include "parts.h"

@@ -1,4 +1,4 @@
-// Copies of many boxes at once: all cells that travel at one moment, or that a message fills. GPU only.
+// Copies of many boxes in one launch: all cells sent at one moment, or filled by a message. GPU only.
 #include "cell.h"
 #include "parts.h"
 

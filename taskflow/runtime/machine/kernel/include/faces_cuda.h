@@ -7,19 +7,19 @@
 #define BUFFERS 2
 #endif
 
-// Faces that threads share: those across y of all cells in a plane, and of a row more; those across x beyond the last cells. Few, as
-// what is shared is no cache: thread blocks are NARROWEST threads wide or more.
+// Shared faces: those across y of all cells in a plane and of one more row, and those across x beyond the last cells. Their number
+// is limited, as shared memory reduces the cache: thread blocks are NARROWEST threads wide or more.
 constexpr int SHARED_FACES = BX * BY + (BX + BY > NARROWEST + BX * BY / NARROWEST ? BX + BY : NARROWEST + BX * BY / NARROWEST);
 template <int D>
 FN int place(int x, int y) { return D == 0 ? (blockDim.y + 1) * blockDim.x + y : y * blockDim.x + x; }
 
-// The same number, of which the compiler knows nothing: it loads what one face needs again for the next, rather than keep it.
+// The same number, hidden from the compiler, so that it reloads the inputs of a face rather than keep them in registers.
 FN Index forgotten(Index offset) {
   asm volatile("" : "+l"(offset));
   return offset;
 }
 
-// Where a thread has faces in all planes; beyond the range, of which nothing is used, at most one cell away from it
+// The thread's faces in all planes; outside the range, where nothing is used, at most one cell away from it
 struct Standing {
   int i, j;
   Index column;
@@ -29,7 +29,7 @@ FN Standing standing(const Range& r, int i, int j) {
   return {i, j, i + j * r.y};
 }
 
-// A face of a thread. Where none of its warp is at an end of the range there is a way without what only ends need.
+// A face of a thread. Warps without an end of the range take a path without the code for ends.
 template <int D, class Through>
 FN auto face_of(const Range& r, const Standing& s, int k, Index plane, Through through) {
   const int along = D == 0 ? s.i : D == 1 ? s.j : k;
@@ -52,7 +52,7 @@ FN Values<N> shared_face(const real (&shared)[N][SHARED_FACES], int x, int y) {
   return face;
 }
 
-// What the next thread along x has, or what is shared of the last one
+// The value of the next thread along x, or the shared one for the last thread
 template <int N>
 FN Values<N> of_next(const Values<N>& mine, const real (&shared)[N][SHARED_FACES]) {
   const bool last = threadIdx.x == blockDim.x - 1;
@@ -70,7 +70,7 @@ FN void balance_cells(const Range& r, Through through, Update update) {
   static_assert(N > 0 && BX <= 32, "faces are passed on within warps: #define BX 32, or less");
   __shared__ real buffers[BUFFERS][N][SHARED_FACES];
   const Column c = column(r);
-  if (c.begin >= c.end) return;  // all of the thread block
+  if (c.begin >= c.end) return;  // uniform over the thread block
   const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, behind = (height - 1) * width;
   const Standing mine = standing(r, c.i, c.j);
   Values<N> below = {};
@@ -81,7 +81,7 @@ FN void balance_cells(const Range& r, Through through, Update update) {
     Values<N> above = {}, out;
     auto& shared = buffers[k & (BUFFERS - 1)];
     if (whole) {
-      // Beyond the last cells some threads do the faces across x, others those across y, before their own: in each plane those of other warps.
+      // Beyond the last cells some threads do the faces across x, others those across y, before their own; other warps in each plane.
       const int me = (y * width + x + 32 * k) & (width * height - 1), row = me < height ? me : 0, last = me < behind ? 0 : me - behind;
       Values<N> west, south;
 #pragma unroll 1

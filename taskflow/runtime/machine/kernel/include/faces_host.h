@@ -1,9 +1,9 @@
-// Faces in rows, with buffers that stay in the first caches: see faces.h.
+// Faces in rows, with buffers in the first-level caches: see faces.h.
 
 constexpr int TILE = 1024 / sizeof(real), TILE_ROWS = 16, TILE_PLANES = 32;
 constexpr int FULL = 64 / sizeof(real);  // faces of the widest vectors
 
-// A face at an end of the range, which may be of many kinds, or of a row that is too short for a vector loop
+// A face at an end of the range, of any kind, or in a row too short for a vector loop
 template <class Through, class F>
 static __attribute__((noinline)) auto at_end(Through through, F f) { return through(f); }
 
@@ -13,7 +13,7 @@ FN void keep_face(real (*row)[TILE + 1], int at, const Values<N>& face) {
   if constexpr (n + 1 < N) keep_face<N, n + 1>(row, at, face);
 }
 
-// The low faces across D of the cells from `from` to before `to`
+// The low faces across D of the cells [from, to)
 template <int D, int N, class Through>
 FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TILE + 1], Through through) {
   const Index begin = j * r.y + k * r.z;
@@ -36,7 +36,7 @@ FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TIL
 #pragma omp simd
       for (int l = 0; l < FULL; ++l) within(first + l);
   for (int i = first; i < last; i += LANES) {
-    const int begun = i + LANES < last ? i : last - LANES;  // what a row ends with is done as a whole: some faces are found twice
+    const int begun = i + LANES < last ? i : last - LANES;  // the end of a row is a full vector: some faces are computed twice
 #pragma omp simd
     for (int l = 0; l < LANES; ++l) within(begun + l);
   }
@@ -55,7 +55,7 @@ FN void balance_cells(const Range& r, Through through, Update update) {
   const auto parts = [](Index count, Index most) { return (count + most - 1) / most; };
   const Index across = parts(size(r, 0), TILE), planes = size(r, 2);
   const Index rows = parts(size(r, 1), AXES == 3 ? parts(size(r, 1), TILE_ROWS) : r.threads), columns = across * parts(size(r, 1), rows);
-  // Threads share planes: those of a column of tiles, TILE_PLANES at most, then those of the next column
+  // Threads share planes: first of a column of tiles, at most TILE_PLANES, then of the next column
   share(r, columns * planes, [=](Index first, Index last, bool backward) {
     real x[N][TILE + 1], y[2][N][TILE + 1], z[AXES == 3 ? TILE_ROWS : 1][2][N][TILE + 1];
     for (Index left = last - first, many; left > 0; left -= many) {

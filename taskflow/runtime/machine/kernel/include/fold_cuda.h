@@ -1,8 +1,8 @@
-// How a GPU folds what cells have, in a fixed order: by thread block, over all thread blocks, over pieces.
+// Reductions on a GPU, in a fixed order: by thread block, over all thread blocks, over pieces.
 
-// What all threads of a block (whole warps) have folded in a fixed order, several numbers at once, for all of them to read.
+// Values of all threads of a block (whole warps), folded in a fixed order, several numbers at a time, readable by all of them.
 struct FoldedBlock {
-  const double (*of)[33];  // a column more than warps: threads that read a row each meet no others at a bank
+  const double (*of)[33];  // one column more than warps: threads that read a row each access different banks
   INLINE double operator[](int m) const { return of[m][0]; }
 };
 template <class Op, int N>
@@ -12,7 +12,7 @@ FN FoldedBlock fold_block(double (&values)[N]) {
   __syncthreads();
 #pragma unroll
   for (int m = 0; m < N; ++m) {
-    for (int n = 16; n; n /= 2)  // right in lanes below n
+    for (int n = 16; n; n /= 2)  // valid in lanes below n
       values[m] = Op::fold(values[m], __shfl_down_sync(0xffffffffu, values[m], n));
     if ((me & 31) == 0) warps[m][me / 32] = values[m];
   }
@@ -27,8 +27,8 @@ FN FoldedBlock fold_block(double (&values)[N]) {
 }
 
 #ifdef LISTED
-// What the last block of a piece has, folded behind what other pieces have by the last one to finish: in the order
-// of the pieces, as launches one after the other do. A thread does so for each number.
+// Folds the results of the pieces in order, in the last one to finish, bitwise identical to sequential launches. One thread
+// per number.
 template <class Op, int N>
 FN void fold_pieces(const FoldedBlock& values, const Partial (&partials)[N]) {
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
@@ -55,7 +55,7 @@ FN void fold_pieces(const FoldedBlock& values, const Partial (&partials)[N]) {
 }
 #endif
 
-// *result = the values of all threads folded: by thread block, and by the last block to finish the blocks' parts, in order.
+// *result = the values of all threads folded: by thread block, and by the last block to finish over the blocks, in order.
 template <class Op, int N>
 FN void fold_all(const Range& r, double (&values)[N], const Partial (&partials)[N]) {
   const FoldedBlock mine = fold_block<Op>(values);
@@ -73,7 +73,7 @@ FN void fold_all(const Range& r, double (&values)[N], const Partial (&partials)[
   if (!last) return;
   __threadfence();
 #pragma unroll
-  for (int m = 0; m < N; ++m)  // all are on the way before one is folded
+  for (int m = 0; m < N; ++m)  // all loads are issued before the first fold
     values[m] = me < blocks ? Op::fold(Op::identity(), __ldcg(partials[m].parts + me)) : Op::identity();
 #pragma unroll 1
   for (unsigned b = me + size; b < blocks; b += size)
@@ -105,7 +105,7 @@ FN void reduce_cells(const Range& r, const In& in, Partial partial, Op, F f, Str
   fold_all<Op>(r, value, {partial});
 }
 
-// Several sums at once: f(cell) is a Sums<N>.
+// Several sums: f(cell) is a Sums<N>.
 template <int N, class In = Interior, class F, class... Streams>
 FN void sum_cells(const Range& r, const In& in, const Partial (&partials)[N], F f, Streams... streams) {
   Sums<N> sums = {};
@@ -126,8 +126,8 @@ FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
   fold_all<Sum>(r, sums.of, partials);
 }
 
-// Several maxima at once where cells have something in common with those below and above: f(cell, below, here, above), each
-// of these being what `carried` finds in a cell. A column takes it along, so that nothing is loaded or computed twice.
+// Several maxima, where cells share values with those below and above: f(cell, below, here, above), each of them the result of
+// `carried` in a cell. A column keeps it, so that nothing is loaded or computed twice.
 template <int N, class Carried, class F>
 FN void max_cells(const Range& r, const Partial (&partials)[N], Carried carried, F f) {
   Maxima<N> maxima;

@@ -1,4 +1,4 @@
-// Functions of numbers under their usual names; a GPU's compiler has them. Mixed precisions give a double, as there.
+// Functions of numbers under their usual names, which a GPU's compiler has. Mixed precisions return double, as there.
 /// # Functions of numbers
 /// sqrt(a): square root, rounded correctly: the same bits on CPU and GPU
 /// abs(a): absolute value of a real number or an integer

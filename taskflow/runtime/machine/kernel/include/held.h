@@ -1,11 +1,11 @@
 /// # Finite volumes with inputs in shared memory: `#include "held.h"`
-/// balance_held<N, AXES, Memory>(range, through, update, all(fields), all(own), values): balance_cells of fields that a GPU holds
-/// Holding<FIELDS, DEEP, VALUES, OWN>: which fields are held, and how far faces read them
-/// held_steps(range): the offsets between neighbours in what is held
+/// balance_held<N, AXES, Memory>(range, through, update, all(fields), all(own), values): balance_cells for fields that a GPU holds in shared memory
+/// Holding<FIELDS, DEEP, VALUES, OWN>: which fields are held, and the reach of faces in them
+/// held_steps(range): the strides of neighbours in held fields
 /// all(fields...): the fields, in the order of their numbers
-/// SHARED(bytes): what a launch gives each thread block
-// Finite volumes as in faces.h, whose inputs a GPU holds in shared memory: while a thread block works on a plane of cells, the next
-// ones, and what surrounds them, are copied there. A face waits for no memory, and computes few addresses.
+/// SHARED(bytes): shared memory of each thread block of a launch
+// Finite volumes as in faces.h, with inputs in shared memory on a GPU: while a thread block works on a plane of cells, the next
+// planes, and their surroundings, are copied there. A face waits for no memory, and computes few addresses.
 //
 //   using Memory = Holding<2, 1, 0, 1>;
 //   SHARED(Memory::bytes)
@@ -16,21 +16,21 @@
 //                                STORE(c, out) { q_new[c] = begun[c] + out.of[0]; }, all(q, p), all(q_0), None{});
 //   }
 //
-// Holding<FIELDS, DEEP, VALUES, OWN>: of so many fields, which have numbers, those before number DEEP are deep; of a field of VALUES;
-// of OWN fields, in the cell itself that is updated. A face f, or a cell that is updated, may read from two cells below to one above
-// along x and y, edges included, and along z in these planes alone, counted from the cell f or that one:
+// Holding<FIELDS, DEEP, VALUES, OWN>: FIELDS numbered fields, of which the first DEEP are deep; one field of VALUES values per cell;
+// OWN fields, in the updated cell itself. A face f, or an updated cell, may read from two cells below to one above along x and y,
+// edges included, and along z only in these planes, relative to the cell f or the updated cell:
 //
 //                                        deep fields   others   values
 //   faces across x and y, and cells         -1..+1        0      0..+1
 //   faces across z                          -2..+1     -1..0    -1..0
 //   with two AXES                              0         none      0
 //
-// Nobody checks that: anywhere else a GPU reads other numbers. A CPU has the arrays, and nothing to hold, and so has a GPU whose thread
-// blocks get less than 160 KB.
-// Fields that are left out (None) are not counted, and have the last numbers.
+// This is not checked: elsewhere a GPU reads other numbers. A CPU, and a GPU whose thread blocks get less than 160 KB, read the
+// arrays directly.
+// Absent fields (None) are not counted, and have the last numbers.
 #include "faces.h"
 
-// Launches of the kernels of a text give thread blocks so many bytes of shared memory.
+// The shared memory, in bytes, of the thread blocks of all kernels of a text.
 #ifdef GPU
 #define SHARED(bytes) extern "C" { __constant__ unsigned shared_bytes = bytes; }
 #else

@@ -1,18 +1,18 @@
-// What is held in shared memory, and where: see held.h.
+// Contents and layout of the shared memory: see held.h.
 
 extern __shared__ real held_memory[];
 
-// A tile is the cells of a thread block in a plane, and BEYOND more on each side. Of deep fields there are HELD_PLANES tiles: those from one
-// below to two above the plane of the cells, and, where warps may be a plane apart, as they have two buffers of faces, one more.
+// A tile is the cells of a thread block in a plane, and BEYOND more on each side. Deep fields have HELD_PLANES tiles: from one below
+// to two above the plane of the cells, and one more if warps may be a plane apart, with two buffers of faces.
 constexpr int BEYOND = 2, HELD_PLANES = 3 + BUFFERS, WIDE = (BX + 2 * BEYOND) * (BY + 2 * BEYOND);
 constexpr int NARROW = (NARROWEST + 2 * BEYOND) * (BX * BY / NARROWEST + 2 * BEYOND), HELD_TILE = WIDE > NARROW ? WIDE : NARROW;
 
-// The places of planes from two below a cell to one above, written out: compilers keep no array in registers whose index they learn late.
+// The positions of planes from two below a cell to one above, unrolled: compilers keep no array with late indices in registers.
 struct Planes {
   int below_2, below, here, above;
   INLINE int at(int z) const { return z == -2 ? below_2 : z == -1 ? below : z == 0 ? here : above; }
 };
-// Where a cell is held, and how far rows are apart
+// The position of a held cell, and the stride of rows
 struct HeldPlace {
   Planes deep, flat, values;
   int row;
@@ -31,7 +31,7 @@ struct HeldSteps {
 };
 FN HeldSteps held_steps(const Range& r) { return {{1, 0, 0, 1}, {0, 1, 0, r.y}, {0, 0, 1, r.z}}; }
 
-// A cell away from one that is held, in tiles and in fields
+// A neighbour of a held cell, in tiles and in fields
 struct Place {
   HeldPlace held;
   Shift away;
@@ -50,7 +50,7 @@ FN Place operator+(const HeldIn<C>& c, Shift b) { return Place(c) + b; }
 template <class C>
 FN Place operator-(const HeldIn<C>& c, Shift b) { return Place(c) - b; }
 
-// Fields, by which tile of a plane is theirs
+// Fields, by their tile of a plane
 struct HeldField {
   int first;
   bool deep;
@@ -70,7 +70,7 @@ struct OwnField {
   INLINE real operator[](Index) const { return held_memory[first + threadIdx.y * blockDim.x + threadIdx.x]; }
 };
 
-// Fields that are there
+// Number of present fields
 template <int COUNT>
 struct All {
   In of[COUNT > 0 ? COUNT : 1];
@@ -86,7 +86,7 @@ FN auto all(Q... q) {
   return some;
 }
 
-// In shared memory lie tiles of deep fields, of others, of values, and what threads have for themselves.
+// Shared memory holds tiles of deep fields, of others, of values, and the own values of threads.
 template <int FIELDS, int DEEP_, int VALUES_, int OWN_>
 struct Holding {
   static constexpr int DEEP = DEEP_, FLAT = FIELDS - DEEP, VALUES = VALUES_, OWN = OWN_;

@@ -1,4 +1,4 @@
-// Arrays as they are: see held.h.
+// Arrays are read directly: see held.h.
 
 struct HeldSteps {
   Index x, y, z;

@@ -1,13 +1,13 @@
-// How thread blocks copy tiles, and march through them: see held.h.
+// Copies of tiles by thread blocks, and their march: see held.h.
 
-// Begins to copy a number to a place, in bytes of shared memory; and waits for all copies that this thread has begun.
+// Starts to copy a number to an address in shared memory, in bytes; end_copies waits for all copies of this thread.
 FN void begin_copy(unsigned place, const real* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(sizeof(real)) : "memory");
 }
 FN void end_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-// A cell of a tile, by its number: how far it is from the first one, and its row. Those beyond a range that have no memory are the last
-// ones that have.
+// A cell of a tile, by its number: its distance from the first one, and its row. Cells without memory beyond a range are replaced
+// by the last ones with memory.
 struct TileCell {
   unsigned across, row;
 };
@@ -21,7 +21,7 @@ FN TileCell tile_cell(const Range& r, int cell) {
   return {unsigned(i < last_i ? i : last_i), unsigned(j < last_j ? j : last_j) * unsigned(r.y)};
 }
 
-// What a thread copies of tiles: COUNT cells where the thread block is as large as any, of others more.
+// Copies of a thread: COUNT cells of a tile for the largest thread block, more for smaller ones.
 struct Copies {
   static constexpr int COUNT = (HELD_TILE + BX * BY - 1) / (BX * BY);
   TileCell cells[COUNT];
@@ -46,7 +46,7 @@ struct Copies {
   }
 };
 
-// Begins to copy tiles of fields, or of all values of one, from a plane.
+// Starts to copy tiles of fields, or of all values of one, from a plane.
 template <int BEGIN, int END, int COUNT>
 FN void copy_fields(const Copies& copies, const Range& r, const All<COUNT>& q, int k, int slot) {
   const Index plane = tile_corner(r, 0) + tile_corner(r, 1) * r.y + k * r.z;
@@ -66,7 +66,7 @@ FN void copy_values(const Copies& copies, const Range& r, InValues<VALUES> q, in
   });
 }
 
-// Places that take turns
+// Buffers that alternate
 template <int COUNT>
 struct Ring {
   int of[COUNT];
@@ -82,7 +82,7 @@ struct Ring {
   }
 };
 
-// Where planes are held while a thread block works on plane k: of deep fields from k - 1 on, of others and of values from k on.
+// Positions of planes while a thread block works on plane k: of deep fields from k - 1 on, of others and of values from k on.
 template <class Memory>
 struct Rings {
   Ring<HELD_PLANES> deep{0, HELD_TILE * Memory::DEEP};
@@ -102,7 +102,7 @@ struct Rings {
   }
 };
 
-// A face of a thread, as `face_of` of faces_cuda.h; the cell may be beyond those of the range, one away from them at most.
+// A face of a thread, as `face_of` of faces_cuda.h. The cell may be outside the range, at most one away from it.
 template <int D, class Through>
 FN auto held_face(const Range& r, int i, int j, int k, const HeldPlace& at, Through through) {
   i = i < r.hi[0] ? i : r.hi[0], j = j < r.hi[1] ? j : r.hi[1];
@@ -117,7 +117,7 @@ FN void balance_held(const Range& r, Through through, Update update, const All<F
   static_assert(FIELDS == Memory::DEEP + Memory::FLAT && (AXES == 3 || Memory::FLAT == 0));
   __shared__ real buffers[BUFFERS][N][SHARED_FACES];
   const Column c = column(r);
-  if (c.begin >= c.end) return;  // all of the thread block
+  if (c.begin >= c.end) return;  // uniform over the thread block
   const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, count = width * height;
   const int corner_i = c.i - x, corner_j = c.j - y, thread = y * width + x, behind = count - width;
   const Copies tile(r);
@@ -151,7 +151,7 @@ FN void balance_held(const Range& r, Through through, Update update, const All<F
           else fetch_ahead(own.of[n] + cell);
         }
       }
-      // Beyond the last cells some threads do the faces across x, others those across y, before their own: in each plane those of other warps.
+      // Beyond the last cells some threads do the faces across x, others those across y, before their own; other warps in each plane.
       const int me = thread + turn < count ? thread + turn : thread + turn - count, side = me < height ? me : 0, last = me < behind ? 0 : me - behind;
 #pragma unroll 1
       for (int mine = (me & ~31) >= height; mine < 2; ++mine) {

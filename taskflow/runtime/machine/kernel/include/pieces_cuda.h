@@ -1,5 +1,5 @@
-// Lists of pieces on a GPU: one launch does a task on many boxes, each with the arguments that a launch of its own would have.
-// A table in memory says of each thread block on which piece it works, and where there.
+// Lists of pieces on a GPU: one launch does a task on many boxes, each with the arguments of a separate launch. A table in memory
+// maps each thread block to its piece, and its position there.
 #define BLOCK(r) (r).block
 #define BLOCKS(r) (r).blocks
 
@@ -12,7 +12,7 @@ FN Range placed(Range r, const PlacedBlock& block) {
   return r;
 }
 
-// An argument as the table has it
+// An argument as stored in the table
 template <class Argument>
 struct Tabled {
   Argument of;

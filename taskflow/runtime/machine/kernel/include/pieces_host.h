@@ -1,15 +1,15 @@
-// Lists of pieces on a CPU: one call does a task on many boxes, each with the arguments that a call of its own would have.
-// Many are dealt out to the threads, each to one that does all of it; few are shared by all threads, each of which goes on from its
-// cells of one to its cells of the next.
+// Lists of pieces on a CPU: one call does a task on many boxes, each with the arguments of a separate call. Many pieces are
+// distributed over the threads, whole. Few are shared by all threads, each of which proceeds from its cells of one piece to its
+// cells of the next.
 
-// What a call does of a piece: all of it, a share of the cells alone, or what is folded of them in the end, in the order of the pieces.
+// The work of a call on a piece: all of it, a share of the cells, or the final fold, in the order of the pieces.
 enum Doing { ALL, CELLS, FOLDS };
 static thread_local Doing doing = ALL;
-static thread_local Index sharer = 0, sharers = 1;  // whose share, of how many
+static thread_local Index sharer = 0, sharers = 1;  // number of the thread, and of threads
 
-constexpr Index FOR_EACH = 4;  // pieces for each thread, so that all have about the same to do
+constexpr Index FOR_EACH = 4;  // pieces per thread that balance the work
 
-// f(n) for all pieces, of begins[n + 1] - begins[n] cells: threads take pieces next to each other, with the same number of cells.
+// f(n) for all pieces, of begins[n + 1] - begins[n] cells: threads take adjacent pieces, with equal numbers of cells.
 template <class F>
 FN void share_pieces(const Index* begins, int count, int threads, F f) {
   const Index total = begins[count];

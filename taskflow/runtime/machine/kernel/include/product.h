@@ -1,12 +1,12 @@
 /// # Products with a matrix: `#include "product.h"`
 /// multiply(range, cells, rows, q, p): p = the matrix times q, for boxes of few cells
-// Products with a matrix, for boxes of few cells that each have something of all others.
+// Products with a matrix, for boxes of few cells that are all coupled.
 //
 //   TASK apply(Range range, In q, Out p, Matrix matrix) { multiply(range, matrix.cells, matrix.rows, q, p); }
 //
-// p[c] = the sum of row(c)[m] * q[m] over the cells m of a box of so many `cells` that begins at (0, 0, 0), numbered along x
-// first; `rows` are those of all cells, one behind the other. There are more terms than cells: a warp shares those of a cell.
-// Its threads take them in turn, and fold what each has by halves, 256 terms at a time; so does a CPU, with the same bits.
+// p[c] = the sum of row(c)[m] * q[m] over the cells m of a box of `cells` cells that begins at (0, 0, 0), numbered with x
+// fastest; `rows` are the rows of all cells, contiguous. There are more terms than cells: a warp shares the terms of a cell.
+// Its threads take them cyclically and fold their sums pairwise, 256 terms at a time. A CPU does the same, bitwise.
 
 constexpr int SHARING = 32, TURNS = 8, AT_ONCE = SHARING * TURNS;
 
@@ -16,9 +16,9 @@ FN const real* row_of(Cell c, const int (&cells)[3], const real* rows) {
 }
 
 #ifdef GPU
-constexpr int SIDE_BY_SIDE = 4;  // cells of a warp, whose loads are on the way together
+constexpr int SIDE_BY_SIDE = 4;  // cells of a warp whose loads are in flight together
 
-// The n-th cell of the plane that a thread block has
+// The n-th cell of the plane of a thread block
 FN Cell cell_of(const Range& r, int n) {
   const int width = blockDim.x, row = n / width, k = r.lo[2] + int(blockIdx.z);
   const int i = r.lo[0] + int(blockIdx.x) * width + n - row * width, j = r.lo[1] + int(blockIdx.y * blockDim.y) + row;

@@ -5,15 +5,15 @@
 /// quotient(a, b): a times reciprocal(b)
 /// fused(a, b, c): a b + c, rounded once
 /// LEAST: the least number of which `root` is not 0
-// Square roots, reciprocals and fused multiply-adds with the same bits everywhere, and without branches on a GPU: its compiler makes
-// branches for what is nearly 0 or infinite, and neither loads nor arithmetic of other cells come before they are decided.
+// Square roots, reciprocals and fused multiply-adds, bitwise identical everywhere and without branches on a GPU. Its compiler
+// branches on values near 0 or infinity, which delays loads and arithmetic of other cells.
 
 constexpr float LEAST = 0x1p-100f;
 constexpr double LEAST_64 = 0x1p-900;
 
-// The root of a finite number from LEAST on; one over a, from LEAST to 2^100 (2^900). On a GPU as its compiler finds them there:
-// Newton's steps from the hardware's approximation, which round correctly. `fused` is a b + c, rounded once: in one instruction
-// of all GPUs, and of CPUs that have it (x86-64 since 2013), elsewhere by a slow function of the C library.
+// The root of a finite number >= LEAST; 1 / a, from LEAST to 2^100 (2^900). On a GPU as its compiler does there: Newton's
+// iteration from the hardware's approximation, correctly rounded. `fused` is a b + c, rounded once: one instruction on all GPUs,
+// and on CPUs that have it (x86-64 since 2013), otherwise a slow function of the C library.
 #ifdef GPU
 FN float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 FN double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
@@ -55,6 +55,6 @@ FN double reciprocal(double a) { return 1 / a; }
 template <class Real>
 FN Real quotient(Real a, Real b) { return a * reciprocal(b); }
 
-// The root of any finite number, 0 where that is below LEAST
+// The root of any finite number; 0 below LEAST
 FN float root(float a) { return a < LEAST ? 0.0f : root_above(a); }
 FN double root(double a) { return a < LEAST_64 ? 0.0 : root_above(a); }

@@ -1,10 +1,10 @@
 /// # Several numbers under one name
-/// PartialOf<N>, ExactPartial<N>: where `Reduce["sum", N]` and `Reduce["exact sum", N]` leave their values
-/// In64Of<N>, ExactIn64<N>: these values as another task takes them: `flux[n]`
-// Several numbers under one name, `Reduce["sum", n]` and `Reduce["exact sum", n]`, and as another task takes them: flux[n].
+/// PartialOf<N>, ExactPartial<N>: results of `Reduce["sum", N]` and `Reduce["exact sum", N]`
+/// In64Of<N>, ExactIn64<N>: these results as inputs of another task: `flux[n]`
+// Several numbers under one name, `Reduce["sum", n]` and `Reduce["exact sum", n]`, and as inputs of another task: flux[n].
 #if defined(LISTED) && defined(GPU)
 template <int N>
-using Partials = const Partial (&)[N];  // where the table of pieces has them: so many addresses would take all registers
+using Partials = const Partial (&)[N];  // in the table of pieces: as arguments, the addresses would take all registers
 #else
 template <int N>
 using Partials = Partial[N];

@@ -1,15 +1,15 @@
-/// # Fields in a precision of their own
+/// # Fields in their own precision
 /// InOf<Number>, OutOf<Number>, InOutOf<Number>: a field declared `Read.any` and so on; `Real_q` is its Number
-/// InValuesOf<N, Number>, OutValuesOf<N, Number>, InOutValuesOf<N, Number>: the same of N values per cell
-/// InPrivate<N, Number>, OutPrivate<N, Number>, InOutPrivate<N, Number>: a private field, the N values of a cell one after the other
+/// InValuesOf<N, Number>, OutValuesOf<N, Number>, InOutValuesOf<N, Number>: the same with N values per cell
+/// InPrivate<N, Number>, OutPrivate<N, Number>, InOutPrivate<N, Number>: a private field, the N values of a cell contiguous
 /// InPrivateRows<N, Number>, OutPrivateRows<N, Number>, InOutPrivateRows<N, Number>: a private field in rows
 /// private_cells(range, interior, field, f): f(cell, field) for cells that write fours of a private field
-/// held(number): a number in memory as a real one
-/// fetch(at, bytes): asks a GPU to bring a piece of memory near
-// Fields in a precision of their own, Real_q of a field q: `Read.any`, `Write.any * 4`, `ReadWrite.private * 16`. Whatever that
-// is, a text reads numbers that are `real`, and what it writes is rounded.
+/// held(number): a stored number as `real`
+/// fetch(at, bytes): prefetches memory on a GPU
+// Fields in their own precision, Real_q of a field q: `Read.any`, `Write.any * 4`, `ReadWrite.private * 16`. In any precision a
+// text reads numbers as `real`, and its results are rounded.
 
-// A number in memory, which may change
+// A mutable number in memory
 template <class Number>
 struct Held {
   Number* at;
@@ -30,7 +30,7 @@ FN Held<Number> held(Number& number) {
   return {&number};
 }
 
-// Four values as they are in memory
+// Four values as stored
 template <class Number>
 struct alignas(16) FourOf {
   Number of[4];
@@ -50,7 +50,7 @@ struct StoredValuesOf : ValuesOf<N, Number> {
     return held(ValuesOf<N, Number>::operator()(c, n, x, y, z));
   }
 };
-// Asks for a piece of memory of so many bytes, no more than a line of a GPU's cache.
+// Prefetches a piece of memory, at most one line of a GPU's cache.
 FN void fetch(const void* at, [[maybe_unused]] int bytes) {
 #ifdef GPU
   asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
@@ -59,18 +59,18 @@ FN void fetch(const void* at, [[maybe_unused]] int bytes) {
 #endif
 }
 #ifdef GPU
-// The numbers of cells in memory
+// The positions of cells in memory
 struct Numbered {
   Index y, z;
   INLINE Index operator()(const Cell& c) const { return c.i + c.j * y + c.k * z; }
 };
 #else
-// The numbers of cells in memory: row by row, in a tile from its first one on
+// The positions of cells in memory: row by row, in a tile from its first cell on
 struct InTile {
   int i, j, k, nx, ny;
   INLINE Index operator()(const Cell& c) const { return (Index(c.k - k) * ny + (c.j - j)) * nx + (c.i - i); }
 };
-// Those of tile after tile, as a sweep goes. A tile has 2^bits cells, or as many as there are.
+// The positions tile by tile, in the order of a sweep. A tile has 2^bits cells, or fewer at the end.
 struct Numbered {
   int lo[3], size[3], bits[3];
   INLINE int begin(int at, int axis) const { return (at - lo[axis]) >> bits[axis] << bits[axis]; }
@@ -88,10 +88,10 @@ struct Numbered {
   }
 };
 #endif
-// A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.
-// `q.four(c, n)` reads four of them at once, where N and n are multiples of 4, and `q.store_four(c, n, four)` writes them: on a GPU
-// these are one or two loads or stores. `q.place(c, n)` is where they lie, `fetch` of it asks a GPU to bring that line of memory near.
-// On a CPU `q.tile(c)` is the field in the tile of a cell, where places are found at once, and `q.own(c)` in the cell.
+// A private field: the N values of a cell are contiguous. `q(c, n)` is value n of a cell, `q(c)` the only one. `q.four(c, n)` reads
+// four values, if N and n are multiples of 4, and `q.store_four(c, n, four)` writes them: on a GPU in one or two loads or stores.
+// `q.place(c, n)` is their address, and `fetch` of it prefetches that memory line on a GPU. On a CPU `q.tile(c)` is the field in the
+// tile of a cell, with cheaper addresses, and `q.own(c)` in the cell.
 template <int N, class Number, class Where>
 struct PrivateAt {
   Number* __restrict__ field;
@@ -136,13 +136,13 @@ private:
 template <int N, class Number>
 using PrivateOf = PrivateAt<N, Number, Numbered>;
 
-// One in rows: `q(c, n)` lies behind that of the cell before, so that many cells are read or written at once.
+// The same in rows: `q(c, n)` follows the value of the previous cell, so that many cells are read or written together.
 template <int N, class Number>
 struct PrivateRowsOf {
   Number* __restrict__ field;
   Index y, z;
   INLINE auto operator()(const Cell& c, int n) const { return held(field[c.i + N * (c.j * y + c.k * z) + n * y]); }
-  INLINE static real rounded(real value) { return real(Number(value)); }  // as it is stored
+  INLINE static real rounded(real value) { return real(Number(value)); }  // as stored
 };
 
 template <class Number>
@@ -170,8 +170,8 @@ using OutPrivateRows = PrivateRowsOf<N, Number>;
 template <int N, class Number>
 using InOutPrivateRows = PrivateRowsOf<N, Number>;
 
-// f(cell, field) for cells that write fours of a private field. A CPU does LANES cells that are `amid` side by side, and stores cell by cell what
-// they leave in their lanes: vectors of numbers that lie apart take compilers minutes to find.
+// f(cell, field) for cells that write fours of a private field. A CPU does LANES `amid` cells together, and then stores the results of
+// each lane: compilers need minutes to vectorize stores with strides.
 #ifdef GPU
 template <int N, class Private, class F>
 FN void private_cells(const Range& r, const InteriorAmid&, const Private& field, F f) {
@@ -208,7 +208,7 @@ FN void private_cells(const Range& r, const InteriorAmid& in, const Private& fie
     const int left = inner ? in.left : to, right = inner ? in.right + 1 : to;
     for (int i = from; i < to; i = i + 1 == left ? right : i + 1)
       if (i < left || i >= right) private_cell(Cell{i, j, k, row + i}, field, f);
-    // what a row ends with is done as a whole: some cells are done twice
+    // the end of a row is a full vector: some cells are done twice
     for (int i = left; i < right; i += LANES) private_lanes<N>(i + LANES < right ? i : right - LANES, j, k, row, field, f);
   };
   for_cells(r, RowFunction<decltype(by_row)>{by_row});

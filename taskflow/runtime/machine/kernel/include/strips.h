@@ -1,16 +1,16 @@
 /// # Strips of a row: `#include "strips.h"`
 /// for_strips(range, f): calls f for every strip of cells along x
 /// side_by_side(cells, f): calls f for the cells of a strip, as one vector loop
-/// reduce_strips(range, partial, op, f): folds values that f finds for all cells of a strip
+/// reduce_strips(range, partial, op, f): folds the values of all cells of a strip
 /// CELLS(c, cells): the function of a strip: its first cell and the number of its cells
 /// BESIDE(l): the function of cell l of a strip
 /// STRIP: the largest number of cells in a strip
-// Strips: so many cells of a row, side by side. What is the same in all of them, such as which fields a loop goes through, is found once
-// for a strip, and each is a vector loop within, where a loop over the fields of a cell would be none. On a GPU a strip is a cell.
+// Strips: several adjacent cells of a row. Common work, such as a loop over fields, is done once per strip, with a vector loop over its
+// cells inside, which a loop over the fields of a cell would prevent. On a GPU a strip is one cell.
 //
 //   for_strips(range, CELLS(c, cells) { for (int n = 0; n < count; ++n) side_by_side(cells, BESIDE(l) { q(beside(c, l), n) = 0; }); });
 //
-// `reduce_strips(range, most, MAX, CELLS(c, cells, double* values) { ... })` folds the values that it finds for all cells of a strip.
+// `reduce_strips(range, most, MAX, CELLS(c, cells, double* values) { ... })` folds the values of all cells of a strip.
 #include "cell.h"
 
 #ifdef GPU
@@ -38,7 +38,7 @@ FN void reduce_strips(const Range& r, Partial partial, Op op, F f) {
 #define CELLS(c, ...) [=](const Cell& c, int __VA_ARGS__) __attribute__((always_inline))
 #define BESIDE(l) [&](int l) __attribute__((always_inline))
 
-constexpr int STRIP = 64;  // cells that are done side by side, some numbers of which the first cache holds
+constexpr int STRIP = 64;  // cells done together; the first-level cache holds several numbers of each
 template <class F>
 FN void for_strips(const Range& r, F f) {
   const auto by_row = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {

@@ -1,24 +1,24 @@
 /// # Sweeps in order: a parameter of type `Sweep`
 /// Sweep: the tiles of a sweep
-/// sweep_cells(range, sweep, way, f): calls f for every cell after those that are earlier; way is UP or DOWN
-/// sweep_ahead(range, sweep, way, f): the same, tile by tile, on a CPU
-/// sweep_rows(range, sweep, way, rows): the same for rows of several values, of a type that `sweep_rows_host.h` describes
-/// sweep_whole<D, N>(range, sweep, width, begin): the same through a whole chart, on a GPU
+/// sweep_cells(range, sweep, way, f): calls f for every cell after the earlier ones; way is UP or DOWN
+/// sweep_ahead(range, sweep, way, f): as above, tile by tile, on a CPU
+/// sweep_rows(range, sweep, way, rows): as above, for cells of several unknowns, of a type described in `sweep_rows_host.h`
+/// sweep_whole<D, N>(range, sweep, width, begin): as above, through a whole chart, on a GPU
 /// UP, DOWN: the two ways of a sweep
 /// Up, Down: their types
 /// earlier(c, side): whether the neighbour beyond a side, 0 to 5, is earlier
 /// along(side, axis): -1, 0 or 1, the direction of a side along an axis
 /// beyond(range, side): the offset of the neighbour beyond a side
 /// TileOf, TileCells<D>, TileColumn<D>: a tile, its cells, and one of its columns
-/// tile_function(row, cell): what is done in a tile, by rows and by cells
+/// tile_function(row, cell): the work on a tile, by rows and by cells
 /// tile_of_block(range, sweep, way, tile): the tile of a thread block
 /// cell_of_thread(range, sweep, mine, many, c): the cell of a thread, for tiles of single cells
 /// single_cell(range, sweep, i, j, k): a cell of such a sweep
-/// spread(sweep): the distance of its cells along x
+/// spread(sweep): the stride of its cells along x
 /// Before: the bundles that a bundle of a whole chart waits for
 /// meet(threads): a barrier of the threads that compute, on a GPU
-// Sweeps: points that depend on each other, such as those of a triangular solve. See taskflow/runtime/tasks/sweep.py for
-// the tiles, their colours, and who comes earlier.
+// Sweeps: points that depend on each other, as in a triangular solve. See taskflow/runtime/tasks/sweep.py for the tiles, their
+// colours, and the order.
 //
 //   TASK forward(Range range, In a, In b, InOut x, Sweep sweep) {
 //     sweep_cells(range, sweep, UP, CELL(c) {
@@ -29,20 +29,20 @@
 //     });
 //   }
 //
-// Every schedule in which a point comes after those that are earlier gives the same bits. A CPU goes through the tiles cell by
-// cell; its threads share them. On a GPU each tile is a thread block's, which does the cells of one i + j + k at a time; of tiles
-// that are SINGLE cells a thread has one; a WHOLE chart, which is one tile, is shared by many thread blocks (sweep_whole.h).
+// Results are bitwise identical for every schedule in which a point follows the earlier ones. A CPU does the tiles cell by cell,
+// distributed over its threads. On a GPU a thread block does a tile, the cells of one i + j + k at a time. If tiles are SINGLE
+// cells, a thread has one. A WHOLE chart, which is one tile, is shared by many thread blocks (sweep_whole.h).
 //
-// What a cell reads that no other cell of the sweep writes may be loaded ahead, while the cells before it are done:
+// Inputs of a cell that the sweep does not write may be loaded ahead, while earlier cells are done:
 //
 //   sweep_cells(range, sweep, UP, CELL(c) { return held(b[c]); }, [=](const SweptCell& c, real value) { ... });
 
-// The cells of a launch lie in tiles of so many cells, counted from `first`: all of them, or those of a colour (0 or 1, else -1).
+// The cells of a launch are in tiles, counted from `first`: all of them, or those of one colour (0 or 1, else -1).
 struct Sweep {
   int first[3], last[3], tile[3], colour;
-  unsigned* passed;            // of a WHOLE one on a GPU: words by which thread blocks pass it on, zero before and after;
-  volatile unsigned* alarm;    // where the host hears that one of them waited in vain,
-  unsigned long long patience;  // for so many ns
+  unsigned* passed;            // of a WHOLE sweep on a GPU: words by which thread blocks pass it on, zero before and after;
+  volatile unsigned* alarm;    // reports to the host that one of them has timed out,
+  unsigned long long patience;  // after this time, ns
 };
 
 struct Up {
@@ -54,19 +54,19 @@ struct Down {
 #define UP Up()
 #define DOWN Down()
 
-// Sides of a cell are numbered x_min, x_max, y_min, y_max, z_min, z_max. `along(side, axis)`: how many cells along an axis
-// the neighbour there is away, `beyond(range, side)` the distance in memory of fields with one value per cell.
+// Sides of a cell are numbered x_min, x_max, y_min, y_max, z_min, z_max. `along(side, axis)`: the distance of that neighbour along
+// an axis, in cells; `beyond(range, side)`: its offset in fields with one value per cell.
 FN constexpr int along(int side, int axis) { return side >> 1 != axis ? 0 : side & 1 ? 1 : -1; }
 FN Index beyond(const Range& r, int side) { return (side & 1 ? 1 : -1) * (side >> 1 == 0 ? 1 : side >> 1 == 1 ? r.y : r.z); }
 
 struct SweptCell : Cell {
   unsigned sides;    // bit n: the neighbour beyond side n is earlier
-  unsigned outside;  // bit n: that one, which is earlier, lies in another tile
+  unsigned outside;  // bit n: that neighbour is earlier and in another tile
 };
 FN bool earlier(const SweptCell& c, int side) { return c.sides >> side & 1; }
 
-// A tile: its cells in this launch, and for each side whether the neighbours beyond it are earlier: those of another tile, in
-// the launch before, of the other colour.
+// A tile: its cells in this launch, and for each side whether the neighbours beyond it are earlier: in a tile of the other colour,
+// in the launch before.
 struct TileOf {
   int lo[3], hi[3], low[3], high[3];  // cells of the launch, and ends of the tile
   unsigned outside;
@@ -84,7 +84,7 @@ FN TileOf tile_at(const Range& r, const Sweep& s, int way, const int (&number)[3
   return tile;
 }
 
-// The two bits of an axis: whether the neighbours before and behind a cell are earlier; whether those are in other tiles
+// The two bits of an axis: whether the neighbours before and after a cell are earlier; whether they are in other tiles
 template <class D>
 FN unsigned earlier_along(const TileOf& t, int axis, int n) {
   const unsigned outside = t.outside >> (2 * axis);
@@ -95,11 +95,11 @@ FN unsigned outside_along(const TileOf& t, int axis, int n) {
   const unsigned ends = (n == t.low[axis] ? 1 : 0) | (n + 1 == t.high[axis] ? 2 : 0);
   return t.outside & ends << (2 * axis);
 }
-// The numbers of tiles along an axis that have cells of a range: from the first one to before the last
+// The numbers of tiles along an axis with cells of a range: [first, last)
 FN int first_tile(const Range& r, const Sweep& s, int axis) { return (r.lo[axis] - s.first[axis]) / s.tile[axis]; }
 FN int last_tile(const Range& r, const Sweep& s, int axis) { return (r.hi[axis] - s.first[axis] + s.tile[axis] - 1) / s.tile[axis]; }
 
-// The cells of a tile: columns along x, of which one cell each is done at a time, in a step those of one i + j + k
+// The cells of a tile: columns along x, of which one cell each is done per step: the cells of one i + j + k
 template <class D>
 struct TileCells {
   const Range& range;
@@ -108,7 +108,7 @@ struct TileCells {
   const int columns = ny * nz, count = nx * columns, steps = nx + ny + nz - 2;
 };
 
-// One of its columns. What its cells have in common is worked out once, as a step waits for every instruction.
+// One of its columns. Common values of its cells are computed once, as every instruction delays a step.
 template <class D>
 struct TileColumn {
   const TileCells<D>& all;
@@ -129,7 +129,7 @@ struct TileColumn {
 
 struct Alone {};  // nothing is loaded ahead
 
-// Whether a step is even, as compilers know it; and where a thread without a column is along x: near none of its cells
+// Whether a step is even, known at compile time; and the x of a thread without a column: near none of its cells
 template <int N>
 struct Parity {
   static constexpr int of = N;
@@ -137,8 +137,8 @@ struct Parity {
 constexpr int NO_COLUMN = -99;
 
 #ifndef GPU
-// What is done in a tile. before = row(c, next) comes before a row, with its first cell and that of the next row, then
-// before = cell(c, next, before) with each of its cells and that beside it in the next row: what a cell leaves stays in registers.
+// The work on a tile. before = row(c, next) precedes a row, with its first cell and the first of the next row. Then before =
+// cell(c, next, before) for each cell and its neighbour in the next row: the result of a cell stays in registers.
 template <class R, class C>
 struct TileFunction {
   R row;
@@ -146,7 +146,7 @@ struct TileFunction {
 };
 template <class R, class C>
 FN TileFunction<R, C> tile_function(R row, C cell) { return {row, cell}; }
-// The same of cells that leave nothing: cell(c, next)
+// The same without results of cells: cell(c, next)
 template <class C>
 FN auto tile_function(C cell) {
   const auto row = [](const SweptCell&, const SweptCell&) { return Alone(); };
@@ -156,7 +156,7 @@ FN auto tile_function(C cell) {
   });
 }
 
-#ifdef SHUFFLED  // debug mode: other orders that are allowed
+#ifdef SHUFFLED  // debug mode: other permitted orders
 FN Index shuffled(Index n, Index count) { return count - 1 - n; }
 FN void delay(unsigned number) {
   for (volatile unsigned n = (number * 2654435761u) >> 20; n; n = n - 1) {}
@@ -183,7 +183,7 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   });
 }
 #elif defined(GPU)
-// A thread block has a tile of the range, or none; of those in a row along x with two colours it has every other one.
+// A thread block has a tile of the range, or none; with two colours, every other tile of a row along x.
 FN bool tile_of_block(const Range& r, const Sweep& s, int way, TileOf& t) {
   int number[3] = {int(BLOCK(r).x), int(BLOCK(r).y) + first_tile(r, s, 1), int(BLOCK(r).z) + first_tile(r, s, 2)};
   number[0] += first_tile(r, s, 0);
@@ -206,7 +206,7 @@ FN void sweep_many(const TileCells<D>& all, int threads, int mine, F f) {
   }
 }
 
-// A thread has one, or none, and loads what the next cell of it needs before it does one: f(cell, loaded)
+// A thread has one column, or none, and loads the inputs of its next cell before it does one: f(cell, loaded)
 template <class D, class L, class F>
 FN void sweep_one(const TileCells<D>& all, int mine, L load, F f) {
   const bool idle = mine >= all.columns || all.nx == 0;
@@ -225,7 +225,7 @@ FN void sweep_one(const TileCells<D>& all, int mine, L load, F f) {
   }
 }
 
-// Where a thread has several columns nothing is loaded ahead.
+// If a thread has several columns, nothing is loaded ahead.
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   TileOf tile;
@@ -239,7 +239,7 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
 }
 #else
 #ifdef SHUFFLED
-// Cells with one i + j + k come after each other, as on a GPU, the last first.
+// Cells with one i + j + k are done in sequence, as on a GPU, the last first.
 template <class D, class F>
 FN void sweep_tile(const TileCells<D>& all, F f) {
   const auto one = f(TileColumn<D>(all, 0).cell(0));
@@ -269,8 +269,8 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
 }
 #endif
 
-// f(first) is what is done in a tile, whose first cell this is: it may ask a processor to bring near what is next. Threads share the rows
-// of tiles along x.
+// f(first) does a tile, from its first cell on, and may prefetch the next one. Threads share the rows of tiles
+// along x.
 template <class D, class F>
 FN void sweep_ahead(const Range& r, const Sweep& s, D, F f) {
   if (!size(r, 0) || !size(r, 1) || !size(r, 2)) return;

@@ -1,17 +1,17 @@
-// A GPU has a thread for each row of a cell, so that threads read what lies side by side, and keeps the values of a tile in its shared
-// memory. What has to be known:
+// A GPU has a thread for each row of a cell, so that threads read contiguous memory, and keeps the values of a tile in shared
+// memory. Interface of a solve:
 //
 //   struct Solve {
-//     INLINE Solve of_row(row) const;                          // what knows where the row of a thread is
-//     INLINE void fetch(c, row) const;                         // asks for what will be loaded of a cell
-//     struct Ahead {...};                                      // what is loaded before it is needed
-//     INLINE Ahead ahead(c, row, sides) const;                 // ... of a cell: for these neighbours, too
-//     INLINE void begin(c, sum, old) const;                    // the sum before neighbours bring anything, and the value before the sweep
-//     INLINE void bring(c, row, side, z, sum) const;           // takes what the neighbour beyond a side brings, whose values are z
-//     INLINE void bring(ahead, side, z, sum) const;            // the same, from what was loaded
+//     INLINE Solve of_row(row) const;                          // precomputed for the row of a thread
+//     INLINE void fetch(c, row) const;                         // prefetches the data of a cell
+//     struct Ahead {...};                                      // data that are loaded ahead
+//     INLINE Ahead ahead(c, row, sides) const;                 // ... of a cell, including these neighbours
+//     INLINE void begin(c, sum, old) const;                    // the sum without neighbours, and the value before the sweep
+//     INLINE void bring(c, row, side, z, sum) const;           // adds the term of the neighbour beyond a side, with values z
+//     INLINE void bring(ahead, side, z, sum) const;            // the same, from loaded data
 //     INLINE real end(ahead, all, old) const;                  // the value, from the sums of all rows
-//     INLINE real value(index, n) const;                       // of a cell that is done
-//     struct Way {...};                                        // a thread's way through a column, from a cell on, that knows
+//     INLINE real value(index, n) const;                       // of a finished cell
+//     struct Way {...};                                        // a thread's path through a column, from a cell on, with
 //     INLINE Way way(c, row, ahead_by) const;                  //   load(sides, ahead), begin(sum, old), beyond(n, distance) and
 //                                                              //   store(n, value) n cells on, fetch() and go_on()
 //     INLINE void store(c, value) const;
@@ -20,12 +20,12 @@ constexpr int ROOM = 512;  // cells of a tile whose values are kept
 
 static_assert(32 % ROWS == 0, "a warp has whole cells");
 
-// The sums of all rows of a cell, from those of a thread, to which all threads of `these` come
+// The sums of all rows of a cell, from the sums of the threads `these`
 FN void gather(real own, real (&all)[ROWS], unsigned these) {
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) all[n] = __shfl_sync(these, own, n, ROWS);
 }
-// Those that have the rows of one cell
+// The threads with the rows of one cell
 FN unsigned together() { return ((1u << ROWS) - 1) << (threadIdx.x % 32 / ROWS * ROWS); }
 
 template <class T>
@@ -36,7 +36,7 @@ FN void bring_from_memory(const Range& r, const T& t, const SweptCell& c, int ro
   t.bring(c, row, side, z, sum);
 }
 
-// A cell of which nothing is kept or loaded ahead, by `these` threads, of which some may only come along
+// A cell without kept or preloaded values, done by the threads `these`, some of which may be idle
 template <class D, class T>
 FN void sweep_row(const Range& r, const T& t, const SweptCell& c, int row, unsigned these, bool present = true) {
   real sum, old, all[ROWS];
@@ -60,7 +60,7 @@ struct alignas(16) Unknowns {
   real of[ROWS];
 };
 
-// All cells of a tile that has no more than a thread block keeps, whose threads share them: f(cell, number in the tile)
+// All cells of a tile that fits into the kept values, shared by the threads of a block: f(cell, number in the tile)
 template <class D, class F>
 FN void share_cells(const TileCells<D>& all, int threads, int mine, F f) {
   const int along[3] = {threads % all.nx, threads / all.nx % all.ny, threads / all.nx / all.ny};
@@ -73,8 +73,8 @@ FN void share_cells(const TileCells<D>& all, int threads, int mine, F f) {
   }
 }
 
-// A row of a cell, from what was loaded of it and the values of those neighbours before it that are `bound`. Whole warps come, so
-// that nothing branches.
+// A row of a cell, from its loaded data and the values of the `bound` neighbours before it. Called by whole warps, so that
+// nothing branches.
 template <class D, class T>
 FN real row_of_cell(const T& t, const typename T::Ahead& ahead, real sum, real old, unsigned bound, const Unknowns* const (&before)[3]) {
   real all[ROWS];
@@ -90,8 +90,8 @@ FN real row_of_cell(const T& t, const typename T::Ahead& ahead, real sum, real o
   return t.end(ahead, all, old);
 }
 
-// All loads of a loop count in one of a warp's few scoreboards: who waits for those of a cell waits for all that were begun since. So
-// those of the next cell begin once those of this one have come. Ask this first: what it says, nearly always no, does not matter.
+// All loads of a loop share one of a warp's few scoreboards: waiting for the loads of a cell waits for all later ones too. So the
+// loads of the next cell start when those of this one have arrived. Test this first: its result, nearly always false, is irrelevant.
 template <class L>
 FN unsigned arrived(const L& loaded) {
   unsigned word;
@@ -99,7 +99,7 @@ FN unsigned arrived(const L& loaded) {
   return word == 0x7fe1b10c;
 }
 
-// Two of a kind, by numbers that compilers know: in registers
+// Two of a kind, with compile-time indices: in registers
 template <class L>
 struct Two {
   L even = {}, odd = {};
@@ -121,7 +121,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& all) {
   sweep_row<D>(r, all.of_row(row), c, row, 0xffffffffu, present);
 }
 #elif defined(WHOLE)
-// What a thread loads of a cell before its step; and, at the edges of a bundle, what those before it have left in memory
+// The data that a thread loads of a cell before its step; at the edges of a bundle also the results of preceding bundles
 template <class T>
 struct Loaded {
   typename T::Ahead ahead;
@@ -131,11 +131,11 @@ struct Edges {
   real of[2];
 };
 
-// A cell is loaded once the one two before it is done, into the registers that this leaves.
+// A cell is loaded once the second cell before it is done, into the registers that become free.
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
   constexpr int ahead_by = 2, low = D::way < 0 ? 1 : 0;
-  __shared__ Unknowns kept[2][3 * MOST_COLUMNS];  // of even and of odd steps: of columns, and of those before edges
+  __shared__ Unknowns kept[2][3 * MOST_COLUMNS];  // of even and of odd steps: of columns, and of cells before edges
   const int row = int(threadIdx.x) % ROWS;
   sweep_whole<D, ahead_by>(r, s, ROWS, [&](const TileColumn<D>& column, int mine) {
     const TileCells<D>& all = column.all;
@@ -206,7 +206,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
   const bool idle = mine >= all.columns;
   const TileColumn<D> column(all, idle ? 0 : mine);
   const int start = low ? all.nx - 1 : 0, steps[3] = {1, all.nx, all.nx * all.ny};
-  const unsigned across = column.sides & ~column.outside;  // neighbours in the tile, but along x
+  const unsigned across = column.sides & ~column.outside;  // neighbours in the tile, except along x
   for (int n = 0; n < ahead_by; ++n)
     if (!idle && column.has(start + n * D::way)) t.fetch(column.cell(start + n * D::way), row);
   Two<typename T::Ahead> loaded;

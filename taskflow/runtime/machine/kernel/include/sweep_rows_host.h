@@ -1,15 +1,15 @@
-// A CPU does all rows of a cell at once, and hands its values to the next one of a row in registers. Values and sums are of a type of
-// the text's own, with -=, so that compilers see one vector. What has to be known:
+// A CPU does all rows of a cell together, and passes its values to the next one of a row in registers. Values and sums have a type
+// of the text, with -=, so that compilers see one vector. Interface of a solve:
 //
 //   struct Solve {
 //     INLINE auto tile(c) const;                     // a Solve in the tile of a cell
-//     INLINE void fetch(c) const;                    // asks for what will be loaded of a cell in the next row,
-//     INLINE void fetch_side(c, side) const;         //   and what neighbours in other tiles that come later there bring;
-//     INLINE void fetch_values(c) const;             //   of a row of a tile the values, from its first cell on
-//     INLINE Values values(index) const;             // of a cell that is done
-//     INLINE Values begin(index) const;              // sums before neighbours bring anything
-//     INLINE Values brought(c, side, values) const;  // what the neighbour beyond a side brings, which has these values
-//     INLINE Values end(c, sums) const;              // the values, which it stores
+//     INLINE void fetch(c) const;                    // prefetches the data of a cell in the next row,
+//     INLINE void fetch_side(c, side) const;         //   and the data of neighbours in other tiles there;
+//     INLINE void fetch_values(c) const;             //   the values of a row of a tile, from its first cell on
+//     INLINE Values values(index) const;             // of a finished cell
+//     INLINE Values begin(index) const;              // sums without neighbours
+//     INLINE Values brought(c, side, values) const;  // the term of the neighbour beyond a side, with these values
+//     INLINE Values end(c, sums) const;              // the values, which it also stores
 //   };
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& whole) {
@@ -26,7 +26,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& whole) {
       return t.values((c.sides & ~c.outside) >> low & 1 ? c + beyond(r, low) : Index(c));
     };
     const auto one = [=](const SweptCell& c, const SweptCell& next, const auto& before) __attribute__((always_inline)) {
-      if (!tiled) t.fetch(next);  // of tiles that lies in the order of the sweep
+      if (!tiled) t.fetch(next);  // tiles are stored in the order of the sweep
       for (int side = 1 - low; side < 6; side += 2)
         if (next.outside >> side & 1) t.fetch_side(next, side);
       auto sums = t.begin(c);

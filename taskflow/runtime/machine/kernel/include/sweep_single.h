@@ -1,6 +1,6 @@
 // Sweeps whose tiles are single cells: all cells of a launch are independent.
 
-// A row along x has so many cells of a launch, or one more: every one, or every other one from the first on.
+// A launch has every cell of a row along x, or every other one from the first on.
 FN int spread(const Sweep& s) { return s.colour < 0 ? 1 : 2; }
 FN int first_single(const Range& r, const Sweep& s, int j, int k) {
   return r.lo[0] + (s.colour < 0 ? 0 : (r.lo[0] - s.first[0] + j - s.first[1] + k - s.first[2] + s.colour) & 1);
@@ -15,7 +15,7 @@ FN SweptCell single_cell(const Range& r, const Sweep& s, int i, int j, int k) {
 }
 
 #ifdef GPU
-// The cell of a thread, or of threads together, with this number among so many in a thread block; false where there is none.
+// The cell of a thread, or of a group of threads, from its number and their count in a thread block; false if there is none.
 template <class D>
 FN bool cell_of_thread(const Range& r, const Sweep& s, int mine, int many, SweptCell& c) {
   const int across = (r.hi[0] - r.lo[0] + spread(s) - 1) / spread(s), number = int(BLOCK(r).x) * many + mine;
@@ -30,7 +30,7 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   if (cell_of_thread<D>(r, s, int(threadIdx.x), int(blockDim.x), c)) f(c, load(c));
 }
 #else
-// f(first) is what is done in the cells, each with the next one of the row. Threads share rows along x.
+// f(first) does the cells, each with the next one of the row. Threads share rows along x.
 template <class D, class F>
 FN void sweep_ahead(const Range& r, const Sweep& s, D, F f) {
   const Index rows = size(r, 1), count = rows * size(r, 2);

@@ -1,19 +1,19 @@
-// Sweeps through a whole chart on a GPU. It is cut into bundles of columns along x, as wide and high as a tile says. Each is one
-// thread block's, which does the cells of one i + j + k at a time, in steps. A bundle follows those before it across y and z: it
-// may do a step as soon as they have done those that its cells need. A warp of its own asks how far they are, and tells how far
-// this one is, so that threads that compute wait only where there is nothing to do.
+// Sweeps through a whole chart on a GPU. It is cut into bundles of columns along x, with the width and height of a tile. A thread
+// block does a bundle, the cells of one i + j + k at a time, in steps. A bundle follows the preceding ones across y and z: it may do
+// a step as soon as they have done the cells that it depends on. A separate warp polls their progress and publishes its own, so that
+// computing threads wait only if there is nothing to do.
 //
 // Thread blocks take bundles by ticket, in the order of their diagonals: one waits only for bundles of lower tickets, which are
-// being done or are done. So it ends with whatever number of thread blocks a GPU does at once.
+// in progress or done. So the sweep ends with any number of resident thread blocks.
 //
-// sweep_whole<D, N>(range, sweep, threads of a column, begin): begin(column, number) gives what a thread does in each step, N of them
-// before the first cell: (step, x, Parity), also where the column has no cell x, or the thread no column: then it has none near x.
-// What other bundles leave may be read one step ahead. Odd and even steps are apart in the machine code, so that what one step
-// leaves to the next need not be moved.
+// sweep_whole<D, N>(range, sweep, threads of a column, begin): begin(column, number) returns the work of a thread per step, from N
+// steps before the first cell: (step, x, Parity). It is also called if the column has no cell x, or the thread no column (x is then
+// near none). Results of other bundles may be read one step ahead. Odd and even steps have separate machine code, so that results of
+// one step need not be moved for the next.
 constexpr int MOST_COLUMNS = 64;  // of a bundle
-constexpr unsigned STRETCH = 2;  // steps that are told together
+constexpr unsigned STRETCH = 2;  // steps that are published together
 constexpr unsigned ALL = 1u << 30;
-constexpr int TICKET = 0, LEFT = 1, DONE = 8;  // words; DONE for each bundle, in a sector of memory of its own
+constexpr int TICKET = 0, LEFT = 1, DONE = 8;  // words; DONE for each bundle, in a separate memory sector
 
 struct Handed {
   volatile unsigned may, done;  // steps
@@ -32,7 +32,7 @@ FN void meet(int threads) { asm volatile("bar.sync 1, %0;" ::"r"(threads) : "mem
 FN int bundles(const Sweep& s, int axis) { return (s.last[axis] - s.first[axis] + s.tile[axis] - 1) / s.tile[axis]; }
 FN volatile unsigned* progress(const Sweep& s, int y, int z) { return s.passed + DONE * (1 + z * bundles(s, 1) + y); }
 
-// What a bundle waits for: the steps of those before it across y and z, if there are any, and how many they have to be ahead
+// The dependences of a bundle: the steps of the preceding ones across y and z, if any, and their required lead
 struct Before {
   volatile unsigned* done[2];
   unsigned ahead[2];
@@ -46,7 +46,7 @@ struct Before {
   }
 };
 
-// One thread passes on what its thread block has done, and what it may do, until that is all.
+// One thread publishes the progress of its thread block, and its permitted steps, until the end.
 FN void pass_on(const Sweep& s, Handed& handed, volatile unsigned* done, const Before& before, unsigned steps) {
   unsigned told = 0, may = 0;
   unsigned long long since = nanoseconds();
@@ -70,7 +70,7 @@ FN void pass_on(const Sweep& s, Handed& handed, volatile unsigned* done, const B
   }
 }
 
-// The last thread block to leave makes all words zero again.
+// The last thread block to leave resets all words to zero.
 FN void leave(const Sweep& s, unsigned count) {
   if (atomicAdd(s.passed + LEFT, 1u) + 1 < count) return;
   for (unsigned n = 0; n < count; ++n) s.passed[DONE * (1 + n)] = 0;

@@ -1,7 +1,7 @@
 /// # Two sweeps in one pass: `#include "twice.h"`
 /// twice(range, amid, p, other, out, sweep): two sweeps over seven points in a row
 /// SWEEP(q, c, d): a sweep: q has the cell and its six neighbours, d the other field
-/// Amid: the cells that need not ask whether they are at walls
+/// Amid: the cells that need no checks for walls
 /// apart(range, lo, hi): whether a tile lies outside a box
 // Two sweeps over seven points in one pass over memory.
 //
@@ -9,15 +9,15 @@
 //     twice(range, amid(grid), p, rhs, p_new, SWEEP(q, c, d) { return ... q.here ... q.low[0] ... q.high[2] ... d ...; });
 //   }
 //
-// makes of p what two sweeps in a row would, to the bit: a sweep says what becomes of a cell from its value and those of
-// its six neighbours, q, and from what another field holds there, d. A task that does so reads p two steps around a cell
-// and the other field one step around it. What is read there may be several fields: anything that has [], with an offset, and
-// +, as pointers do.
+// sets p_new to the result of two consecutive sweeps over p, bitwise: a sweep computes a cell from its value and those of its six
+// neighbours, q, and from the value of another field there, d. Such a task reads p within two steps of a cell and the other
+// field within one. These may be several fields: any type with [] by an offset, and
+// +, as pointers have.
 //
 // On a GPU each thread block marches along z, through as many planes as suit the launch. Its threads, BX x BY with UY rows
-// each, do the first sweep in a tile; of that, planes of shared memory keep what the second one needs, which is done one
-// cell less on every side and a plane behind. The text says all three, and `#define OVERLAP 1`: by how much tiles reach into
-// each other. A sweep may use the indices of its cell, not the cell's offset.
+// each, do the first sweep in a tile. Planes of shared memory keep its results for the second sweep, which is one cell smaller on
+// every side and one plane behind. The text defines all three, and `#define OVERLAP 1`: the overlap of tiles. A sweep may use the
+// indices of its cell, but not its offset.
 
 #include "star.h"
 
@@ -31,9 +31,9 @@
 #define SWEEP(q, c, d) [=](const Star& q, auto c, auto d) __attribute__((always_inline))
 #endif
 
-// Cells of which a sweep need not ask where they are across x and y, whether beside a wall, say: along each those from `low`
-// to `high`, both included; by default none. Where all of a tile are such cells, a GPU calls sweeps with a cell that says so
-// when the text is compiled: `if constexpr (c.amid)`.
+// Cells for which a sweep needs no checks across x and y, such as for walls: along each axis from `low` to `high`, inclusive; by
+// default none. If a tile has no other cells, a GPU calls sweeps with a cell that is marked at compile time:
+// `if constexpr (c.amid)`.
 struct Amid {
   int low[2] = {1, 1}, high[2] = {0, 0};
 };
@@ -45,7 +45,7 @@ struct CellAmid : Cell {
 #include "twice_cuda.h"
 #else
 #ifndef REPEATED
-#define REPEATED(value) (value)  // what another cell computes, too: not counted where operations are
+#define REPEATED(value) (value)  // computed by another cell too: not counted as operations
 #endif
 
 FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
@@ -54,7 +54,7 @@ FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
   return found;
 }
 
-// out = second(first(p)), one cell after the other: here it is the slabs of the runtime that save memory traffic.
+// out = second(first(p)), sequentially: here the slabs of the runtime save memory traffic.
 template <class Other, class First, class Second>
 FN void twice(const Range& r, const Amid&, In p, Other d, Out out, First first, Second second) {
   STRIDES(r)

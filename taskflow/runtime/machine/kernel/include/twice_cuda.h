@@ -5,7 +5,7 @@
 
 constexpr int HEIGHT = BY * UY;
 
-// Planes after the first sweep: written, read, read by those who lag behind. One memory for all calls in a kernel.
+// Planes after the first sweep: written, read, and read by late threads. One memory for all calls in a kernel.
 typedef real Swept[HEIGHT][BX];
 FN Swept* swept_planes() {
   __shared__ Swept planes[3];
@@ -15,19 +15,19 @@ FN Swept* swept_planes() {
 template <class Value>
 FN Value copied(const Value& value) { return value; }
 
-// What a thread holds of a plane of the first sweep's input: its own column of UY rows, and what lies around that.
+// A thread's part of a plane of the first sweep's input: its column of UY rows, and its surroundings.
 template <class Value>
 struct Plane {
   real here[UY], west[UY], east[UY], south, north;
   Value other[UY];
 };
 
-// Where a thread finds its rows in a plane, counted from a cell of its thread block: so that these are 32 bits.
+// Offsets of a thread's rows in a plane, relative to a cell of its thread block, so that 32 bits suffice.
 struct Rows {
   unsigned at[UY], south, north;
 };
 
-// Around a plane at `p` without `here`, and the other field at `d`.
+// The surroundings of a plane at `p`, without `here`, and the other field at `d`.
 template <class Value, class Other>
 FN void load_around(Plane<Value>& plane, In p, Other d, const Rows& rows) {
 #pragma unroll
@@ -43,7 +43,7 @@ FN void load_here(real (&here)[UY], In p, const Rows& rows) {
   for (int n = 0; n < UY; ++n) here[n] = p[rows.at[n]];
 }
 
-// Whether what this thread block reads for two sweeps in the cell alone is outside of lo <= (i, j, k) < hi.
+// Whether all inputs of this thread block for two sweeps in the cell itself are outside of lo <= (i, j, k) < hi.
 FN bool apart(const Range& r, const int (&lo)[3], const int (&hi)[3]) {
   const int width[3] = {BX - 2, HEIGHT - 2, r.march}, block[3] = {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)};
   bool found = false;
@@ -64,7 +64,7 @@ FN void sweep_tile(const Range& r, int corner_i, int corner_j, In p, Other d, Ou
   const int i = corner_i + x, j = corner_j + y;
   const int bottom = r.lo[2] + int(blockIdx.z) * r.march, top = min(bottom + r.march, r.hi[2]);
 
-  // Threads beyond the end look where there still is memory: of rows as far as the last one that the first sweep reads.
+  // Threads beyond the end read existing memory: up to the last row that the first sweep reads.
   const auto place = [&](int row) {
     const int inside_i = i < r.hi[0] ? i : r.hi[0], inside_j = row < r.hi[1] + 1 ? row : r.hi[1] + 1;
     return unsigned(inside_i - corner_i) + unsigned(inside_j - corner_j + 1) * unsigned(r.y);

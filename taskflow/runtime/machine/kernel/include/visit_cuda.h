@@ -1,4 +1,4 @@
-// Who visits the cells on a GPU: a thread per (i, j) and column of UZ cells in k.
+// Visits of cells on a GPU: a thread per (i, j) and column of UZ cells in k.
 #ifndef UZ
 #define UZ 1
 #endif
@@ -26,17 +26,17 @@
 #ifndef UNROLL
 #define UNROLL (UZ < 8 ? UZ : 8)
 #endif
-constexpr int UNROLLED = UNROLL;  // cells of a column that the compiler sees side by side
+constexpr int UNROLLED = UNROLL;  // cells of a column that are unrolled
 
-// The column of this thread: its cells are those from `begin` to before `end`.
+// The column of this thread: the cells [begin, end).
 struct Column {
   int i, j, begin, end, length;
-  bool any;  // whether it is not beyond the range
+  bool any;  // whether it is inside the range
 };
 
-// Columns of the first thread blocks are shorter than others, or empty, where the range is no multiple of their length:
-// they are slower, and would keep all others waiting at the end. Long ones are as long as leaves work for all (cuda_shape).
-// If `pairs`, all but the first begin at even cells; where the range ends behind one, the last is a cell shorter.
+// Columns of the first thread blocks are shorter, or empty, if the range is no multiple of their length: these blocks are slower,
+// and would delay the end. The length of others keeps all processors busy (cuda_shape). If `pairs`, all but the first begin at
+// even cells; if the range ends after an even cell, the last is a cell shorter.
 FN Column column(const Range& r, bool pairs = false) {
   const int i = r.lo[0] + int(BLOCK(r).x * blockDim.x + threadIdx.x);
   const int j = r.lo[1] + int(BLOCK(r).y * blockDim.y + threadIdx.y);
@@ -49,14 +49,14 @@ FN Column column(const Range& r, bool pairs = false) {
   return {i, j, begin, end, length, i < r.hi[0] && j < r.hi[1] && begin < end};
 }
 
-// Begins to load what the streams lead to, those that are read only.
+// Prefetches the streams that are only read.
 FN void fetch_ahead(const real* q) { asm volatile("prefetch.global.L1 [%0];" ::"l"(q)); }
 FN void fetch_ahead(real*) {}
 FN void fetch_ahead(None) {}
 
-// f(cell) for the cells of this thread's column. Cells that are columns of their own have nothing else to do while they wait
-// for memory, so their `streams` are fetched at once: the compiler saves registers by loading what is needed last after the
-// arithmetic on what is needed first (momentum, see docs/notes/performance_log.md).
+// f(cell) for the cells of this thread's column. Columns of one cell have no other work while they wait for memory, so their
+// `streams` are prefetched together: to save registers, the compiler loads the inputs of the last operations after the
+// arithmetic of the first ones (momentum, see docs/notes/performance_log.md).
 template <class F, class... Streams>
 FN void for_cells(const Range& r, F f, Streams... streams) {
   const Column c = column(r);
@@ -76,7 +76,7 @@ FN void for_cells(const Range& r, F f, Streams... streams) {
   }
 }
 
-// Begins to load UNROLLED planes of a field from k on, where the columns of this warp are: each lane fetches 32 bytes.
+// Prefetches UNROLLED planes of a field from k on, in the columns of this warp: each lane fetches 32 bytes.
 template <class Number>
 FN void fetch_planes(const Number* q, Index y, Index z, const Range& r, const Column& c, int k) {
   constexpr int in_row = sizeof(Number), at_once = 32 / in_row;  // lanes, planes
@@ -97,8 +97,8 @@ FN void fetch_planes(const ForeignOf<Number>& q, const Range& r, const Column& c
   fetch_planes(q.field, q.y, q.z, r, c, k);
 }
 
-// few(cell) or, side by side, many(inner cells): UNROLLED cells that all are inside. What the streams lead to is fetched
-// as many cells ahead.
+// few(cell), or many(inner cells) unrolled: UNROLLED cells that are all inside. The streams are prefetched as many
+// cells ahead.
 template <bool AMID = false, class Few, class Many, class... Streams>
 FN void for_column(const Range& r, const Interior& in, Few few, Many many, Streams... streams) {
   const Column c = column(r, in.pairs);
@@ -133,7 +133,7 @@ FN void for_cells(const Range& r, const Interior& in, F f, Streams... streams) {
       streams...);
 }
 
-// A warp that is amid goes through all of its column as such: a choice for every few cells would part their loads.
+// A warp that is amid does all of its column as such: a branch for every few cells would separate their loads.
 template <class F, class... Streams>
 FN void for_cells(const Range& r, const InteriorAmid& in, F f, Streams... streams) {
   const int i = r.lo[0] + int(BLOCK(r).x * blockDim.x + threadIdx.x);
@@ -145,8 +145,8 @@ FN void for_cells(const Range& r, const InteriorAmid& in, F f, Streams... stream
   }
 }
 
-// f(cell) for one cell of a column after the other, where f takes all registers. Warps whose cells are inner and amid call it with such
-// ones, all others with plain ones: no third copy of its code. The streams are fetched two planes ahead.
+// f(cell) for the cells of a column in sequence, if f takes all registers. Warps whose cells are inner and amid call it with such
+// cells, all others with plain ones, to avoid a third copy of its code. The streams are prefetched two planes ahead.
 template <class F, class... Streams>
 FN void for_columns(const Range& r, const InteriorAmid& in, F f, Streams... streams) {
   const Column c = column(r);
@@ -165,7 +165,7 @@ FN void for_columns(const Range& r, const InteriorAmid& in, F f, Streams... stre
   }
 }
 
-// store(cell, load(cell)) where the second reads what the first changes, in that cell alone: several loads come before the
+// store(cell, load(cell)), where the second reads what the first changes, in that cell only: several loads precede the
 // stores, which later loads would wait for.
 template <class Load, class Store, class... Streams>
 FN void change_cells(const Range& r, const Interior& in, Load load, Store store, Streams... streams) {
@@ -181,8 +181,8 @@ FN void change_cells(const Range& r, const Interior& in, Load load, Store store,
       streams...);
 }
 
-// store(cell, any(cell)), where usual(cell) is a shorter way to the same wherever rare(cell) is false, as nearly everywhere. That
-// is done side by side in all cells, so that no load waits for a choice; where one is rare, any() is done in one after the other.
+// store(cell, any(cell)), where usual(cell) is a shorter equivalent wherever rare(cell) is false, as nearly everywhere. usual() is
+// unrolled over all cells, so that no load waits for a branch; if one is rare, any() is done sequentially.
 template <bool AMID = false, class Usual, class Rare, class Any, class Store, class... Streams>
 FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, Any any, Store store, Streams... streams) {
   for_column<AMID>(

@@ -1,24 +1,24 @@
-// Who visits the cells on a CPU: OpenMP threads share the rows, each a contiguous piece in memory order; a row is one
+// Visits of cells on a CPU: OpenMP threads share the rows, each a contiguous part in memory order; a row is one
 // vector loop.
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-#define TASK void  // linked as its prototype says: those of a text that are not wanted are dropped
+#define TASK void  // linked as its prototype says: unused tasks of a text are dropped
 
 #ifndef PLANES
 #define PLANES 2
 #endif
 #ifndef TOUCHED
-#define TOUCHED 2  // of a cell that are read or written
+#define TOUCHED 2  // values of a cell that are read or written
 #endif
 
-constexpr Index LEAST_SHARED = 65536;           // numbers below which waking other threads costs more than they save: of a cell 8 or more
-constexpr Index WIDE = 1024;                    // bytes of a row above which the rows around it outgrow the first cache
+constexpr Index LEAST_SHARED = 65536;           // fewer numbers are not worth waking other threads: per cell 8 or more
+constexpr Index WIDE = 1024;                    // bytes of a row above which adjacent rows do not fit into the first-level cache
 constexpr int LINE = 64 / sizeof(real);         // values in a cache line
-constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // how much is fetched at once, and how far ahead
-constexpr int STRETCH = 32, FEW = 8;  // cells of a row that are asked at once whether they are rare, and how many are few of them
-constexpr int LANES = 8;    // sums of a row are kept in so many lanes, whatever the vector width of the machine
+constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // values per prefetch, and their distance ahead
+constexpr int STRETCH = 32, FEW = 8;  // cells of a row that are tested together for rare ones, and the most that count as few
+constexpr int LANES = 8;    // lanes of the sums of a row, whatever the vector width of the machine
 constexpr int BUNDLE = 16;  // rows whose values are folded into one part
 
 FN bool worth_sharing(Index cells, int threads) { return threads > 1 && cells * (TOUCHED > 8 ? TOUCHED : 8) >= LEAST_SHARED; }
@@ -29,8 +29,8 @@ FN bool worth_sharing(Index cells, int threads) { return threads > 1 && cells * 
 
 FN Index size(const Range& r, int axis) { return r.hi[axis] > r.lo[axis] ? r.hi[axis] - r.lo[axis] : 0; }
 
-// f(first, last, backward) on every thread, for its share of `count`. Every other call goes backward: what the last launch touched
-// last is still in the cache, and is touched first.
+// f(first, last, backward) on every thread, for its share of `count`. Every other call goes backward: the last data of the previous
+// launch are still in the cache, and are used first.
 template <class F>
 FN void share(const Range& r, Index count, F f) {
   static thread_local bool turn = false;
@@ -44,7 +44,7 @@ FN void share(const Range& r, Index count, F f) {
 #pragma omp parallel num_threads(r.threads) if (worthwhile)
   {
     const Index n = omp_get_num_threads(), t = omp_get_thread_num();
-    const F mine = f;  // what the closure holds lives in registers then: no store can alias it
+    const F mine = f;  // keeps the closure's values in registers: no store can alias it
     mine(count * t / n, count * (t + 1) / n, backward);
   }
 #else
@@ -64,7 +64,7 @@ FN void for_row(int from, int to, int j, int k, Index row, F f) {
   for (int i = from; i < to; ++i) f(Cell{i, j, k, row + i});
 }
 
-// In place of what is done in a cell: what is done in a row, by loops of its own
+// Does a whole row, by its own loops, instead of a cell
 template <class F>
 struct RowFunction {
   F by_row;
@@ -74,8 +74,8 @@ FN void for_row(int from, int to, int j, int k, Index row, RowFunction<F> f) {
   f.by_row(from, to, j, k, row);
 }
 
-// f(cell) for every cell of the range, in any order. `streams` are the pointers, at offset 0, along which the kernel meets memory that no
-// cell before has brought into the cache: a hint, for kernels with more rows in flight than the processor's own prefetchers follow.
+// f(cell) for every cell of the range, in any order. `streams` are pointers, at offset 0, to memory that no previous cell has loaded into
+// the cache: a hint for kernels with more rows in flight than the processor's prefetchers follow.
 template <class F, class... Streams>
 FN void for_cells(const Range& r, F f, Streams... streams) {
   const int from = r.lo[0], to = r.hi[0];
@@ -106,7 +106,7 @@ FN void for_cells(const Range& r, F f, Streams... streams) {
   });
 }
 
-// Here all cells are alike.
+// Here all cells are treated equally.
 template <class F, class... Streams>
 FN void for_cells(const Range& r, const Interior&, F f, Streams...) {
   for_cells(r, f);
@@ -121,15 +121,15 @@ FN void for_columns(const Range& r, const InteriorAmid&, F f, Streams...) {
   for_cells(r, f);
 }
 
-// store(cell, load(cell)) where the second reads what the first changes, in that cell alone.
+// store(cell, load(cell)), where the second reads what the first changes, in that cell only.
 template <class Load, class Store, class... Streams>
 FN void change_cells(const Range& r, const Interior&, Load load, Store store, Streams...) {
   for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, load(c)); });
 }
 
-// store(cell, any(cell)), where usual(cell) is a shorter way to the same wherever rare(cell) is false, as nearly everywhere: that is
-// asked of a stretch of a row at once, as a choice in each cell would keep rows from being vector loops. Where a few are rare, any()
-// is done in those alone. Cells are inner, and amid if AMID.
+// store(cell, any(cell)), where usual(cell) is a shorter equivalent wherever rare(cell) is false, as nearly everywhere. This is tested
+// for a stretch of a row at a time, as a branch per cell would prevent vector loops. If few cells are rare, any() is done in those
+// only. Cells are inner, and amid if AMID.
 template <bool AMID, class Usual, class Rare, class Any, class Store>
 FN void most_of_stretch(int from, int to, int j, int k, Index row, Usual usual, Rare rare, Any any, Store store) {
   const auto inner = [=](int i) __attribute__((always_inline)) { return InnerOf<AMID>{{i, j, k, row + i}, 0, k >> 1, k & 1}; };
@@ -173,14 +173,14 @@ FN void most_cells(const Range& r, const InteriorAmid& in, Usual usual, Rare rar
   most_cells<true>(r, in, in.left, in.right, usual, rare, any, store);
 }
 
-// One cell's values folded into a lane. Written out, and by value: otherwise GCC makes vectors of the values, and none of cells.
+// Folds one cell's values into a lane. Unrolled, and by value: otherwise GCC vectorizes over values, and not over cells.
 template <class Op, int N, int n = 0>
 FN void fold_into(double (&lanes)[N][LANES], int l, Sums<N> values) {
   lanes[n][l] = Op::fold(lanes[n][l], values.of[n]);
   if constexpr (n + 1 < N) fold_into<Op, N, n + 1>(lanes, l, values);
 }
 
-// f(l) for the cells of a row that have a lane each, as one vector loop where all have one
+// f(l) for the cells of a row with a lane each, as one vector loop if all lanes are used
 template <class F>
 FN void for_lanes(int cells, F f) {
   if (cells == LANES) {
@@ -191,7 +191,7 @@ FN void for_lanes(int cells, F f) {
   }
 }
 
-// f(cell, lane) for so many cells of a row, in turns of all lanes
+// f(cell, lane) for `cells` cells of a row, cyclically over the lanes
 template <class F>
 FN void by_lanes(Cell first, int cells, F f) {
   const auto turn = [&](int i, int count) __attribute__((always_inline)) {
@@ -202,8 +202,8 @@ FN void by_lanes(Cell first, int cells, F f) {
   if (i < cells) turn(i, cells - i);
 }
 
-// *result = what is folded over the range: lanes of a row, rows of a bundle, bundles, always in this order. fold(lanes, first, cells) does
-// so with the cells of a row, the first one on, and with N values of each at once.
+// *result = the fold over the range: lanes of a row, rows of a bundle, bundles, always in this order. fold(lanes, first, cells) does
+// the cells of a row, from the first on, for N values of each.
 template <class Op, int N, class Fold>
 FN void fold_rows(const Range& r, const Partial* partials, Fold fold) {
   const Index nj = size(r, 1), rows = r.hi[0] > r.lo[0] ? nj * size(r, 2) : 0, bundles = (rows + BUNDLE - 1) / BUNDLE;
@@ -236,7 +236,7 @@ FN void fold_rows(const Range& r, const Partial* partials, Fold fold) {
   }
 }
 
-// *result = f(cell) folded over the range. All operators do it for N values at once: f(cell) is a Sums<N>.
+// *result = f(cell) folded over the range. All operators work on N values: f(cell) is a Sums<N>.
 template <class Op, int N, class F>
 FN void fold_cells(const Range& r, const Partial* partials, F f) {
   fold_rows<Op, N>(r, partials, [=](double (&lanes)[N][LANES], Cell first, int cells) __attribute__((always_inline)) {
@@ -249,7 +249,7 @@ FN void reduce_cells(const Range& r, Partial partial, Op, F f) {
   fold_cells<Op, 1>(r, &partial, [=](Cell c) __attribute__((always_inline)) { return Sums<1>{{f(c)}}; });
 }
 
-// Several sums at once: f(cell) is a Sums<N>.
+// Several sums: f(cell) is a Sums<N>.
 template <int N, class F>
 FN void sum_cells(const Range& r, const Partial (&partials)[N], F f) {
   fold_cells<Sum, N>(r, partials, f);
@@ -265,8 +265,8 @@ FN void sum_cells(const Range& r, const Interior&, const Partial (&partials)[N],
   sum_cells(r, partials, f);
 }
 
-// Several maxima at once where cells have something in common with those below and above: f(cell, below, here, above), each
-// of these being what `carried` finds in a cell. f returns a Maxima<N>.
+// Several maxima, where cells share values with those below and above: f(cell, below, here, above), each of them the result of
+// `carried` in a cell. f returns a Maxima<N>.
 template <int N, class Carried, class F>
 FN void max_cells(const Range& r, const Partial (&partials)[N], Carried carried, F f) {
   fold_cells<Max, N>(r, partials, [=](Cell c) __attribute__((always_inline)) {
