@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
-from taskflow.cases.language.problems import CaseError, Problem, shown
+from taskflow.cases.language.problems import CaseError, Problem, shown, sparingly
 from taskflow.cases.language.table import Rule, Table, Text, document, entry, optional, table_in
 from taskflow.cases.source import locate, override, read
 from taskflow.cases.tables import magnitudes
@@ -97,6 +97,7 @@ class Case(TableValue):
     checkpoint: CheckpointTable = entry("states from which the run can go on", CheckpointTable())
     machine: Machine = entry("what computes", Machine())
 
+    @sparingly()
     def __init__(self, /, **values: Any) -> None:
         try:
             source, values = plain(values), inlined(values)

@@ -38,6 +38,7 @@ SYMBOLS = {
 }
 """Symbols of central differences (False), and of values that are biased upwind (True: QUICK)."""
 NEWTON = 8  # iterations to rounding
+MISSED = 0.01  # share of the velocity at the CFL limit that the first step from rest may miss, so 2 % of the energy
 BEYOND = 1e9  # every explicit scheme lets waves grow that change so much in a step; their squares are numbers still
 
 
@@ -187,6 +188,14 @@ class Onset:
             excess = ((jerk * dt + acceleration) * dt + speed) * dt - cfl
             dt -= excess / ((3 * jerk * dt + 2 * acceleration) * dt + speed)
         return dt
+
+    def gentle(self, cfl: float) -> float:
+        """Return the longest step that a scheme of first order may begin with from rest. It misses jerk dt^2 / 2, which
+        is never made up for: `MISSED` of the speed with which the fluid reaches the CFL number. Infinite without jerk,
+        as speeds and accelerations that are constant are met exactly.
+        """
+        crossing = self.longest(cfl)
+        return min(crossing, math.sqrt(2 * MISSED * cfl / (crossing * self.jerk))) if self.jerk > 0 else math.inf
 
 
 NO_ONSET = Onset()

@@ -1,11 +1,15 @@
 """Every mistake is told by key, value and remedy, in words of our own, all at once."""
 
+import difflib
 import pickle
 
 import numpy as np
 import pytest
 
 from taskflow.cases import Case, FluidTable, GridTable, Heat, Output
+from taskflow.cases.language import problems as case_problems
+from taskflow.cases.language.problems import COMPARED, LISTED
+from taskflow.cases.tables import method
 from taskflow.common.errors import BadInput
 
 
@@ -323,6 +327,30 @@ def test_all_problems_at_once(cavity):
         "grid.cells", "fluid.viscosty", "boundaries.z_max.velocity", "boundaries.y_min", "time.steps", "time.steps",
         "pressure.solver", "machine.device", "output.fields",
     ]
+
+
+@pytest.mark.parametrize("unknown", [
+    {f"grib{n}": {"cells": n} for n in range(2000)},
+    {"time": {"end": 1.0, **{f"stap{n}": n for n in range(2000)}}},
+    {"boundaries": {"x_min": {"type": "wall", **{f"velocty{n}": n for n in range(2000)}}}},
+    {"obstacles": [{f"centr{n}": n} for n in range(2000)]},
+    {"two_phase": {f"densty{n}": n for n in range(2000)}},
+    {"method": {"type": "artificial-compressibility"},
+     "grid": {"shape": "box", **{f"cels{n}": n for n in range(2000)}}},
+], ids=["tables", "keys", "side", "list", "two_phase", "charts"])  # fmt: skip
+def test_few_of_many_problems_are_printed_and_compared(cavity, monkeypatch, unknown):
+    compared = []
+    close = difflib.get_close_matches
+    for module in (case_problems, method):
+        monkeypatch.setattr(module, "get_close_matches", lambda *a, **k: compared.append(a) or close(*a, **k))
+    with pytest.raises(BadInput) as error:
+        Case(**{**cavity(), **unknown})
+    *lines, last = str(error.value).splitlines()
+    assert len(lines) == LISTED
+    assert any("did you mean" in line for line in lines)
+    assert last == f"and {len(error.value.problems) - LISTED} more problems, listed once these are mended"
+    assert len(error.value.problems) >= 2000, "a program gets all of them"
+    assert len(compared) <= 4 * COMPARED
 
 
 def test_nothing_given():

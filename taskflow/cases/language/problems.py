@@ -1,10 +1,13 @@
 """Problems of a case, one line each: key, value, remedy."""
 
-import difflib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from taskflow.common.errors import BadInput
@@ -14,6 +17,8 @@ Key = tuple[str, ...]  # names of tables from the outermost inwards, then the na
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes
 LONGEST = 60  # characters of a value that are shown
+LISTED = 20  # problems that are printed, and unknown keys of a table that are explained
+COMPARED = 200  # unknown keys of a case that are compared with known ones: each takes a millisecond
 STORED = "something in the store has this name; give another one"
 NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
@@ -55,14 +60,19 @@ def missing(key: str, remedy: str) -> Problem:
 
 
 class CaseError(BadInput, ValueError):
-    """All that is wrong with a case or a table of it. (A ValueError, so that pydantic collects it among others.)"""
+    """All problems of a case or a table of it; the first ones are printed. (A ValueError, so that pydantic collects it
+    among others.)
+    """
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__(*problems)
         self.problems = problems
 
     def __str__(self) -> str:
-        return visible("\n".join(str(problem) for problem in self.problems))
+        lines = [str(problem) for problem in self.problems[:LISTED]]
+        more = len(self.problems) - LISTED
+        rest = [f"and {more} more problem{'s' * (more > 1)}, listed once these are mended"] if more > 0 else []
+        return visible("\n".join((*lines, *rest)))
 
 
 def shown(value: object) -> str:
@@ -100,34 +110,60 @@ def quoted(name: str) -> str:
     return name if BARE.fullmatch(name) else inline(name)
 
 
+_compared: ContextVar[dict[tuple[Key, ...], Key | None] | None] = ContextVar("_compared", default=None)
+
+
+@contextmanager
+def sparingly() -> Iterator[None]:
+    """Compare `COMPARED` unknown keys at most within the outermost of these contexts."""
+    token = _compared.set({}) if _compared.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _compared.reset(token)
+
+
 def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Problem]:
     """The same problems; an unknown key now names the one of `known` that was meant, and that one is not missed."""
-    intended = {problem.keys: meant(problem.keys, known) for problem in problems if problem.unknown}
+    unknown = islice((problem.keys for problem in problems if problem.unknown), LISTED)
+    intended = {keys: meant(keys, known) for keys in unknown}
     for problem in problems:
-        if problem.unknown:
+        if problem.keys in intended and problem.unknown:
             here = [path[-1] for path in known if path[:-1] == problem.keys[:-1]]
             advice = f"; known here: {', '.join(here)}" if here else ""
             if key := intended[problem.keys]:
                 advice = f"; did you mean {'.'.join(key).replace('.[', '[')}?"
             yield replace(problem, message=f"there is no such key{advice}")
-        elif problem.value is not None or problem.keys not in intended.values():
+        elif problem.unknown or problem.value is not None or problem.keys not in intended.values():
             yield problem
 
 
 def meant(keys: Key, known: Sequence[Key]) -> Key | None:
-    """The key of `known` that was probably meant: this one, one here that is hardly another word, this word elsewhere,
-    a similar one here, or one elsewhere that is hardly another.
+    """The key of `known` that was probably meant, None if there is none or after many others: see `sparingly`."""
+    if keys in known:
+        return keys
+    answers = _compared.get()
+    if answers is None:
+        return _similar(keys, known)
+    question = (keys, *known)
+    if question not in answers and len(answers) < COMPARED:
+        answers[question] = _similar(keys, known)
+    return answers.get(question)
+
+
+def _similar(keys: Key, known: Sequence[Key]) -> Key | None:
+    """A key of `known` in the same table that is hardly another word, this word elsewhere, a similar one in the same
+    table, or one elsewhere that is hardly another.
     """
     *table, word = keys
     here = [path for path in known if list(path[:-1]) == table]
-    if keys in here:
-        return keys
     same = next((path for path in known if path[-1] == word), None)
     return _closest(word, here, 0.8) or same or _closest(word, here, 0.6) or _closest(word, known, 0.8)
 
 
 def _closest(word: str, among: Sequence[Key], similarity: float) -> Key | None:
-    close = difflib.get_close_matches(word.lower(), [path[-1] for path in among], n=1, cutoff=similarity)
+    close = get_close_matches(word.lower(), [path[-1] for path in among], n=1, cutoff=similarity)
     return next((path for path in among if path[-1] in close), None)
 
 

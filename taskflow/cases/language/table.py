@@ -19,6 +19,7 @@ from taskflow.cases.formulas.values import (
     whole,
 )
 from taskflow.cases.language.problems import (
+    LISTED,
     CaseError,
     Key,
     Problem,
@@ -29,6 +30,7 @@ from taskflow.cases.language.problems import (
     missing,
     quoted,
     shown,
+    sparingly,
     wrong,
 )
 from taskflow.common.errors import BadInput
@@ -95,6 +97,7 @@ class Table(BaseModel):
     alternatives: ClassVar[tuple[tuple[tuple[str, ...], Problem | None], ...]] = ()
     """Keys of which one may be given, each with the problem where none is, if that is one."""
 
+    @sparingly()
     def __init__(self, /, **values: Any) -> None:
         values = {name: plain_keys(value) for name, value in values.items()}
         problems: list[Problem] = []
@@ -104,7 +107,9 @@ class Table(BaseModel):
             problems += self._collected(error)
         known = self.paths()
         problems += (problem for problem in self.conflicts(values) if problem.value is not None)
-        intended = {(meant((name,), known) or (name,))[-1]: value for name, value in values.items()}
+        strange = [name for name in values if (name,) not in known][:LISTED]
+        words = {name: key[-1] for name in strange if (key := meant((name,), known))}
+        intended = {words.get(name, name): value for name, value in values.items()}
         problems += (problem for problem in self.conflicts(intended) if problem.value is None)
         if problems:
             raise CaseError(*explained(problems, known))

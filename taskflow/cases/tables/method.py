@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
 from taskflow.cases.language.capabilities import Demand, Supports, refusal, refusals
-from taskflow.cases.language.problems import CaseError, Key, Problem, explained, shown, wrong
+from taskflow.cases.language.problems import LISTED, CaseError, Key, Problem, explained, shown, wrong
 from taskflow.cases.language.table import Table, Text, entry, plain_keys
 from taskflow.cases.tables.projection import PROJECTION as PROJECTION_SUPPORTS
 from taskflow.common.registry import Registry
@@ -193,7 +193,7 @@ def _read(value: Any, kind: type[Table], key: Key, problems: list[Problem]) -> I
 def _spelled(values: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
     """Raises CaseError where the name of a table is nearly that of one that a system claims."""
     claimed = [system.claims for system in systems.values()]
-    for table in tables:
+    for table in tables[:LISTED]:
         if (close := get_close_matches(table, [*known, *claimed], n=1, cutoff=0.8)) and close[0] in claimed:
             raise CaseError(wrong(table, values[table], f"there is no such key; did you mean {close[0]}?"))
 

@@ -173,7 +173,8 @@ class RunLoop:
         self.records.begin(resumed.tick.time, resumed.averages)
         self.records.ranges.go_on(state.get("ranges"))
         self.began = time.perf_counter() - state["seconds"]
-        self.stepping.pace.previous = state.get("pace")
+        pace = self.stepping.pace
+        pace.previous, pace.begins = state.get("pace"), state.get("begins", False)
         if "sanity" in state:
             self.sanity.go_on(state["sanity"])
         else:
@@ -272,6 +273,7 @@ class RunLoop:
             "settling": self.settling.state if self.settling else None,
             "sanity": self.sanity.state,
             "pace": self.stepping.pace.previous,
+            "begins": self.stepping.pace.begins,
             "given": self.settings.written(),
             "blocks": self.shard.partition.shape,
             "closing": CLOSING,

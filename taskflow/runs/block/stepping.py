@@ -33,6 +33,7 @@ class Stepping:
         self._settings, self._movement, self._particles, self._sanity = settings, movement, particles, sanity
         self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
         self._fixed = spec.clock.limit.fixed is not None
+        self._foresight = replace(spec.foresight) if spec.foresight else None  # samples are each block's own
         self._before = 0.0  # the advective rate before the planned step
         self._more = 0.0  # what changes of walls, inflows and forces in it add to that
 
@@ -47,15 +48,17 @@ class Stepping:
         if self._fixed:
             return advance(*now)
         rate = self._before = self._rate
+        self._more = 0.0
         tick = advance(*now, pace.longest(before, rate))
-        if pace.rests(tick, rate):
-            tick = advance(*now, pace.onset.longest(pace.limit.cfl, rate))
-        self._more, foresight = 0.0, self._spec.foresight
-        if foresight is not None:
-            longest, self._more = foresight.longest(self._settings.values, before.time, tick.dt, rate, pace.limit.cfl)
+        if (longest := pace.beginning(before, tick, rate)) < tick.dt:
+            tick = advance(*now, longest)
+        if (foresight := self._foresight) is not None:
+            longest, self._more = foresight.longest(
+                self._settings.values, before.time, tick.dt, rate, pace.limit.cfl, slow=pace.slow(tick, rate)
+            )
             tick = advance(*now, longest) if longest < tick.dt else tick
             about = before.time - before.dt, before.time, tick.dt, pace.limit.cfl
-            if tick.ratio > UNEVEN and foresight.jumped(self._settings.values, *about):
+            if tick.ratio > UNEVEN and foresight.jumped(self._settings.values, *about, resting=pace.begins):
                 return replace(tick, ratio=0.0)  # Adams-Bashforth would extrapolate the jump
         return tick
 

@@ -12,6 +12,7 @@ from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.common.units import duration, several
 from taskflow.flow.stability import shortest
+from taskflow.runs.block.pace import FROM_REST, GROWTH, REST
 from taskflow.runs.state.setup import SimulationSetup
 
 MOST_STEPS = 1e15  # of a run: at a microsecond each they take 30 years
@@ -84,12 +85,23 @@ def count_steps(sim: SimulationSetup) -> StepCount:
             "capillary": "time.capillary",
         }.get(name, f"diffusion number {limit.diffusion:g}")
         basis += "; a fast flow takes more"
-    first = min(shortest(bounds), onset.longest(limit.cfl, rate), end or math.inf)
+    longest = min(shortest(bounds), onset.longest(limit.cfl, rate), end or math.inf)
+    rests = longest * rate <= REST * limit.cfl and not outlook.inert
+    first = min(longest, onset.gentle(limit.cfl)) if rests else longest
+    if outlook.foresight is not None:
+        slow = FROM_REST if rests else 1.0
+        first, _ = outlook.foresight.longest({}, 0.0, first, rate, limit.cfl, slow=slow)
     forced = outlook.forced(times)
     slow, fast = np.maximum(least, SLOWEST * forced), fastest + forced
     fewest, most = (_steps(end, [1 / min(limit.bounds(r, system.spreads).values()) for r in rates])
-                   for rates in (slow, fast))  # fmt: skip
+                   + _growing(first, longest, end) for rates in (slow, fast))  # fmt: skip
     return StepCount(max(1, fewest), basis, most=max(1, fewest, most), first=first)
+
+
+def _growing(first: float, longest: float, end: float) -> int:
+    """The number of steps that a run takes more because they grow from the first one to the longest one."""
+    by = min((longest - first) / (GROWTH - 1), end)
+    return math.ceil(math.log1p(by * (GROWTH - 1) / first) / math.log(GROWTH) - by / longest) if by > 0 else 0
 
 
 def _steps(end: float, frequencies: list[float]) -> int:

@@ -109,6 +109,7 @@ class WrittenState(SavedPart):
     settling: While | Residuals | Missed | None = None
     sanity: dict[Name, float] = {}
     pace: NonNegativeFloat | None = None
+    begins: bool = False
     given: dict[Name, float | str] = {}
     ranges: SavedRanges | None = None
     lines: Count

@@ -22,7 +22,7 @@ from taskflow.systems.initial.inflow import Inflows
 FINE = 1024  # samples of a step that nothing else bounds
 STEPS, SAMPLES = 64, 4  # steps that are sampled at once, and samples of each
 ROUNDING = 1e-9
-NEAR = 0.01  # of the distance of samples
+NEAR = 0.01  # of the distance of samples, or of the time in which a jump carries a fluid at rest over its CFL number
 LARGE = 0.1  # CFL number by a change within a step that shows
 MOSTLY = 0.8  # share of all change in a step that a jump has, between two samples
 PLACES = 9  # at most, along each direction of a side
@@ -106,10 +106,12 @@ class Foresight:
     _instead: Mapping[str, Value] = field(default_factory=dict, init=False)
 
     def longest(
-        self, instead: Mapping[str, Value], time: float, dt: float, rate: float, cfl: float
+        self, instead: Mapping[str, Value], time: float, dt: float, rate: float, cfl: float, *, slow: float = 1.0
     ) -> tuple[float, float]:
         """Return how long a step from a time may be, of dt at most, so that dt (rate + what changes add) <= cfl, and
-        what they add to the rate in it. A step ends before a jump, or soon after one that it begins with.
+        what they add to the rate in it. A step ends before a jump, or soon after one that it begins with. A fluid that
+        begins to move, `slow` > 1, follows forces that grow in so many times shorter steps, and misses little of the
+        motion by a jump.
         """
         self._sample(instead, time, dt)
         apart = self._times[1] - self._times[0]  # of samples: one that is as good as now is no step away
@@ -117,15 +119,22 @@ class Foresight:
         now = min(max(0, passed), self._times.size - 2)
         end = min(self._times.size - 1, int(np.searchsorted(self._times, time + dt)))
         times = np.minimum(self._times[now + 1 : end + 1] - time, dt)
-        more, jumps = np.zeros(times.size), np.zeros(times.size)
+        more, jumps, (seen, least) = np.zeros(times.size), np.zeros(times.size), _visible(dt, cfl, slow > 1)
         for signal, values in zip(self.signals, self._values, strict=True):
-            more += signal.adds(values[now + 1 : end + 1] - values[now], times)
-            jumps += signal.adds(np.diff(values[now : end + 1], axis=0), dt)
+            change = values[now + 1 : end + 1] - values[now]
+            by = slow if signal.power else 1.0  # speeds are met exactly
+            more += by * signal.adds(by * change, by * times)
+            jumps += signal.adds(np.diff(values[now : end + 1], axis=0), seen)
         more = np.maximum.accumulate(more)
-        if jumps.size and jumps.max() * dt > LARGE * cfl and jumps.max() > MOSTLY * jumps.sum():
+        if jumps.size and jumps.max() * seen > least and jumps.max() > MOSTLY * jumps.sum():
             jump = int(jumps.argmax())
-            dt = float(times[max(jump - 1, 0)])
-            times, more = times[: max(jump, 1)], more[: max(jump, 1)]
+            if slow > 1:
+                early, late = time + (times[jump - 1] if jump else 0.0), time + times[jump]
+                early, late = (moment - time for moment in self._around(instead, early, late, cfl))
+                dt = float(early if early > late - early else late)
+            else:
+                dt, jump = float(times[max(jump - 1, 0)]), max(jump, 1)
+            times, more = times[:jump], more[:jump]
         long = np.flatnonzero(times * (rate + more) > cfl)
         if not long.size:
             return dt, float(more[-1]) if more.size else 0.0
@@ -133,13 +142,26 @@ class Foresight:
         before = times[first - 1] if first else 0.0
         return float(max(before, min(times[first], cfl / (rate + more[first])))), float(more[first])
 
-    def jumped(self, instead: Mapping[str, Value], start: float, end: float, dt: float, cfl: float) -> bool:
+    def jumped(
+        self, instead: Mapping[str, Value], start: float, end: float, dt: float, cfl: float, *, resting: bool = False
+    ) -> bool:
         """Return whether values change so much from one time to another that this shows in a step of dt."""
-        times = np.array([start, end])
+        times, (seen, least) = np.array([start, end]), _visible(dt, cfl, resting)
         return any(
-            float(signal.adds(np.diff(_tried(signal, times, instead), axis=0), dt).max()) * dt > LARGE * cfl
+            float(signal.adds(np.diff(_tried(signal, times, instead), axis=0), seen).max()) * seen > least
             for signal in self.signals
         )
+
+    def _around(self, instead: Mapping[str, Value], early: float, late: float, cfl: float) -> tuple[float, float]:
+        """Return times around a jump, so close that a fluid at rest misses little of the motion by it."""
+        while True:
+            middle, (seen, least) = (early + late) / 2, _visible(late - early, cfl, resting=True)
+            moments = np.array([early, middle, late])
+            adds = sum(signal.adds(np.diff(_tried(signal, moments, instead), axis=0), seen) for signal in self.signals)
+            first, second = np.asarray(adds) * seen
+            if max(first, second) <= least or not early < middle < late:
+                return early, late
+            early, late = (early, middle) if first >= second else (middle, late)
 
     def _sample(self, instead: Mapping[str, Value], time: float, dt: float) -> None:
         """Have the values of all signals from a time over dt, finely enough."""
@@ -151,6 +173,11 @@ class Foresight:
         count = SAMPLES * math.ceil((stop - time) / dt) if stop - time > SAMPLES * dt else FINE
         self._times, self._instead = np.linspace(time, stop, count + 1), dict(instead)
         self._values = [_tried(signal, self._times, self._instead) for signal in self.signals]
+
+
+def _visible(dt: float, cfl: float, resting: bool) -> tuple[float, float]:
+    """Return the time after a change within dt, and the CFL number by then above which it shows."""
+    return (dt / NEAR, cfl) if resting else (dt, LARGE * cfl)
 
 
 def _tried(signal: Signal, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
