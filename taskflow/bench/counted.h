@@ -50,6 +50,7 @@ COUNTED_COMPARISON(>)
 COUNTED_COMPARISON(>=)
 
 inline Counted counted_root(Counted a) { return __builtin_sqrt(a.value); }
+inline Counted counted_abs(Counted a) { return __builtin_fabs(a.value); }
 inline Counted counted_fma(Counted a, Counted b, Counted c) { return a * b + c; }
 
 // A value that is computed more than once, and counted where it belongs to.
@@ -63,4 +64,5 @@ template <class Compute> Counted repeated(Compute compute) {
 
 #define double Counted
 #define __builtin_sqrt counted_root
+#define __builtin_fabs counted_abs
 #define __builtin_fma counted_fma
