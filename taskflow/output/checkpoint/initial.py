@@ -1,4 +1,6 @@
-"""Initial fields that blocks cannot compute, as Python callables and arrays, evaluated once and kept with the run."""
+"""Initial fields given as Python callables and arrays, which blocks cannot compute: evaluated once, stored with the
+run.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,9 @@ def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Fu
     """Evaluate f(x, y, z) at the points of each field of the layout, or take its values, and store them in double
     precision.
 
-    A function gets three arrays of one shape, of one piece of the grid after the other, and returns an array of that
-    shape or a number. Raises BadInput where it fails or is not finite.
+    A function gets three arrays of one shape, for piece after piece of the grid, and returns an array of that shape or
+    a
+    number. Raises BadInput if it fails or is not finite.
     """
     group = zarr.create_group(str(path), zarr_format=3)
     for name, source in sources.items():
@@ -53,7 +56,7 @@ def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Fu
 
 
 def save_parts(path: str | Path, boxes: Sequence[Box], fields: Mapping[str, Sequence[np.ndarray]]) -> None:
-    """Store the values [z, y, x] of fields in each of some boxes of one index space, in double precision."""
+    """Store the values [z, y, x] of fields in each of some boxes of an index space, in double precision."""
     group = zarr.create_group(str(path), zarr_format=3)
     for name, parts in fields.items():
         shape = hull(boxes).hi[::-1]
@@ -64,7 +67,7 @@ def save_parts(path: str | Path, boxes: Sequence[Box], fields: Mapping[str, Sequ
 
 
 def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
-    """Return a field's values [z, y, x] in a box of its index space. Raises ValueError beyond that."""
+    """Return a field's values [z, y, x] in a box of its index space. Raises ValueError outside of it."""
     array = zarr.open_group(str(path), mode="r", zarr_format=3)[field]
     if not isinstance(array, zarr.Array) or box not in Box.of(array.shape[::-1]):
         raise ValueError(f"{path}: {field} has no values in the box {box}")
