@@ -1,6 +1,9 @@
-"""Pictures of what `taskflow bench` measures: scaling, what many devices reach of what one would reach that many times;
-the papers' campaign, with arithmetic, energy and money; the time of pressure solvers against their residuals; and
-of two phases the figures of P. Zaspel and M. Griebel (2011).
+"""Pictures of benchmark results of `taskflow bench`.
+
+- scaling: throughput of many devices relative to one device
+- the papers' campaign, with arithmetic, energy and cost
+- time of pressure solvers against their residuals
+- the two-phase figures of P. Zaspel and M. Griebel (2011)
 """
 
 from __future__ import annotations
@@ -27,19 +30,20 @@ Panel = tuple[Callable[[Axes, Sequence[Row]], None], Sequence[Row]]  # a functio
 
 
 def plot_scaling(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
-    """Draw what `taskflow bench scaling` found: the efficiency of weak scaling, and the speedup of strong scaling.
+    """Draw the results of `taskflow bench scaling`: efficiency of weak scaling, and speedup of strong scaling.
 
-    `rows` have shape, name (of the overlap), blocks, efficiency and speedup. Returns the file written. Raises BadInput
-    where the format is not known.
+    `rows` have shape, name (of the overlap), blocks, efficiency and speedup. Returns the written file. Raises BadInput
+    if
+    the format is unknown.
     """
     return _draw_panels(_scaling_panels(rows), heading, out)
 
 
 def plot_campaign(rows: Sequence[Row], papers: Mapping[str, float], heading: str, out: str | Path) -> Path:
-    """Draw what `taskflow bench cavity` found: rows have what `plot_scaling` needs, flops, joules_per_cell and
-    cells_per_dollar; `papers` has the operations per second that 256 GPUs sustained, by shape.
+    """Draw the results of `taskflow bench cavity`.
 
-    Returns the file written. Raises BadInput where the format is not known.
+    `rows` have the keys of `plot_scaling`, flops, joules_per_cell and cells_per_dollar. `papers` has the sustained
+    operations per second of 256 GPUs, by shape. Returns the written file. Raises BadInput if the format is unknown.
     """
     panels: list[Panel] = _scaling_panels(rows)
     if computed := [row for row in rows if row["flops"] is not None]:
@@ -54,10 +58,11 @@ def plot_campaign(rows: Sequence[Row], papers: Mapping[str, float], heading: str
 
 
 def plot_convergence(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
-    """Draw what `taskflow bench cavity --study pressure` found: a panel per size, a line per method and number of
-    blocks. `rows` have cells, blocks, method, seconds and residual.
+    """Draw the results of `taskflow bench cavity --study pressure`: a panel per size, a line per method and number of
+    blocks.
 
-    Returns the file written. Raises BadInput where the format is not known.
+    `rows` have cells, blocks, method, seconds and residual. Returns the written file. Raises BadInput if the format is
+    unknown.
     """
     sizes = dict.fromkeys(tuple(row["cells"]) for row in rows)
     panels = [(_convergence, [row for row in rows if tuple(row["cells"]) == size]) for size in sizes]
@@ -65,18 +70,18 @@ def plot_convergence(rows: Sequence[Row], heading: str, out: str | Path) -> Path
 
 
 def _scaling_panels(rows: Sequence[Row]) -> list[Panel]:
-    """Return the panels of efficiency and speedup, as far as there are rows for them."""
+    """Return the panels of efficiency and speedup that have rows."""
     weak, strong = [r for r in rows if not _shared(r)], [r for r in rows if _shared(r)]
     return [(draw, part) for draw, part in ((_efficiency, weak), (_speedup, strong)) if part]
 
 
 def _shared(row: Row) -> bool:
-    """Return whether all blocks share cells that do not grow with them."""
+    """Return True if the total number of cells does not grow with the blocks."""
     return str(row["shape"]).startswith("strong")
 
 
 def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path, name: str = "scaling") -> Path:
-    """Draw panels beside each other, in two rows where there are more than three. Returns the file written."""
+    """Draw panels in one row, or in two if they are more than three, and return the written file."""
     lines = 2 if len(panels) > 3 else 1
     columns = -(-len(panels) // lines)
     figure = Figure(figsize=(5.6 * columns, 4.6 * lines), layout="constrained")
@@ -91,7 +96,7 @@ def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path, name: s
 
 
 def _along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
-    """Set the axis of the numbers of blocks."""
+    """Set up the axis of the number of blocks."""
     counts = sorted({row["blocks"] for row in rows})
     axes.set_xscale("log", base=2)
     axes.set_xticks(counts, [str(count) for count in counts], minor=False)
@@ -99,7 +104,7 @@ def _along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _in_plain_numbers(axis: Axis) -> None:
-    """Write the ticks of a logarithmic axis out: 1, 2, 5, 10, 20, ..."""
+    """Label a logarithmic axis at 1, 2, 5, 10, 20, ..."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(NullFormatter())
@@ -131,7 +136,8 @@ def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
-    """Yield (label, mark, colour, rows) of each shape and overlap; every line begins at the one block of its shape."""
+    """Yield (label, mark, colour, rows) of each shape and overlap. Every line starts with the one block of its shape.
+    """
     shapes = list(dict.fromkeys(row["shape"] for row in rows))
     for overlap in dict.fromkeys(row["name"] for row in rows if row["blocks"] > 1):
         for number, shape in enumerate(shapes):
@@ -141,7 +147,7 @@ def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
 
 
 def _fastest(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return by shape the row of each number of blocks whose way to overlap is fastest."""
+    """Return the row of the fastest overlap for each number of blocks, by shape."""
     fastest: dict[str, dict[int, Row]] = {}
     for row in rows:
         of_shape = fastest.setdefault(row["shape"], {})
@@ -150,7 +156,7 @@ def _fastest(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _arithmetic(papers: Mapping[str, float], axes: Axes, rows: Sequence[Row]) -> None:
-    """Draw operations per second against the number of blocks; level lines are what the papers' 256 GPUs sustained."""
+    """Draw operations per second against the number of blocks, and the papers' sustained rates with 256 GPUs."""
     for number, (shape, line) in enumerate(_fastest(rows).items()):
         values = [row["flops"] / 1e12 for row in line]
         axes.plot([row["blocks"] for row in line], values, marker="o", color=f"C{number}", label=shape)
@@ -200,9 +206,9 @@ def _convergence(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def plot_sizes(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
-    """Draw cells times steps per second against the number of cells, and where a price is known what a dollar buys.
+    """Draw cells times steps per second, and per dollar if a price is known, against the number of cells.
 
-    Returns the file written. Raises BadInput where the format is not known.
+    Returns the written file. Raises BadInput if the format is unknown.
     """
     panels = [(partial(_size, SPEED, 1e6, "$10^6$ cells x steps per second"), rows)]
     if rows[0]["cells_per_dollar"] is not None:
@@ -222,7 +228,7 @@ def _size(name: str, unit: float, words: str, axes: Axes, rows: Sequence[Row]) -
 def plot_solvers(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
     """Draw a bar per method: the time of a step, and of the solution from p = 0, with its iterations.
 
-    Returns the file written. Raises BadInput where the format is not known.
+    Returns the written file. Raises BadInput if the format is unknown.
     """
     figure = Figure(figsize=(7.5, 0.7 * len(rows) + 1.8), layout="constrained")
     figure.suptitle(heading, fontsize="medium")
