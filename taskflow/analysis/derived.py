@@ -71,10 +71,8 @@ def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
     """Return the derivative of a velocity component along an axis, in cell centres, of second order.
 
     Along the direction of its faces it is the difference of both faces, otherwise the difference of neighbouring
-    centres,
-    one-sided at boundaries that are not periodic and at bodies, on whose faces the velocity is 0. NaN in bodies, and
-    across
-    a plane if the dataset has only this one of several layers.
+    centres, one-sided at boundaries that are not periodic and at bodies, on whose faces the velocity is 0. NaN in
+    bodies, and across a plane if the dataset has only this one of several layers.
     """
     field = field_of(ds, name)
     if ds.sizes[f"{axis}_c"] == 1 and part_of(ds, axis):

@@ -45,8 +45,7 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset
     """Return the terms with their sign in dk/dt, k, and `residual`, the sum of the terms: dk/dt and errors.
 
     In each cell, NaN in bodies, or along an axis. Raises BadInput if the statistics have no budget, or bodies intersect
-    the
-    planes across the axis.
+    the planes across the axis.
     """
     if "mean_dissipation" not in ds:
         raise BadInput("these statistics have no budget; give statistics.budget = true in the case")

@@ -66,8 +66,7 @@ class FaceValues:
         """Return the derivative on all faces.
 
         At bodies, and at ends with a value, it is the derivative of a parabola through the value and two cells. At
-        other ends
-        it is 0.
+        other ends it is 0.
         """
         low, high = self._beside(q)
         behind, ahead = self._beside(self._half)

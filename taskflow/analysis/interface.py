@@ -53,8 +53,7 @@ class Interface:
     """Triangulated surface.
 
     `vertices` [n, 3]: x, y, z. `triangles` [m, 3]: three vertices, anticlockwise when viewed from smaller values.
-    `values`:
-    quantities at the vertices, by name.
+    `values`: quantities at the vertices, by name.
     """
 
     vertices: np.ndarray
@@ -118,8 +117,7 @@ def export_interfaces(ds: xr.Dataset, folder: str | Path, field: str = "f", valu
     times.
 
     Recorded velocity, pressure and curvature are written at the vertices. Raises BadInput if the field does not exist
-    or
-    all surfaces are empty, and RunFailed if the disk is full.
+    or all surfaces are empty, and RunFailed if the disk is full.
     """
     names = [name for name in POINT_DATA if name in ds and name != field]
     files, triangles = [], 0

@@ -136,8 +136,7 @@ def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -
     """Return the values of a field or the `speed` on a plane ("y", or "y=0.3") of a snapshot.
 
     Snapshots are counted from 0, or below 0 from the last. Values are in base64: single precision, little-endian, row
-    by
-    row upwards, NaN in bodies. Raises BadInput if a requested item does not exist.
+    by row upwards, NaN in bodies. Raises BadInput if a requested item does not exist.
     """
     ds = box_snapshots(directory)
     count = ds.sizes["time"]

@@ -140,10 +140,8 @@ def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
     """Return means and covariances in time and over planes across `axis`, weighted by cell size.
 
     A covariance covers all values in time and in the plane: cov(a, b) = <cov> + <(mean_a - <mean_a>) (mean_b -
-    <mean_b>)>,
-    with <> the mean over a plane of means over time. Raises BadInput if the dataset has no statistics, or the axis does
-    not
-    exist.
+    <mean_b>)>, with <> the mean over a plane of means over time. Raises BadInput if the dataset has no statistics, or
+    the axis does not exist.
     """
     if axis not in ("x", "y", "z"):
         raise BadInput(f"axis = {axis!r}: give the one that profiles are along, x, y or z")

@@ -33,8 +33,7 @@ def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
     axis.
 
     With the waves c and d, `cospectrum` is the real part of c* d, whose integral over the wavenumber k is the
-    covariance
-    along the lines. `quadrature` is the imaginary part of its conjugate (R. B. Stull 1988, section 8.6).
+    covariance along the lines. `quadrature` is the imaginary part of its conjugate (R. B. Stull 1988, section 8.6).
     """
     length, dim = _line(ds, axis), f"{axis}_c"
     fields, cells = [centred(ds, field_of(ds, name)) for name in (one, other)], ds.sizes[dim]
@@ -53,8 +52,7 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
     """Return E(k) of a snapshot that is periodic in all directions: the kinetic energy of waves in shells.
 
     Shells are as wide as the smallest wavenumber of the longest direction, and the integral is the kinetic energy of
-    the
-    variation. One snapshot is in memory. Raises BadInput for several snapshots, or boundaries.
+    the variation. One snapshot is in memory. Raises BadInput for several snapshots, or boundaries.
     """
     if "time" in ds.dims:
         raise BadInput("an energy spectrum is that of one snapshot; choose one, as ds.isel(time=-1)")

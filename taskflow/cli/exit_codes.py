@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and errors as lines for people."""
+"""Exit codes of commands, and error messages."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ USAGE: Any = typer.BadParameter.__base__  # typer's own errors of usage: it show
 
 
 class Commands(TyperGroup):
-    """The commands; whatever ends one of them becomes an exit code and, on standard error, what happened."""
+    """Command group that turns exceptions into exit codes and messages on standard error."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Do the command. Never lets an exception through that a user would see as a traceback."""
+        """Invoke the command. No exception reaches users as a traceback."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -42,7 +42,7 @@ class Commands(TyperGroup):
 
 
 def ended_by(error: BaseException) -> int:
-    """Say on standard error what happened; the exit code."""
+    """Report an error on standard error, and return the exit code."""
     match error:
         case Interrupted():
             tell(error, err=True)
@@ -68,12 +68,12 @@ def ended_by(error: BaseException) -> int:
 
 
 def refuse(message: str) -> NoReturn:
-    """Bad input found by the command itself."""
+    """Raise BadInput, for bad input found by the command itself."""
     raise BadInput(message)
 
 
 def refuse_options(options: Mapping[str, object], why: str) -> None:
-    """Bad input: the first of these options that was given."""
+    """Raise BadInput for the first of these options that was given."""
     for option, value in options.items():
         if value:
             refuse(f"{option}: {why}; leave it out")
@@ -81,7 +81,7 @@ def refuse_options(options: Mapping[str, object], why: str) -> None:
 
 @contextmanager
 def writing(path: Path, remedy: str = "choose another file with -o") -> Iterator[None]:
-    """A file that cannot be written within is bad input."""
+    """Raise BadInput if a file cannot be written within."""
     try:
         yield
     except OSError as error:
@@ -89,7 +89,7 @@ def writing(path: Path, remedy: str = "choose another file with -o") -> Iterator
 
 
 def complain(*messages: str) -> None:
-    """The lines of the messages on standard error, each marked as an error; of very many, the first."""
+    """Print the lines of the messages on standard error, each marked as an error, at most `MOST`."""
     mark = f"{style('Error:', fg='red', bold=True)} "
     lines = "\n".join(messages).split("\n")
     for line in lines[:MOST]:
@@ -99,14 +99,14 @@ def complain(*messages: str) -> None:
 
 
 def deafen() -> None:
-    """Let standard output go nowhere from now on: its reader has gone."""
+    """Discard standard output from now on, because its reader has exited."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)
 
 
 def _kept(error: BaseException) -> str:
-    """Writes the traceback to a file of its own; where that is, in words."""
+    """Write the traceback to a separate file, and return a message with its path."""
     try:
         with tempfile.NamedTemporaryFile("w", prefix="taskflow-", suffix=".txt", delete=False) as file:
             file.writelines(traceback.format_exception(error))

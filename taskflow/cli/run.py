@@ -1,4 +1,4 @@
-"""`taskflow run`: from the case file to the report at the end."""
+"""`taskflow run`: from the case file to the final report."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def run_case(
     quiet: bool,
     profile: Window | None,
 ) -> None:
-    """Run a case; unless quiet, show how it goes and how it went. Raises what `taskflow.run` raises.
+    """Run a case and, unless quiet, show its progress and result. Raises the errors of `taskflow.run`.
 
-    `where` is a scheduler file, or what to ask SLURM for, or nothing: on this machine.
+    `where` is a scheduler file, a request to SLURM, or None for this machine.
     """
     with as_keys():
         slurm = Slurm.of(where) if isinstance(where, str) else None

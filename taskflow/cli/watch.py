@@ -1,5 +1,6 @@
-"""A run shown while it goes on, as a display on a terminal and as lines elsewhere; and `taskflow watch`, which sees it
-through what it writes alone: it may be one of another machine.
+"""Display of an active run, on a terminal or as lines elsewhere, and `taskflow watch`.
+
+`taskflow watch` reads the files of a run only, so the run may be on another machine.
 """
 
 from __future__ import annotations
@@ -53,8 +54,10 @@ View = AbstractContextManager[Callable[[Status], None]]  # shows a run from befo
 
 @dataclass
 class ProgressMeter:
-    """How fast a run of so many cells is, and how long it will still take, judged by its last seconds. The time of a
-    run in pseudo-time is not shown, as it is the number of the step, and the run may end before its last step.
+    """Speed and remaining time of a run, estimated from its last seconds.
+
+    In pseudo-time the time is not shown, because it is the number of the step, and the run may end before its last
+    step.
     """
 
     cells: int
@@ -63,7 +66,7 @@ class ProgressMeter:
     samples: deque[tuple[float, int, float]] = field(default_factory=deque)  # seconds, step, share of the run done
 
     def take(self, seconds: float, step: int, time: float) -> None:
-        """Note that a step was reached; an earlier one than before where a run goes on from a checkpoint."""
+        """Note that a step was reached, which may precede the last one after a restart from a checkpoint."""
         if self.samples and step < self.samples[-1][1]:
             self.samples.clear()
         if self.samples and step == self.samples[-1][1]:
@@ -74,7 +77,7 @@ class ProgressMeter:
 
     @property
     def share(self) -> float:
-        """The part of the run that is done, 0 to 1."""
+        """Completed fraction of the run, 0 to 1."""
         return self.samples[-1][2] if self.samples else 0.0
 
     @property
@@ -85,15 +88,17 @@ class ProgressMeter:
 
     @property
     def left(self) -> str:
-        """The time left."""
+        """Remaining time."""
         seconds, _, share = self._latest()
         if not (share > 0 and seconds > 0):
             return ""
         return f"{'at most ' * self.pseudo_time}{clock((1 - self.share) * seconds / share)} left"
 
     def facts(self, numbers: Status, *, goals: bool = False) -> list[str]:
-        """Step, time and the other numbers of a line of the log, as far as it has them; those that are not finite may
-        be None. Of several residuals the largest is shown. With `goals` also where step and time will end.
+        """Return step, time and the other numbers of a line of the log as text. None stands for numbers that are not
+        finite.
+
+        Of several residuals the largest is shown. With `goals` the final step and time are included.
         """
         numbers = measured({**numbers, **largest_residual(numbers)})
         ends = {"step": self.clock.steps, "time": self.clock.end} if goals else {}
@@ -112,8 +117,9 @@ class ProgressMeter:
 
 
 class LogLines:
-    """Lines of the log some seconds apart, the first and the last among them, for files and pipes. When nobody reads
-    them any more the run goes on.
+    """Lines of the log some seconds apart, including the first and last, for files and pipes.
+
+    If the reader exits, the run continues.
     """
 
     def __init__(self, heading: str, meter: ProgressMeter, log: Path) -> None:
@@ -161,7 +167,7 @@ class LogLines:
             self._print_left()
 
     def _new(self) -> Iterator[Status]:
-        """Complete lines of the log that have not been seen."""
+        """Yield new complete lines of the log."""
         try:
             lines = self._tail.look()
         except OSError:  # on a machine that does not see it: nothing to show
@@ -182,7 +188,7 @@ class LogLines:
 
 
 class Display:
-    """A bar, what the run is doing, its numbers. It vanishes when the run has ended."""
+    """Progress bar, current activity and numbers of a run. It vanishes when the run has ended."""
 
     def __init__(self, heading: str, meter: ProgressMeter) -> None:
         from rich.live import Live
@@ -223,7 +229,7 @@ class Display:
 
 
 def stage(status: Status) -> str:
-    """The stage that a run is in, in words."""
+    """Return the current stage of a run as text."""
     for key in ("waiting", "stage"):
         if key in status:
             return str(status[key])
@@ -237,7 +243,7 @@ def stage(status: Status) -> str:
 
 
 def view(heading: str, meter: ProgressMeter, log: Path) -> View:
-    """A display where standard output is a terminal that can redraw lines, lines of the log elsewhere."""
+    """Return a display if standard output is a terminal that can redraw lines, else lines of the log."""
     from rich.console import Console
 
     on_terminal = sys.stdout.isatty() and not Console().is_dumb_terminal
@@ -245,13 +251,13 @@ def view(heading: str, meter: ProgressMeter, log: Path) -> View:
 
 
 class Followed(Record):
-    """A run directory that is looked at again and again: what it says now, and how fast the run is."""
+    """Run directory that is read repeatedly, with its current state and the speed of the run."""
 
     _measured = 0  # lines of the log
 
     @cached_property
     def meter(self) -> ProgressMeter:
-        """The meter of the run, which has taken all lines of the log."""
+        """Meter of the run, which has taken all lines of the log."""
         until = self.case["time"]
         clock = Clock(StepLimit(), end=until.get("end"), steps=until.get("steps"))
         return ProgressMeter(self.cells[0], clock, PSEUDO_TIME in self.report)
@@ -271,17 +277,17 @@ class Followed(Record):
 
     @property
     def heading(self) -> str:
-        """The title of the case, its cells, and where the run stops."""
+        """Title of the case, its cells, and the end of the run."""
         return f"{self.case.get('title', '')}: {self.cells[1]}, to {'at most ' * self.meter.pseudo_time}{self.goal}"
 
     @property
     def goal(self) -> str:
-        """Where the run stops."""
+        """End of the run."""
         return target(self.meter.clock.end, self.meter.clock.steps)
 
 
 def follow(directory: Path) -> None:
-    """Show a run until it has ended, and then what became of it. Raises BadInput where there is none."""
+    """Show a run until it has ended, and then its result. Raises BadInput if it does not exist."""
     run = Followed(directory)
     older = run.log[:-FIRST]
     begin = older[-1]["step"] if older else -1

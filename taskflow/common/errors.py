@@ -43,7 +43,7 @@ def named(where: str) -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence warnings and logs of libraries that read foreign files; errors are reported in our words."""
+    """Silence warnings and logs of libraries that read foreign files. Errors are reported by taskflow."""
     loggers = {name: logging.getLogger(name) for name in ("rasterio", "trimesh")}
     levels = {name: logger.level for name, logger in loggers.items()}
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""The version of this build: that of the distribution, which is called taskflow-cfd."""
+"""Version of this build, from the distribution taskflow-cfd."""
 
 from importlib.metadata import PackageNotFoundError, version
 

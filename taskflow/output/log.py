@@ -22,8 +22,7 @@ class RunLog:
     """Append-only file of JSON objects, one per line: readers always find complete lines, `lines` of them.
 
     An incomplete line of an earlier run is dropped. The file is open only while a line is written, after calling
-    `guard`: a
-    run that lost the directory would write into a file that `cut` has replaced.
+    `guard`: a run that lost the directory would write into a file that `cut` has replaced.
     """
 
     def __init__(self, path: str | Path, guard: Guard = unguarded) -> None:

@@ -33,8 +33,7 @@ def plot_scaling(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
     """Draw the results of `taskflow bench scaling`: efficiency of weak scaling, and speedup of strong scaling.
 
     `rows` have shape, name (of the overlap), blocks, efficiency and speedup. Returns the written file. Raises BadInput
-    if
-    the format is unknown.
+    if the format is unknown.
     """
     return _draw_panels(_scaling_panels(rows), heading, out)
 

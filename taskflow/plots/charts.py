@@ -39,8 +39,7 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     They are kinetic energy, residual, divergence and time step, supplemented by other columns if a system of equations
     lacks some of these. If each equation has a residual, only residuals are drawn, over steps. Columns that are zero
     throughout, such as momentum across a plane flow, are omitted. `out` is a file or a folder, as for `plot_run`.
-    Raises
-    BadInput if the log does not exist or is empty.
+    Raises BadInput if the log does not exist or is empty.
     """
     try:
         log = read_log(Path(directory) / LOG)

@@ -74,12 +74,9 @@ def draw_charts(
     """Return a figure of a field of one record, or `Q`, as colours over all charts.
 
     Values at vertices are the means of adjacent cells. Without `field` the speed is drawn, with streamlines if `lines`.
-    A
-    grid in two dimensions is drawn directly. Another grid is cut by a `plane`, "y" for the centre or "y=0.3", by
-    default
-    across its shortest extent. `window` is the part to show, whose values determine the colour range. Raises BadInput
-    if a
-    requested item does not exist.
+    A grid in two dimensions is drawn directly. Another grid is cut by a `plane`, "y" for the centre or "y=0.3", by
+    default across its shortest extent. `window` is the part to show, whose values determine the colour range. Raises
+    BadInput if a requested item does not exist.
     """
     field = field or default_field(record)
     drawn = shown(record, field)
@@ -179,10 +176,8 @@ def plot_side(directory: str | Path, name: str, time: float | None = None, out: 
     """Draw pressure and shear stress along a side of a run on charts, and return the written file.
 
     They are drawn over x, or over y or z if x is constant. With the attribute `reference_speed` U they are the
-    coefficients
-    c_p = 2 p / U^2 and c_f = 2 t / U^2, where the stress t has the sign of its component along that axis. Raises
-    BadInput
-    if a requested item does not exist.
+    coefficients c_p = 2 p / U^2 and c_f = 2 t / U^2, where the stress t has the sign of its component along that axis.
+    Raises BadInput if a requested item does not exist.
     """
     on = side(snapshot_of(directory, time), name)
     extents = {axis: float(np.ptp(on[axis].values)) for axis in "xyz"}

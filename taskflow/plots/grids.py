@@ -22,8 +22,7 @@ def plot_outlines(lines: Sequence[tuple[str, str, np.ndarray]], out: Path, title
     """Draw lines of points [n, xyz], in the x-y plane if `flat`, and return the written file.
 
     Lines have a kind and a name: a "seam" is drawn in its own colour, a "side" in black with its name, and a "chart" is
-    its
-    name at a point.
+    its name at a point.
     """
     low, high = (reach(np.concatenate([line[2] for line in lines]), axis=0) for reach in (np.min, np.max))
     wide, tall, _ = high - low

@@ -26,8 +26,7 @@ class Look:
     """Requested appearance. By default it is derived from the values.
 
     `range`: of the colours. `log`: logarithmic scale. `cmap`: a matplotlib colour map. `size`: width and height in
-    pixels.
-    `given`: prescribed ranges of the run, by field. Raises BadInput for invalid values.
+    pixels. `given`: prescribed ranges of the run, by field. Raises BadInput for invalid values.
     """
 
     range: tuple[float, float] | None = None
@@ -65,11 +64,9 @@ class Look:
         """Return the colours for values, ignoring values that are not finite.
 
         If the values of a field leave its prescribed range, the colours cover that range, and the bar marks values
-        outside. By
-        default the range covers all values, starts at `bottom` if given, and is symmetric about 0 in blue and red if
-        both signs
-        occur. A logarithmic range spans at most DECADES. Raises BadInput if the scale is logarithmic and no value is
-        positive.
+        outside. By default the range covers all values, starts at `bottom` if given, and is symmetric about 0 in blue
+        and red if both signs occur. A logarithmic range spans at most DECADES. Raises BadInput if the scale is
+        logarithmic and no value is positive.
         """
         known = values[np.isfinite(values)]
         least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)

@@ -47,12 +47,9 @@ def plot_run(
     """Draw a snapshot of a run, by default the last, on a plane, and return the written files.
 
     Without `field` the velocity magnitude is drawn with streamlines, and the temperature if it exists. With it, this
-    field
-    or the "speed". `plane` is "x", "y", "z" (the centre) or "z=0.3", by default the centre of the thinnest direction.
-    `out`
-    is a file, whose suffix selects the format, or a folder, by default the run's folder. `interface` adds the line f =
-    1/2.
-    Raises BadInput if a requested item does not exist.
+    field or the "speed". `plane` is "x", "y", "z" (the centre) or "z=0.3", by default the centre of the thinnest
+    direction. `out` is a file, whose suffix selects the format, or a folder, by default the run's folder. `interface`
+    adds the line f = 1/2. Raises BadInput if a requested item does not exist.
     """
     ds, look = snapshot(directory, time), replace(look, given=given_ranges(box_snapshots(directory)))
     cut = plane_of(ds, plane)

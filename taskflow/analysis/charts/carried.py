@@ -61,8 +61,7 @@ class ChartsSource:
         """Raise BadInput if points [xyz, ...] are not covered.
 
         A point must be in the bounding box, and no farther from the nearest centre than the diagonal of its cell. A
-        direction of
-        one cell is ignored.
+        direction of one cell is ignored.
         """
         for axis, low, high, first, last in zip("xyz", *reach(self._vertices), *reach(places), strict=True):
             slack = SLACK * (high - low)
@@ -90,8 +89,7 @@ class ChartsSource:
         """Return a field [k, j, i] on charts of these vertices, as the mean at the centres of equal parts of each cell.
 
         Along each direction a cell has about as many parts as the source has cells there, at most `MOST`. The mean over
-        the
-        volume equals the source mean if the volumes agree to 1 % and the range of neighbouring values allows it.
+        the volume equals the source mean if the volumes agree to 1 % and the range of neighbouring values allows it.
         """
         sizes = [cell_volumes(x) for x in vertices]
         wider = np.concatenate([size.ravel() for size in sizes]).mean() / self._sizes.mean()

@@ -39,8 +39,7 @@ def second_invariant(records: xr.DataTree) -> xr.DataTree:
     """Return the second invariant `Q` = -(du_i/dx_j) (du_j/dx_i) / 2 of the velocity gradient in each cell.
 
     Differences between centres are exact for linear flows on any cells, and one-sided next to the sides of charts. In
-    two
-    dimensions w is constant across the plane. Raises BadInput if a velocity component was not recorded.
+    two dimensions w is constant across the plane. Raises BadInput if a velocity component was not recorded.
     """
     parts = {"/": xr.Dataset(coords=records.coords, attrs=records.attrs)}
     for number, chart in charts(_with_velocity(records, "Q")):

@@ -24,10 +24,8 @@ def export_charts(records: xr.DataTree, folder: str | Path, name: str) -> Path:
     """Write every record into a folder, and return the .pvd file that lists them with their times.
 
     A record is NAME_000000.vtm with two groups of blocks: the charts with all fields in their cells, and the patches of
-    the
-    sides with the values in adjacent cells, p on the face, and on walls the vectors `stress` and `shear`. A velocity is
-    one
-    vector. Raises RunFailed if the disk is full.
+    the sides with the values in adjacent cells, p on the face, and on walls the vectors `stress` and `shear`. A
+    velocity is one vector. Raises RunFailed if the disk is full.
     """
     target, files = Path(folder), []
     with on_disk(f"{target}"):

@@ -26,8 +26,7 @@ def numbered(parts: Sequence[np.ndarray], marked: Sequence[np.ndarray]) -> tuple
     """Return the unique positions [n, xyz] of marked vertices [xyz, k, j, i] of charts, and their numbers.
 
     Numbers are [k, j, i] for each chart, -1 for unmarked vertices. In a plane positions have two coordinates and
-    vertices
-    two indices.
+    vertices two indices.
     """
     places = np.concatenate([x[:, at].T for x, at in zip(parts, marked, strict=True)]) + 0.0  # there is no -0
     nodes, names = np.unique(places, axis=0, return_inverse=True)
@@ -65,8 +64,7 @@ class PlaneMesh:
     """Plane through a grid: `points` [n, 2] along the two axes of `plane` ("xy"), and `triangles` [m, 3] of points.
 
     `corners` [4 or 8, cells]: vertices of cells per chart, -1 if not needed, shared on seams. Points are these
-    vertices, or
-    at a fraction `share` between two `ends`.
+    vertices, or at a fraction `share` between two `ends`.
     """
 
     plane: str

@@ -37,18 +37,13 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     `stress_x`, ..., and its tangential part, the shear stress, `shear_x`, ...
 
     p_face = 3/2 p_1 - 1/2 p_2 of the two cells nearest to the face, as in the equations, or p_1 if the chart is one
-    cell
-    thick. Recorded planes lack it if a face lacks the second cell. The stress of the fluid on the wall, over density,
-    is
-    viscosity times 2 (u - u_wall) |S| / V as in the equations, with S the face area and V the mean volume of the cell
-    and
-    its mirror image. The transposed gradient adds viscosity times w x n on a grid that rotates at w, and with eddies
-    twice
-    the normal component. Stresses need the attributes `viscosity`, `boundary_NAME` = "wall" and
-    `boundary_NAME_velocity`,
-    which walls of uniform velocity have, or on a moving grid the columns `motion_rate_xx`, ...: its walls move with it.
-    Coordinates are the centre of a face, x, y, z, its normal out of the fluid, its area, and chart, k, j and i of the
-    cell.
+    cell thick. Recorded planes lack it if a face lacks the second cell. The stress of the fluid on the wall, over
+    density, is viscosity times 2 (u - u_wall) |S| / V as in the equations, with S the face area and V the mean volume
+    of the cell and its mirror image. The transposed gradient adds viscosity times w x n on a grid that rotates at w,
+    and with eddies twice the normal component. Stresses need the attributes `viscosity`, `boundary_NAME` = "wall" and
+    `boundary_NAME_velocity`, which walls of uniform velocity have, or on a moving grid the columns `motion_rate_xx`,
+    ...: its walls move with it. Coordinates are the centre of a face, x, y, z, its normal out of the fluid, its area,
+    and chart, k, j and i of the cell.
 
     Raises BadInput if the side does not exist.
     """
@@ -71,8 +66,7 @@ class KnownWall(NamedTuple):
     """Wall with known velocity.
 
     `viscosity`: of the fluid. `rates` [12, ...]: R' and b', with which points X at rest have the velocity R' X + b'.
-    `turn`
-    [9, ...]: R. `whole`: True if friction includes the transposed gradient, as with eddies.
+    `turn` [9, ...]: R. `whole`: True if friction includes the transposed gradient, as with eddies.
     """
 
     viscosity: float

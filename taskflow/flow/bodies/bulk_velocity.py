@@ -52,8 +52,7 @@ def bulk_velocity_deficit(
 
     `rate` belongs to this velocity or an earlier one. With immersed bodies, `friction` and `blockage`, open faces
     contribute kept (q - dt dp/dx) + added to the first sum and kept to the second, as in `apply_wall_friction`, with
-    q_old
-    the velocity before the step.
+    q_old the velocity before the step.
     """
 
 

@@ -51,8 +51,7 @@ def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int, fa
     """Return the share of the area of some low faces across an axis inside bodies bounded by straight lines.
 
     `inside`: True if the low corner of a cell is inside. `edges`, by axis: the covered share of the edge from there to
-    the
-    next corner. If two opposite corners are inside, the centre of the face is not.
+    the next corner. If two opposite corners are inside, the centre of the face is not.
     """
     a, b = (other for other in range(3) if other != axis)
     low, right, left, high = (_beside(inside, faces, *steps) for steps in ((), (a,), (b,), (a, b)))

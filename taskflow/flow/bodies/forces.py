@@ -30,8 +30,7 @@ class ForceTarget:
     """Body by its number, and the point, relative to the lowest corner of the grid, about which its moment is taken.
 
     A body across periodic sides has their `period`, 0 along other directions, and the position of its `middle`.
-    `stairs` is
-    1 for stair steps, which contain no pressure. `last` is the share of the last stage in a step.
+    `stairs` is 1 for stair steps, which contain no pressure. `last` is the share of the last stage in a step.
     """
 
     number: int
@@ -86,10 +85,8 @@ def push_closed_faces(
     """h = H and push += (1 + ratio/2) H - ratio/2 H_old on the closed faces of stair steps.
 
     Runs before the momentum equation of a stage, which changes neither h nor the velocity there. H has viscous stress,
-    with
-    eddies 2 nu_t du/dn normal to the faces in the adjacent fluid (nu_t = 0 on edges), advection at edges where the
-    stair
-    steps turn, the force of `fluid`, and lift.
+    with eddies 2 nu_t du/dn normal to the faces in the adjacent fluid (nu_t = 0 on edges), advection at edges where the
+    stair steps turn, the force of `fluid`, and lift.
     """
 
 
@@ -112,6 +109,5 @@ def heat_from_immersed_body(
     """`heat_from_body` for an immersed body.
 
     flux = volume times the sum of diffusivity (warm_T - conductance_T T) over adjacent cells, plus the advective
-    outflow
-    from cells inside, with the current velocity.
+    outflow from cells inside, with the current velocity.
     """

@@ -60,10 +60,8 @@ def apply_wall_friction(
 
     This completes the step dt of the equation above, implicit in a face's own velocity, minus the contribution of the
     projection with that p, so a steady flow does not depend on dt. Ghost cells of walls are no neighbours. Faces on
-    walls
-    keep their velocity. push gains the momentum removed per time, and the pressure of the previous stage on closed
-    faces,
-    by the shares of both stages in the step. `push` needs `stage`.
+    walls keep their velocity. push gains the momentum removed per time, and the pressure of the previous stage on
+    closed faces, by the shares of both stages in the step. `push` needs `stage`.
     """
 
 

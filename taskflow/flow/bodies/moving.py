@@ -2,8 +2,7 @@
 
 `taskflow.flow.bodies.immersed` holds for the velocity relative to a body: a closed face stores u_b, the difference
 towards a surface is (u_b - u) / (s h), and a cut face stores q = o u + (1 - o) u_b. With r = q - u_b and m = blockage
-r,
-the difference to the velocity at the face centre, both at the start of the step, a cut face has at its end
+r, the difference to the velocity at the face centre, both at the start of the step, a cut face has at its end
 
     q = u_b + o / (1 + a) (u* + m + dt (viscosity Laplacian(m) - grad(p)) - u_b),
     a = dt viscosity (friction + (1 - o) sum(1 / h^2 over neighbours)),

@@ -87,8 +87,7 @@ class Body:
     """Body with recorded forces.
 
     `around`: its cells. `about`: the point for its moment, relative to the lowest corner of the grid. `heated`: heat
-    passes
-    through its surface. For `middle` and `period` see `ForceTarget`.
+    passes through its surface. For `middle` and `period` see `ForceTarget`.
     """
 
     name: str
@@ -104,8 +103,7 @@ class Obstacles:
     """Bodies with recorded forces. Body n has the number n + 1.
 
     `forced`: the number of times that a projection forces the velocity in bodies and solves for the pressure again, 0
-    if
-    the solver has the closed faces. `fluid`: the share of the domain outside of all bodies.
+    if the solver has the closed faces. `fluid`: the share of the domain outside of all bodies.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -221,8 +219,8 @@ class Obstacles:
         """Solve Laplacian(p) = div(u) / dt with closed faces, then u -= dt grad(p) on open ones.
 
         If `forced`, closed faces first get dt grad(p) with the latest p, which the projection should cancel, and p is
-        solved
-        for again, repeatedly. They are then set to 0, which leaves a residual divergence in cells adjacent to bodies.
+        solved for again, repeatedly. They are then set to 0, which leaves a residual divergence in cells adjacent to
+        bodies.
         """
         box = Box.of(grid.cells)
         for _ in range(self.forced):

@@ -43,14 +43,10 @@ class BodyShapes:
     """`count` shapes on a grid.
 
     `shapes` has 14 numbers per shape: kind (0 sphere, 1 cylinder, 2 box), axis of a cylinder, radius, lowest and
-    highest x,
-    y and z relative to its centre, rotation axis, number of its body, whether it has a temperature, this temperature,
-    and
-    whether it moves. `faces` and `centres` are coordinates of low faces and centres of cells relative to the origin of
-    the
-    grid, as are positions in poses, `widths` their widths, and `gaps` the distances between consecutive centres, for
-    the
-    domain and some ghost cells.
+    highest x, y and z relative to its centre, rotation axis, number of its body, whether it has a temperature, this
+    temperature, and whether it moves. `faces` and `centres` are coordinates of low faces and centres of cells relative
+    to the origin of the grid, as are positions in poses, `widths` their widths, and `gaps` the distances between
+    consecutive centres, for the domain and some ghost cells.
     """
 
     count: int
@@ -88,10 +84,8 @@ def place_faces(
     scalars.
 
     BESIDE reaches up to 3.5 widths from a body. `owners` is the nearest body less than 4.5 widths from a cell, for its
-    low
-    faces, or 0. `poses` has for each shape the position of its centre, the cosine and sine of its rotation, the
-    velocity of
-    its centre, and its angular velocity.
+    low faces, or 0. `poses` has for each shape the position of its centre, the cosine and sine of its rotation, the
+    velocity of its centre, and its angular velocity.
     """
 
 

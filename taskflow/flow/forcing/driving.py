@@ -10,8 +10,7 @@ rounding, also between walls. The centrifugal force is a gradient and absorbed b
 -dOmega/dt x r, depends on the position of the axis and must be given as an expression.
 
 Background temperature of constant gradient: T is the departure from it, and dT/dt = ... - u . gradient. With buoyancy,
-a
-fluid at rest that is displaced along gravity oscillates with the Brunt-Vaisala frequency, N^2 = -expansion gravity .
+a fluid at rest that is displaced along gravity oscillates with the Brunt-Vaisala frequency, N^2 = -expansion gravity .
 gradient. The velocity in a cell is the mean of its faces, and the temperature on a face the mean of its cells. Energy
 is thus exchanged between |T|^2 and the velocity up to rounding.
 """
@@ -45,10 +44,8 @@ def coriolis(
     """r_new += dt (1 + ratio/2) F_r, h_r += F_r, F_r = frequency s, and likewise F_s = -frequency r, on faces.
 
     r and s are the velocities along the two axes other than the rotation axis, in the order x, y, z. frequency = 2
-    Omega,
-    or -2 Omega about y, since x, z, y are left-handed. Runs after the momentum equation of the stage, so that h = H.
-    Faces
-    on walls keep their velocity.
+    Omega, or -2 Omega about y, since x, z, y are left-handed. Runs after the momentum equation of the stage, so that h
+    = H. Faces on walls keep their velocity.
     """
 
 
@@ -154,12 +151,9 @@ class Driving:
     """du/dt = ... - 2 rotation x u + F(t),    dT/dt = ... - u . gradient
 
     `rotation`: angular velocity of the frame, the maximum if it varies. `gradient`: of a background temperature.
-    `means`:
-    means of u, v, w over the fluid kept by a uniform F, or None. `forced`: axes with a uniform force that varies in
-    time.
-    `turned`: axes about which the rotation varies. For these the caller of the steps sets the scalars of `body_force`
-    and
-    `angular_velocity` for each stage.
+    `means`: means of u, v, w over the fluid kept by a uniform F, or None. `forced`: axes with a uniform force that
+    varies in time. `turned`: axes about which the rotation varies. For these the caller of the steps sets the scalars
+    of `body_force` and `angular_velocity` for each stage.
     """
 
     rotation: Vector = NOTHING

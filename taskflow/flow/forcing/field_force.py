@@ -51,8 +51,7 @@ def forced(formula: Formula, on: str, origin: Vector, *, bounded: bool) -> Task:
     """Return the task that adds F to u, v, w or a quantity in cells. The same formula gives the same task.
 
     h += F, q_new += dt (1 + ratio/2) F, after the equation of the stage, so that h = H. If `bounded`, q += part dt F. F
-    = 0
-    on walls and closed faces and in solid cells, by the flags in `q_faces`.
+    = 0 on walls and closed faces and in solid cells, by the flags in `q_faces`.
     """
     at: Location = FACE.get(on, "c")
     if at == "c":

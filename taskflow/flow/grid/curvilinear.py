@@ -30,12 +30,9 @@ def mirrored(vertices: Vertices, axis: int, high: bool) -> dict[int, np.ndarray]
     """Return the area vectors [z, y, xyz, x] of low faces of ghost cells across the two other axes, by axis.
 
     They are the areas of the inner cells mirrored in the plane of the side, so that differences along the side
-    contribute
-    nothing to the flux through it. `vertices` are two layers of cells with the side between them, at the low or high
-    end of
-    `axis`, and one more layer at the low ends of the other axes. The mirror is the mean plane of the areas on both
-    sides of
-    a face.
+    contribute nothing to the flux through it. `vertices` are two layers of cells with the side between them, at the low
+    or high end of `axis`, and one more layer at the low ends of the other axes. The mirror is the mean plane of the
+    areas on both sides of a face.
     """
     across = 3 - axis  # in arrays [xyz, z, y, x]
     side = np.take(low_faces(vertices, axis), [1], across)

@@ -3,8 +3,8 @@
 On stretched grids differences are located as on uniform ones, at centres and faces, and divide by the local cell widths
 and distances of centres. One cell loses the flux that the next one gains. The advected value on a face is the
 arithmetic mean of both sides, the advecting velocity the volume-weighted mean, so central differences conserve kinetic
-energy as on uniform cells (Y. Morinishi, T. S. Lund, O. V. Vasilyev, P. Moin 1998, J. Comput. Phys. 143, 90, and
-R. W. C. P. Verstappen, A. E. P. Veldman 2003, J. Comput. Phys. 187, 343).
+energy as on uniform cells (Y. Morinishi, T. S. Lund, O. V. Vasilyev, P. Moin 1998, J. Comput. Phys. 143, 90, and R. W.
+C. P. Verstappen, A. E. P. Veldman 2003, J. Comput. Phys. 187, 343).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Grid:
     """Grid as read by kernels: the cells of the domain, their spacing, and which ends are walls (not periodic).
 
     Derived: `first` and `last`, the indices of the cells adjacent to the low and high walls, unreachable without a
-    wall,
-    `inverse` = 1 / spacing, and `relaxation` = 1 / (2 (1/dx^2 + 1/dy^2 + 1/dz^2)), the inverse diagonal of -Laplacian.
+    wall, `inverse` = 1 / spacing, and `relaxation` = 1 / (2 (1/dx^2 + 1/dy^2 + 1/dz^2)), the inverse diagonal of
+    -Laplacian.
     """
 
     cells: Counts
@@ -141,10 +141,8 @@ class Stretched(Grid):
 
     `widths`: of the cell. `per_cell`: 1 / width. `per_face`: 1 / distance between the centres on both sides of its low
     face. `per_two_cells`: 1 / distance between the centres of the previous and the next cell. `behind`: twice its share
-    of
-    the volume around its low face. `share`: width over mean width. `centre`: distance from the low end. `filter`: width
-    to
-    the power of 2/3.
+    of the volume around its low face. `share`: width over mean width. `centre`: distance from the low end. `filter`:
+    width to the power of 2/3.
     """
 
     defines: ClassVar[tuple[str, ...]] = ("STRETCHED",)

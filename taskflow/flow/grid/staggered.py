@@ -31,8 +31,7 @@ class StaggeredGrid:
     """Box of `lengths` at `origin`, cut into `cells`, with scalars at centres and velocities on faces (MAC).
 
     Directions with `edges` have cells between these positions, from one end of the box to the other. Other directions
-    are
-    uniform. Raises ValueError if a number of cells is below 1, a length is not positive, or edges do not fit.
+    are uniform. Raises ValueError if a number of cells is below 1, a length is not positive, or edges do not fit.
     """
 
     cells: Counts

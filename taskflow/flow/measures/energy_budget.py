@@ -74,11 +74,9 @@ def dissipation(
     Next to bodies, flagged in `solid`, the squared difference between two open faces along another direction is shared
     equally. If the next face is closed, the open face has all of it, and twice as much for stair steps if that face is
     solid, because u = 0 half a cell away. With immersed bodies it also has friction u'^2, and one of the two factors u'
-    of
-    a square is the value at the face centre, (1 + blockage) u' (`taskflow.flow.bodies.immersed`), because the energy is
-    u (1 + blockage) u / 2. A cell has half of the sum of its two faces. The dissipation summed over all cells thus
-    equals
-    the work of friction.
+    of a square is the value at the face centre, (1 + blockage) u' (`taskflow.flow.bodies.immersed`), because the energy
+    is u (1 + blockage) u / 2. A cell has half of the sum of its two faces. The dissipation summed over all cells thus
+    equals the work of friction.
     """
 
 

@@ -72,8 +72,7 @@ def heat_flux(
     the axis.
 
     Faces are weighted by area over mean area. K = diffusivity or, with eddies, diffusivity + nu_t / prandtl, with nu_t
-    the
-    mean of both cells.
+    the mean of both cells.
     """
 
 
@@ -95,8 +94,8 @@ class Monitor:
         """Yield the launches for the monitored scalars.
 
         divergence, energy (sum), speed, change (since the previous stage), scalars of the model's `residual`,
-        flux_x_min ...,
-        total_NAME (sum) of passive scalars and derived fields, and scalars of bodies (see `Obstacles.monitor`).
+        flux_x_min ..., total_NAME (sum) of passive scalars and derived fields, and scalars of bodies (see
+        `Obstacles.monitor`).
         """
         flow, box = self.flow, self.flow.staggered.box
         yield divergence_max(f.u, f.v, f.w, over=box, divergence=f.scalar("divergence"), grid=flow.grid)

@@ -14,8 +14,8 @@ Around bodies of whole cells a particle moves along x, then y, then z, crossing 
 step ends at the next face. A face of a body mirrors it, as a wall does, so a particle never enters a cell of a body.
 
 Particles are a separate region whose cells are slots for one particle. Each block has the same number of slots and
-holds the particles in its cells. Positions are global and in double precision, and no result depends on the number of
-a slot or its block, so trajectories are bitwise independent of both.
+holds the particles in its cells. Positions are global and in double precision, and no result depends on the number of a
+slot or its block, so trajectories are bitwise independent of both.
 """
 
 from __future__ import annotations
@@ -67,8 +67,7 @@ class Extent:
     """Domain as read by particle kernels.
 
     `faces` are the positions of faces along x, y and z, used along directions that are not `even`. Particles leave
-    through
-    the open sides.
+    through the open sides.
     """
 
     cells: Counts

@@ -48,8 +48,7 @@ def phase_end(
     """end = max of sign x over the positions along an axis where a phase ends, -inf without the phase.
 
     It ends where its share is 1/2 between centres, at the end of the domain, at a body, or at the end of the box, after
-    the
-    cell `last`.
+    the cell `last`.
     """
 
 
@@ -73,8 +72,7 @@ class PhaseMonitor(Monitor):
         1.
 
         The potential energy is -rho g.x relative to the low ends of the domain. The volume error is relative to the
-        initial
-        volume plus inflow minus outflow.
+        initial volume plus inflow minus outflow.
         """
         grid = self.flow.staggered
         kinetic, potential = reduced(scalars, "energies")
@@ -92,8 +90,7 @@ class PhaseIntegrals:
     """Integrals over one phase within a box of cells: a program, and the numbers derived from its scalars.
 
     In two dimensions, with one cell along a direction, the circularity is the perimeter of the circle of equal area
-    over
-    the perimeter. In three it is the area of the sphere of equal volume over the area.
+    over the perimeter. In three it is the area of the sphere of equal volume over the area.
     """
 
     grid: StaggeredGrid

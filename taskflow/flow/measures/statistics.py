@@ -102,10 +102,8 @@ class Statistics:
     """Means of the fields `names` over the cells of `over` and, for `order` 2, all their variances and covariances.
 
     u, v and w come first in `names`, or are all absent. With `centred` they are in cell centres. `begin` must precede
-    the
-    first `sample`, which reads the scalar share: the weight of the sample over all weights including its own. A
-    `budget`
-    needs u, v, w and order 2.
+    the first `sample`, which reads the scalar share: the weight of the sample over all weights including its own. A
+    `budget` needs u, v, w and order 2.
     """
 
     names: tuple[str, ...]

@@ -91,10 +91,8 @@ def evaluating(
     """Return the task `name` that evaluates a formula at a location.
 
     Its kernel is `text` with {name}, {fields}, {time}, {now}, {values}, {text} and other `words` replaced. Its
-    parameters
-    are `fields`, then the fields of the formula, then the keywords `numbers`. `velocity` has the locations of fields
-    that
-    are not at centres.
+    parameters are `fields`, then the fields of the formula, then the keywords `numbers`. `velocity` has the locations
+    of fields that are not at centres.
     """
 
     def body() -> None:

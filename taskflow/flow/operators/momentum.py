@@ -42,15 +42,11 @@ class Quick(Advection):
     """QUICK advection of momentum (B. P. Leonard 1979, Comput. Methods Appl. Mech. Eng. 19, 59), for coarse grids.
 
     The advecting velocity is the mean of the central scheme, so the scheme is of second order. Between two neighbours
-    along
-    any direction, D downstream, U upstream and UU upstream of U, the advected value lies on the parabola through the
-    three,
-    of third order. With equal spacings h it is (U + D) / 2 - (UU - 2 U + D) / 8, which adds a dissipation |U| h^3 / 16
-    times
-    the fourth derivative to the central scheme. Both sides share one flux, so momentum is conserved. The value is
-    linear
-    between U and D on boundaries, and for the normal velocity in a boundary-adjacent cell with inflow, where UU is
-    outside.
+    along any direction, D downstream, U upstream and UU upstream of U, the advected value lies on the parabola through
+    the three, of third order. With equal spacings h it is (U + D) / 2 - (UU - 2 U + D) / 8, which adds a dissipation
+    |U| h^3 / 16 times the fourth derivative to the central scheme. Both sides share one flux, so momentum is conserved.
+    The value is linear between U and D on boundaries, and for the normal velocity in a boundary-adjacent cell with
+    inflow, where UU is outside.
     """
 
     ghost: ClassVar[int] = 2
@@ -99,19 +95,15 @@ def momentum(
     """u_new = u + dt ((1 + ratio/2) H - ratio/2 H_old), H = -div(u u) + friction + force + lift, on faces.
 
     `ratio` = dt / dt_old, or 0 in the first step, where H_old in h is not used. On return h = H. Faces on walls keep
-    their
-    velocity, with H = 0.
+    their velocity, with H = 0.
 
     friction = viscosity Laplacian(u) or, with an eddy viscosity nu_t in cells, div(nu (grad u + grad u^T)), nu =
-    viscosity
-    + nu_t, in cells for normal stresses and as the mean of four cells on edges for shear stresses.
+    viscosity + nu_t, in cells for normal stresses and as the mean of four cells on edges for shear stresses.
 
     lift = -expansion (T - reference) gravity, with T the mean of the cells adjacent to the face. `buoyancy` needs T.
 
     With stair steps, flagged in `faces`, closed faces keep their velocity and h. At open faces each solid neighbour,
-    which
-    stores 0, acts as minus the face's velocity, so that u = 0 half a cell away: H loses viscosity u / h^2 for each, h
-    being
-    the spacing there. On edges that touch a body, flagged in `edges`, nu_t = 0. `nu_t` needs `edges` if bodies are
-    present.
+    which stores 0, acts as minus the face's velocity, so that u = 0 half a cell away: H loses viscosity u / h^2 for
+    each, h being the spacing there. On edges that touch a body, flagged in `edges`, nu_t = 0. `nu_t` needs `edges` if
+    bodies are present.
     """

@@ -24,10 +24,8 @@ def exact_sum(
     """total = sum of q on faces across an axis.
 
     A face is weighted by the volume around it over the mean one, or in a single `layer` of faces by its area. The sum
-    is
-    exact for fewer than 2^31 cells and terms below 16 bound scale, otherwise, or if bound = 0, an ordinary sum. Terms
-    are
-    resolved to 2^-58 bound scale.
+    is exact for fewer than 2^31 cells and terms below 16 bound scale, otherwise, or if bound = 0, an ordinary sum.
+    Terms are resolved to 2^-58 bound scale.
     """
 
 

@@ -42,16 +42,12 @@ class FFT(Solver):
     """Direct solver on a grid cut into `blocks`; see `Solver`.
 
     Each direction is periodic, or each of its ends is a wall or a face with p = 0 (`given_low`, `given_high`). The
-    discrete
-    equation is solved up to rounding, whatever p was before. If no face has p = 0, the mean of p over the lowest plane
-    of
-    cells is 0 on any blocks.
+    discrete equation is solved up to rounding, whatever p was before. If no face has p = 0, the mean of p over the
+    lowest plane of cells is 0 on any blocks.
 
     The solver works on slabs of whole planes, one per block. Blocks of other shapes send their cells there and back.
-    The
-    heights dz may differ between walls or faces with p = 0: Gaussian elimination then replaces the filters. Raises
-    BadInput
-    if spacings differ along x, y or a periodic z, or if a direction is periodic at one end only.
+    The heights dz may differ between walls or faces with p = 0: Gaussian elimination then replaces the filters. Raises
+    BadInput if spacings differ along x, y or a periodic z, or if a direction is periodic at one end only.
     """
 
     grid: Grid
@@ -85,8 +81,7 @@ class FFT(Solver):
         """Return the partition of the spectrum into slabs.
 
         Several slabs add their ends, readable by every block. If blocks are not slabs, the right-hand side on blocks
-        and planes
-        on slabs are added, each with memory for the cells that it receives from the other.
+        and planes on slabs are added, each with memory for the cells that it receives from the other.
         """
         if main.shape != self.blocks:
             raise ValueError(f"the solver was made for {self.blocks} blocks, not for {main.shape}")

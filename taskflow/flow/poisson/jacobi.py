@@ -26,9 +26,8 @@ class Jacobi(Solver):
     """Fixed number of sweeps, the last damped by one half. See `Solver`.
 
     Undamped sweeps amplify modes that alternate from cell to cell from step to step if their number is odd, and never
-    damp
-    them in a periodic box of even sides. If `blocked`, two sweeps share one pass over memory, bitwise identical. Raises
-    BadInput if `blocked` is given with an operator that is not `plain`.
+    damp them in a periodic box of even sides. If `blocked`, two sweeps share one pass over memory, bitwise identical.
+    Raises BadInput if `blocked` is given with an operator that is not `plain`.
     """
 
     operator: Operator
@@ -71,9 +70,8 @@ class ConvergedJacobi(Solver):
     """Sweeps in rounds until a tolerance is reached. A round is `Jacobi` with `sweeps`, then one measured residual.
 
     The measurement costs as much as a sweep (2/3 of its bytes, an all-reduce and a wait of the host), and half a round
-    is
-    wasted on average. If S sweeps are needed, sqrt(2 S) per round cost least: 16 for S = 128, within 7 % of the minimum
-    from 30 to 1000. At most `tolerance.most` sweeps are done.
+    is wasted on average. If S sweeps are needed, sqrt(2 S) per round cost least: 16 for S = 128, within 7 % of the
+    minimum from 30 to 1000. At most `tolerance.most` sweeps are done.
     """
 
     operator: Operator

@@ -22,10 +22,8 @@ class Mesh:
     """Level as read by kernels: cells, spacing, and the ghost values of p at each face.
 
     `mirror_low` and `mirror_high`: ghost value over inner value, 1 at a wall, -1 if p = 0 on the face. Derived: `first`
-    and
-    `last`, the indices of the outermost cells, unreachable in periodic directions; `weight` = 1 / spacing^2, or 0 along
-    a
-    periodic direction of one cell; `diagonal` = 2 sum(weight); `relaxation` = 1 / diagonal.
+    and `last`, the indices of the outermost cells, unreachable in periodic directions; `weight` = 1 / spacing^2, or 0
+    along a periodic direction of one cell; `diagonal` = 2 sum(weight); `relaxation` = 1 / diagonal.
     """
 
     cells: Counts
@@ -76,10 +74,8 @@ class Mesh:
         """Directions to coarsen: those with several cells that are not much longer than the shortest.
 
         Long cells are kept until the others have grown, because point smoothers leave errors along directions of weak
-        coupling.
-        The criterion is a direction's share of the coupling in the cell where it is smallest: widest along the
-        direction,
-        narrowest across it.
+        coupling. The criterion is a direction's share of the coupling in the cell where it is smallest: widest along
+        the direction, narrowest across it.
         """
         several = [axis for axis in range(3) if self.cells[axis] > 1]
         narrowest, widest = self.widths
@@ -99,8 +95,8 @@ class Mesh:
         """Next level: ceil(n / 2) cells along `halved` directions, over the same domain.
 
         Its cells are uniform for any n. If n is odd they are slightly shorter than two cells of this level and do not
-        match
-        them. Every level thus has the same operator, without a narrow last cell that couples strongly to one neighbour.
+        match them. Every level thus has the same operator, without a narrow last cell that couples strongly to one
+        neighbour.
         """
         spacing = triple(h * n / m for h, n, m in zip(self.spacing, self.cells, self.fewer, strict=True))
         return Mesh(self.fewer, spacing, self.mirror_low, self.mirror_high, self.periodic)

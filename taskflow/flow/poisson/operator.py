@@ -35,8 +35,7 @@ def residual_square(
     """residual = sum over cells of (rhs - mean - div(b grad p))^2.
 
     On `mesh` if p = 0 on some faces or b is not 1, else on `grid`, where walls, and faces closed by the flags in
-    `solid`,
-    have zero gradient.
+    `solid`, have zero gradient.
     """
 
 
@@ -66,10 +65,8 @@ class Operator:
     """div(b grad p) on a grid, with p = 0 on the faces `outflow` (x_min to z_max) and walls or periodicity elsewhere.
 
     b = 1, or the fields b_x, b_y and b_z if `variable`: see `taskflow.flow.poisson.coefficients`. With `near`, a box
-    around
-    all bodies and their adjacent cells, b = 0 on the faces that the flags in the field `solid` close. Raises BadInput
-    if
-    flags are combined with coefficients or an outflow: put the bodies into the coefficients instead.
+    around all bodies and their adjacent cells, b = 0 on the faces that the flags in the field `solid` close. Raises
+    BadInput if flags are combined with coefficients or an outflow: put the bodies into the coefficients instead.
     """
 
     grid: Grid

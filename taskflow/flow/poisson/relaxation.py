@@ -22,8 +22,7 @@ def jacobi_half(p: Read[1], rhs: Read, solid: ReadByte | None, p_new: Write, *, 
     """p_new = (p + q) / 2, where q is the `jacobi` sweep of p.
 
     A Jacobi sweep multiplies each mode of the error by a factor g in (-1, 1), near -1 for modes that alternate from
-    cell to
-    cell. Here the factor is (1 + g) / 2 >= 0.
+    cell to cell. Here the factor is (1 + g) / 2 >= 0.
     """
 
 
@@ -51,9 +50,8 @@ def relax(
     """p_new = p + weight (div(b grad p) - rhs) / d, d the diagonal of -div(b grad) in the cell, b = 1 if absent.
 
     With a colour, only cells of even (0) or odd (1) i + j + k are relaxed. Along a periodic direction with an odd
-    number of
-    cells, the two layers at the seam have the same colour, and each uses the old values of the other. p is unchanged in
-    cells without an open face.
+    number of cells, the two layers at the seam have the same colour, and each uses the old values of the other. p is
+    unchanged in cells without an open face.
     """
 
 

@@ -17,8 +17,7 @@ class Solver(Protocol):
     """Solver of Laplacian(p) = rhs, or div(b grad p) = rhs with b on cell faces. Immutable and picklable.
 
     The defaults suit a solver without further fields and regions. If p = 0 on no face the problem is singular: rhs sums
-    to
-    0 up to rounding, and p has an arbitrary constant. With coefficients, `fields` includes b_x, b_y and b_z: see
+    to 0 up to rounding, and p has an arbitrary constant. With coefficients, `fields` includes b_x, b_y and b_z: see
     `taskflow.flow.poisson.coefficients` for their values and for singular parts.
     """
 

@@ -24,11 +24,10 @@ class Spectrum:
     """Layout of the modes, for kernels.
 
     `low_end` and `high_end` are the faces across x, y and z: 0 periodic, 1 wall, -1 p = 0. Planes of `cells` become
-    planes
-    of `extended` values, twice as many along an axis with a wall at one end and p = 0 at the other, and these become
-    half
-    as many complex numbers. `stretch` = ((dz / dx)^2, (dz / dy)^2, 1). `scale` = dz^2 over the values of a plane, the
-    factor of a transform and its inverse. The planes are in `slabs` of `slab` planes, the last with the remainder.
+    planes of `extended` values, twice as many along an axis with a wall at one end and p = 0 at the other, and these
+    become half as many complex numbers. `stretch` = ((dz / dx)^2, (dz / dy)^2, 1). `scale` = dz^2 over the values of a
+    plane, the factor of a transform and its inverse. The planes are in `slabs` of `slab` planes, the last with the
+    remainder.
     """
 
     cells: Counts

@@ -20,8 +20,7 @@ class Source:
     """Uniform release of `rate` (q times volume, per time) in the box from `low` to `high`.
 
     If the rate varies, `timed` is the scalar with its mean over each stage, set by the caller of the steps, and `rate`
-    is
-    its maximum.
+    is its maximum.
     """
 
     low: Vector
@@ -200,8 +199,7 @@ class Quantity:
         """Yield one launch per face for ghost values of a passive scalar.
 
         They are 2 value - inside at faces with a value, else inside + flux spacing / diffusivity. `ending` is the
-        suffix of the
-        stage's scalars. Raises BadInput for a flux without diffusivity.
+        suffix of the stage's scalars. Raises BadInput for a flux without diffusivity.
         """
         for face, condition in self.faces.items():
             if isinstance(condition, Fixed):

@@ -55,12 +55,11 @@ def transport(
     `ratio` = dt / dt_old, or 0 in the first step, where H_old in h_q is not used. On return h_q = H.
 
     With an eddy viscosity nu_t in cells, diffusivity Laplacian(q) becomes div((diffusivity + nu_t / prandtl) grad q),
-    with
-    nu_t on a face the mean of its two cells.
+    with nu_t on a face the mean of its two cells.
 
     Adjacent to bodies, flagged in `q_faces` (`taskflow.flow.bodies.flags.heat_bits`), the diffusive flux is 0 at
-    insulated
-    bodies and 2 diffusivity (q_body - q) / h, without nu_t, at bodies with a value. Solid cells keep their value.
+    insulated bodies and 2 diffusivity (q_body - q) / h, without nu_t, at bodies with a value. Solid cells keep their
+    value.
     """
 
 

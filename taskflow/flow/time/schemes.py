@@ -57,8 +57,7 @@ class TimeScheme:
 
     `diffusion`: largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2) without advection. `cfl`: largest dt (|u|/dx + |v|/dy +
     |w|/dz) without viscosity, 0 if no step is stable. `tolerated`: the largest one with acceptably slow growth of
-    waves.
-    For both together see `taskflow.flow.stability`.
+    waves. For both together see `taskflow.flow.stability`.
     """
 
     stages: tuple[Stage, ...]
@@ -103,12 +102,10 @@ Without viscosity the fastest waves grow by about cfl^4 / 4 per step: by 2.7 % a
 
 RUNGE_KUTTA = TimeScheme((Stage(8 / 15, 0.0), Stage(2 / 15, 17 / 4), Stage(1 / 3, 5 / 2)), diffusion=0.62, cfl=1.73)
 """Third order, of Wray: weights 8/15, then 5/12 and -17/60, then 3/4 and -5/12 (Spalart, Moser & Rogers 1991, J.
-Comput.
-Phys. 96, 297 and Le & Moin 1991, J. Comput. Phys. 92, 369).
+Comput. Phys. 96, 297 and Le & Moin 1991, J. Comput. Phys. 92, 369).
 
 Self-starting in every step. Every stage is projected, so the scheme is applied to du/dt = P H(u), with P the
-projection,
-constant in time if boundary values are. The velocity is thus of third order (Sanderse & Koren 2012, J. Comput. Phys.
-231, 3041). A single projection at the end of the step would leave an error of order dt^2 in the velocities of the other
-stages, and a step of second order. Stable up to cfl 1.73 with any diffusion up to 0.4.
+projection, constant in time if boundary values are. The velocity is thus of third order (Sanderse & Koren 2012, J.
+Comput. Phys. 231, 3041). A single projection at the end of the step would leave an error of order dt^2 in the
+velocities of the other stages, and a step of second order. Stable up to cfl 1.73 with any diffusion up to 0.4.
 """

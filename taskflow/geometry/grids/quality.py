@@ -34,11 +34,10 @@ class Quality:
     """Extremes of a grid.
 
     `closure`: sum of the area vectors of a cell over the sum of their lengths. `aspect`: longest over shortest mean
-    edge.
-    `skewness`: deviation of the worst angle between edges from a right angle, over a right angle. `growth`: longer over
-    shorter length of neighbouring cells, also across seams. Directions one cell thick are excluded from aspect and
-    growth.
-    `singular`: number of edges inside the grid, by the number of cells around them if it is not four.
+    edge. `skewness`: deviation of the worst angle between edges from a right angle, over a right angle. `growth`:
+    longer over shorter length of neighbouring cells, also across seams. Directions one cell thick are excluded from
+    aspect and growth. `singular`: number of edges inside the grid, by the number of cells around them if it is not
+    four.
     """
 
     volume: Extreme

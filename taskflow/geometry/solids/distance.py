@@ -18,9 +18,8 @@ class SurfaceDistance:
     """Distance to a closed triangulated surface, limited to `reach`.
 
     Parts without common edges are combined sequentially, the widest first. A part is added, or is a hole if its
-    orientation
-    is opposite to the whole surface and a wider part's box contains it. Where parts overlap, the distance is an
-    underestimate with the correct sign.
+    orientation is opposite to the whole surface and a wider part's box contains it. Where parts overlap, the distance
+    is an underestimate with the correct sign.
     """
 
     surface: ClosedSurface

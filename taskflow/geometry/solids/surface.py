@@ -31,9 +31,8 @@ class ClosedSurface(Shape):
     """Inside of closed surfaces of triangles [n, corner, xyz]; overlapping parts are united.
 
     Each column of points along z is cut by triangles. A point is inside if the triangles below it, counted with the
-    sign of
-    their orientation, do not cancel (winding number). Two triangles that share an edge use the same number to decide on
-    which side a column passes, so none is counted twice or missed.
+    sign of their orientation, do not cancel (winding number). Two triangles that share an edge use the same number to
+    decide on which side a column passes, so none is counted twice or missed.
     """
 
     triangles: np.ndarray
@@ -172,8 +171,7 @@ def _side(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[n
     """Return the side of the edge from a to b on which a point lies, 1 or -1, and twice the area of their triangle.
 
     Computed from the lower end in either direction, so both adjacent triangles get the same number. A point on the edge
-    is
-    treated as infinitesimally moved to higher x, and less to higher y.
+    is treated as infinitesimally moved to higher x, and less to higher y.
     """
     swap = (a[:, 0] > b[:, 0]) | ((a[:, 0] == b[:, 0]) & (a[:, 1] > b[:, 1]))
     low, high = np.where(swap[:, None], b, a), np.where(swap[:, None], a, b)

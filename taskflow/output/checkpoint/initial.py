@@ -30,8 +30,7 @@ def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Fu
     precision.
 
     A function gets three arrays of one shape, for piece after piece of the grid, and returns an array of that shape or
-    a
-    number. Raises BadInput if it fails or is not finite.
+    a number. Raises BadInput if it fails or is not finite.
     """
     group = zarr.create_group(str(path), zarr_format=3)
     for name, source in sources.items():

@@ -93,8 +93,8 @@ class RemappedField:
     """Field of a saved state on the grid of a layout.
 
     Along directions in which the source has cells, as stores of runs do, centred values are averages over cells. If it
-    has
-    points only, all values are at points. Raises BadInput if the source lacks the field or does not cover the domain.
+    has points only, all values are at points. Raises BadInput if the source lacks the field or does not cover the
+    domain.
     """
 
     state: SavedState

@@ -84,8 +84,7 @@ def live(
     """Return fields of a run at a time as lazy arrays without a time dimension: a Dataset or, for charts, a DataTree.
 
     The store of the run is at `path`. Coordinates, locations, units and attributes are taken from its snapshots.
-    `columns`
-    are the numbers of a record, for moving charts their position.
+    `columns` are the numbers of a record, for moving charts their position.
     """
 
     def filled(ds: xr.Dataset, chart: int, dims: Mapping[str, tuple[str, ...]]) -> xr.Dataset:

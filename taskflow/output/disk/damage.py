@@ -30,8 +30,7 @@ def crc32c(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
     """Return the checksum of this data, continued from `crc`.
 
     The computation holds the interpreter lock, so data are processed in small parts that do not delay the threads that
-    step
-    and answer.
+    step and answer.
     """
     flat = data.reshape(-1).view(np.uint8) if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
     for begin in range(0, flat.size, SUMMED):

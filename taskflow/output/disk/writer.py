@@ -15,8 +15,7 @@ class Writer:
 
     After a job raises, no further job runs, and every call except `close` raises RunFailed with the reason, or the Lost
     that the job raised. Waits are limited to `patience` seconds. `before` is called before each job and may raise like
-    a
-    job. Jobs note written files in `files`.
+    a job. Jobs note written files in `files`.
     """
 
     def __init__(self, depth: int = 2, *, patience: float = 600.0, before: Callable[[], None] | None = None) -> None:

@@ -30,10 +30,8 @@ class PictureOrder:
 
     `fields` has descriptions by name. The first field is drawn on a plane across `axis` at a `position`, or colours the
     surface on which the second has a `value`. They are, or are derived from, the fields `roles` in the cells of
-    `boxes`,
-    each with first cell and shape [z, y, x]: one box of a Cartesian grid, or all charts. `parts`: number of parts.
-    `view`:
-    direction from the domain to the eye. Other values belong to `Look`.
+    `boxes`, each with first cell and shape [z, y, x]: one box of a Cartesian grid, or all charts. `parts`: number of
+    parts. `view`: direction from the domain to the eye. Other values belong to `Look`.
     """
 
     name: str

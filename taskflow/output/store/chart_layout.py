@@ -35,11 +35,9 @@ class ChartsLayout(RecordsLayout):
     """Charts, the fields in their cells, and the blocks that write them.
 
     `vertices`: of each chart, [xyz, k, j, i] in double precision. `pieces`: of each block, together all cells of all
-    charts
-    once. `sides`: patches of each side of the grid by its name. `first`, for the layout of a part of a grid: for each
-    chart
-    the number of the whole chart, and the first cell in it. Raises ValueError if the pieces are not the cells of the
-    charts, or `slots` is below 1.
+    charts once. `sides`: patches of each side of the grid by its name. `first`, for the layout of a part of a grid: for
+    each chart the number of the whole chart, and the first cell in it. Raises ValueError if the pieces are not the
+    cells of the charts, or `slots` is below 1.
     """
 
     vertices: tuple[np.ndarray, ...]

@@ -41,11 +41,9 @@ def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[st
     records.
 
     It has a group for each chart, "charts/0", ..., with vertices, centres, sides, and empty fields. One process does
-    this
-    before the blocks open their `ChartsBlockStore`. The returned Store commits records, makes room for more, and drops
-    them, for all charts together. Raises zarr.errors.ContainsGroupError if the group exists, and OSError if it cannot
-    be
-    written.
+    this before the blocks open their `ChartsBlockStore`. The returned Store commits records, makes room for more, and
+    drops them, for all charts together. Raises zarr.errors.ContainsGroupError if the group exists, and OSError if it
+    cannot be written.
     """
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=global_attributes(attributes))
     for number, vertices in enumerate(layout.vertices):
@@ -103,8 +101,7 @@ class ChartsBlockStore(ShardWriter):
     """Part of one block in a group of a store of charts: its `pieces`, for the process of that block.
 
     The options are those of `ShardWriter`: `patience`, `files`, `guard`. Raises ValueError if a piece does not consist
-    of
-    whole shards, because two writers of one shard lose each other's data without an error.
+    of whole shards, because two writers of one shard lose each other's data without an error.
     """
 
     def __init__(self, path: str | Path, pieces: Sequence[Piece], group: str = "", **options: Any) -> None:
@@ -120,8 +117,7 @@ class ChartsBlockStore(ShardWriter):
         y, x].
 
         Several are fetched and written concurrently. Waits up to `patience` seconds for room in the store. Raises
-        RunFailed if
-        none becomes free, or the disk is full.
+        RunFailed if none becomes free, or the disk is full.
         """
         parts = [(field, piece, fetch) for field, some in values.items() for piece, fetch in some]
         places = sorted((field, piece.chart, piece.cells) for field, piece, _ in parts)

@@ -27,8 +27,7 @@ class BoundarySide:
     """Side of the domain. `type` is "periodic", "wall", "slip", "inflow" or "outflow". Other values are of walls.
 
     With heat a wall has `temperature`, or `heat_flux` into the fluid, or `heat_transfer` with `outside_temperature`.
-    Fluxes
-    are over density and heat capacity. `roughness` is the length of the logarithmic law, None for a smooth wall.
+    Fluxes are over density and heat capacity. `roughness` is the length of the logarithmic law, None for a smooth wall.
     """
 
     type: str

@@ -103,8 +103,7 @@ def consolidate(path: str | Path, group: str = "") -> None:
     """Copy the metadata of all arrays into the metadata of a group and of the store, each in one write.
 
     `zarr.consolidate_metadata` writes the same, but warns that version 3 of the format does not cover this. Warning
-    filters
-    belong to the whole process: runs in threads that silence it temporarily would restore each other's filters.
+    filters belong to the whole process: runs in threads that silence it temporarily would restore each other's filters.
     """
     for folder in dict.fromkeys((Path(path, group), Path(path))):
         members = sorted(_members(folder), key=lambda name: (name.count("/"), name))
@@ -200,8 +199,7 @@ def checked(path: Path, group: str) -> CheckedStore:
     """Return a store for reading one of its groups.
 
     Raises Damaged if the group's metadata of its arrays differ from their own, and FileNotFoundError if the group does
-    not
-    exist.
+    not exist.
     """
     about = path / group / "zarr.json"
     if not about.exists():

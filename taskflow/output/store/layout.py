@@ -64,9 +64,8 @@ class RecordsLayout(ABC):
     """Group of the store that gets records of all fields repeatedly.
 
     `fields`: metadata by name. Values are stored in a `precision`, rounded to a `relative_error` if given. `slots`:
-    number
-    of records to make room for. `group`: its name, "" for the snapshots. `time`: description of the time of a record.
-    `columns`: attributes of the numbers of each record, by name. Raises ValueError if `slots` is below 1.
+    number of records to make room for. `group`: its name, "" for the snapshots. `time`: description of the time of a
+    record. `columns`: attributes of the numbers of each record, by name. Raises ValueError if `slots` is below 1.
     """
 
     fields: Mapping[str, FieldMetadata]
@@ -105,11 +104,9 @@ class StoreLayout(RecordsLayout):
     """Staggered grid, the fields on it, and the blocks that write them.
 
     `cells`, `lengths`, `origin`, `periodic`, `edges` and `starts` are in the order x, y, z, and arrays in the order z,
-    y,
-    x. A direction with `edges` has its n + 1 faces there, others are uniform. `starts` has the first cell of each block
-    per
-    direction. In the layout of a part, `first` is the number of its first cell in the `whole`. Raises ValueError if the
-    blocks do not start at 0 and increase, or `slots` is below 1.
+    y, x. A direction with `edges` has its n + 1 faces there, others are uniform. `starts` has the first cell of each
+    block per direction. In the layout of a part, `first` is the number of its first cell in the `whole`. Raises
+    ValueError if the blocks do not start at 0 and increase, or `slots` is below 1.
     """
 
     cells: tuple[int, int, int]
@@ -197,10 +194,8 @@ def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
     """Return the distance between the centres on both sides of each face, for cells of these sizes along an axis.
 
     At a wall it is half a cell, from the wall to the first centre, as with an outer cell of zero width. The difference
-    to a
-    wall value over it is then the derivative in the equations, and the distances sum to the length of the domain. This
-    also
-    holds in a periodic direction, which has no last face.
+    to a wall value over it is then the derivative in the equations, and the distances sum to the length of the domain.
+    This also holds in a periodic direction, which has no last face.
     """
     around = np.concatenate([sizes[-1:], sizes] if periodic else [[0.0], sizes, [0.0]])
     return (around[1:] + around[:-1]) / 2

@@ -154,8 +154,7 @@ def tree(path: str | Path, group: str = "") -> xr.DataTree:
 
     Each chart is a child "charts/0", ..., with fields (time, k, j, i) in its cells, coordinates x, y, z of its vertices
     (k_vertex, j_vertex, i_vertex), and x_c, y_c, z_c of its centres (k, j, i). Raises BadInput if the group is missing
-    or
-    damaged, also when values are read later.
+    or damaged, also when values are read later.
     """
     where = Path(path)
     with _reading(where, group):

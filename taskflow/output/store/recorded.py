@@ -24,8 +24,7 @@ class RecordedArray:
     """Group of an array called `name` in the store at `path`, created if absent.
 
     The array is numeric. For an xarray array, names and coordinates of dimensions, and attributes, are kept from the
-    first
-    record. Raises BadInput if the name is invalid or in use.
+    first record. Raises BadInput if the name is invalid or in use.
     """
 
     def __init__(self, path: Path, name: str, first: Any) -> None:

@@ -97,12 +97,9 @@ class BlockStore(ShardWriter):
     """Part of one block in a group of a store of one box.
 
     `boxes` has the points of each field that the block writes: one per cell, and the last face if the block ends at a
-    wall,
-    in the index space of the field, where point i belongs to cell i. They are empty if the group has no cells of the
-    block.
-    The options are those of `ShardWriter`. Raises ValueError if a box does not consist of whole shards, because two
-    writers
-    of one shard lose each other's data without an error.
+    wall, in the index space of the field, where point i belongs to cell i. They are empty if the group has no cells of
+    the block. The options are those of `ShardWriter`. Raises ValueError if a box does not consist of whole shards,
+    because two writers of one shard lose each other's data without an error.
     """
 
     def __init__(self, path: str | Path, block: Box, group: str = "", **options: Any) -> None:
@@ -117,8 +114,7 @@ class BlockStore(ShardWriter):
         its box.
 
         Several are fetched and written concurrently. Waits up to `patience` seconds for room in the store. Raises
-        RunFailed if
-        none becomes free, or the disk is full.
+        RunFailed if none becomes free, or the disk is full.
         """
         if set(values) != set(self.boxes):
             raise ValueError(f"fields {sorted(values)} given where {sorted(self.boxes)} are stored")
@@ -153,8 +149,7 @@ def reshard(
 
     The copy has the groups and shards of `layouts`, the snapshots first, and `solid` is written again. When complete it
     replaces the old store. `recover` completes an interrupted replacement. Raises RunFailed if the disk is full, with
-    the
-    old store unchanged.
+    the old store unchanged.
     """
 
     def made(target: Path, layout: StoreLayout, attributes: Attributes) -> Store:

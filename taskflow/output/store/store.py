@@ -51,8 +51,7 @@ def create(
     """Create the group of a layout in a store: coordinates, metrics, grid, empty fields, `attributes`, and solid cells.
 
     Attributes are title, case, history and others. Raises zarr.errors.ContainsGroupError if the group exists, and
-    OSError
-    if it cannot be written.
+    OSError if it cannot be written.
     """
     about = global_attributes({**attributes, **({FIRST: json.dumps(layout.first)} if any(layout.first) else {})})
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
@@ -133,8 +132,7 @@ class Store:
         """Make record `index` visible, with its numbers.
 
         Numbers for which an older store has no column are omitted. Records are committed in order with increasing
-        times, else
-        ValueError is raised. Like every change of the store it raises RunFailed if the disk is full.
+        times, else ValueError is raised. Like every change of the store it raises RunFailed if the disk is full.
         """
         if index != len(self.times) or index >= self.capacity:
             raise ValueError(f"snapshot {index} committed after {len(self.times)} of at most {self.capacity}")

@@ -31,8 +31,7 @@ class TimeSeries:
 
     `places`: coordinates with attributes, along the dimension of their name, or else along the first one. `staggered`:
     dimensions of fields that differ, of the same sizes. `columns`: attributes of further numbers of each record, by
-    name.
-    `time`: description of the time of a record. `batch`: preferred number of records per write.
+    name. `time`: description of the time of a record. `batch`: preferred number of records per write.
     """
 
     group: str
@@ -142,8 +141,8 @@ class TimeSeries:
         """Return the group for spectra `along` x, y or z, or over shells (`all`), over `wavenumbers`.
 
         Spectra are of the fields called `names`, and of pairs of `fields`: `crossed` has by name a part (of `PARTS`)
-        and both
-        fields. `places`, by direction, are the centres and low faces of cells along which several spectra exist.
+        and both fields. `places`, by direction, are the centres and low faces of cells along which several spectra
+        exist.
         """
         points: dict[str, Place] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
         described, dims = {}, {}

@@ -40,8 +40,7 @@ class LineSpectra(Spectra):
 
     The integral over the wavenumber is the mean square of the variation along lines. Rows of lines along x and y are in
     slabs across z, those along z in slabs across y. Sums over the rows of a slab have a fixed order, so results are
-    bitwise
-    identical on any blocks.
+    bitwise identical on any blocks.
     """
 
     axis: int

@@ -56,8 +56,7 @@ class ShellSpectra(Spectra):
     """Spectra over shells. The integral over the wavenumber is the variance.
 
     The kinetic energy is half of the sum for u, v and w. Planes are transformed in slabs across z, columns in slabs
-    across
-    y. `density` sums over modes along y last, so results are bitwise identical on any blocks.
+    across y. `density` sums over modes along y last, so results are bitwise identical on any blocks.
     """
 
     @property

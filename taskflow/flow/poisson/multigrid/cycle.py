@@ -48,8 +48,7 @@ def inverse(mesh: Mesh) -> Inverse:
     """Return the inverse of the Laplacian on a mesh, symmetrised with the square roots of the cell volumes.
 
     Elementary operations in a fixed order, each rounded correctly, are bitwise identical on every machine. Linear
-    algebra
-    libraries are not, and blocks on different machines would diverge.
+    algebra libraries are not, and blocks on different machines would diverge.
     """
     along, (x, y, z) = [_along(mesh, axis) for axis in range(3)], [np.eye(n) for n in mesh.cells]
     laplacian = np.kron(z, np.kron(y, along[0]) + np.kron(along[1], x)) + np.kron(along[2], np.kron(y, x))
@@ -109,16 +108,13 @@ class Cycle:
     """V, W or F cycle with `before` and `after` sweeps of a smoother on each level.
 
     Levels of at most `gathered` cells are amalgamated: every block has all their cells. The first level of at most
-    `exact`
-    cells is the last one and is solved, by the inverse of its operator or, if it has one cell, by a division. With
-    `depth`
-    levels (truncated), `coarsest` sweeps are done on a last level with more cells.
+    `exact` cells is the last one and is solved, by the inverse of its operator or, if it has one cell, by a division.
+    With `depth` levels (truncated), `coarsest` sweeps are done on a last level with more cells.
 
     Blocks compute ghost cells instead of waiting for them, up to `redundant` per launch, if this is cheaper than an
     exchange of right-hand sides on `blocks` along x, y and z. Placement, cuts and redundant work leave results bitwise
     identical. If `single`, levels are stored in single precision for p in double precision: half the memory traffic and
-    no
-    more iterations, because corrections are approximate anyway. Inverses exist for the Laplacian only: with variable
+    no more iterations, because corrections are approximate anyway. Inverses exist for the Laplacian only: with variable
     coefficients `exact` is 1.
 
     Raises BadInput for numbers of sweeps, levels or cells below 1, for variable coefficients with inverses, and for an

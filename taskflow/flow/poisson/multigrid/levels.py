@@ -55,11 +55,9 @@ class Level:
     """Mesh with fields for a right-hand side and two iterates, and for coefficients on `faces` unless they are 1.
 
     `scale` is the approximate cell size in finest cells, a power of two per direction. A `whole` level has all its
-    cells on
-    every block. On the first whole level blocks compute their `part` of the right-hand side and `face_parts` of the
-    coefficients, which are then gathered. The finest level also has a `part` if its right-hand side has another
-    precision.
-    `layers` of ghost cells are computed if the partition allows it.
+    cells on every block. On the first whole level blocks compute their `part` of the right-hand side and `face_parts`
+    of the coefficients, which are then gathered. The finest level also has a `part` if its right-hand side has another
+    precision. `layers` of ghost cells are computed if the partition allows it.
     """
 
     mesh: Mesh
@@ -119,12 +117,10 @@ def layered(levels: Sequence[Level], before: int, after: int, blocks: Triple, re
     """Return the levels with the ghost layers that leave only right-hand sides of a V cycle to exchange.
 
     `before` and `after` are the launches of the smoother around the correction. Each relaxation needs one layer more
-    than
-    it returns, the interpolation the layers of the surrounding coarse cells, and the restriction two. The last level
-    has
-    many sweeps, so no ghost cells are computed on it. Right-hand sides are not exchanged either if the finer level can
-    be
-    smoothed on the additional layers with at most `redundant` / 2 ghost cells: two launches of work save one exchange.
+    than it returns, the interpolation the layers of the surrounding coarse cells, and the restriction two. The last
+    level has many sweeps, so no ghost cells are computed on it. Right-hand sides are not exchanged either if the finer
+    level can be smoothed on the additional layers with at most `redundant` / 2 ghost cells: two launches of work save
+    one exchange.
     """
     returned, corrections = 1, []
     for level in levels[:-1]:
@@ -162,9 +158,8 @@ def partitions(
     """Return one partition per level on the blocks of `main`, and one per gathered `part`.
 
     The precision is that of `main`, or single except for the finest part if `single`. Ghost cells are computed on
-    levels
-    where a launch has at most `redundant` of them. Levels on which a block would have no cell are on every block, too.
-    Raises BadInput if `single` is given and `main` has not double precision.
+    levels where a launch has at most `redundant` of them. Levels on which a block would have no cell are on every
+    block, too. Raises BadInput if `single` is given and `main` has not double precision.
     """
     cuts = [main.cuts]
     for fine, coarse in pairwise(levels):

@@ -35,12 +35,9 @@ class RedBlack:
     """Gauss-Seidel in two colours, starting with the cells of even i + j + k.
 
     `weight` above 1 overrelaxes: one sweep before and one after the correction with 1.15 reduce errors as much as two
-    and
-    two with 1 (I. Yavneh 1996, SIAM J. Sci. Comput. 17, 180), if levels are coarsened along all three directions. With
-    two
-    directions 2/3 of the excess over 1 is best, with one direction 0. If `symmetric`, the colours are exchanged after
-    the
-    correction.
+    and two with 1 (I. Yavneh 1996, SIAM J. Sci. Comput. 17, 180), if levels are coarsened along all three directions.
+    With two directions 2/3 of the excess over 1 is best, with one direction 0. If `symmetric`, the colours are
+    exchanged after the correction.
     """
 
     weight: float = 1.15

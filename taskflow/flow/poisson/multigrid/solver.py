@@ -110,14 +110,10 @@ class ConjugateGradients(Cycling):
 
     The cycle is not symmetric: its restriction is not the transpose of its interpolation, nor need its smoother be
     symmetric. Each direction is therefore made conjugate to the last with the full coefficient zAd / dAd, not the one
-    of
-    the symmetric case (Y. Notay 2000, SIAM J. Sci. Comput. 22, 1444). An iteration waits for two reductions: the
-    products
-    with z, which give d Laplacian(d) of the next direction d in advance (A. T. Chronopoulos, C. W. Gear 1989, J.
-    Comput.
-    Appl. Math. 25, 153), and the residual. The residual is computed from p: in single precision a recursive residual
-    keeps
-    shrinking after p has converged to its last digits.
+    of the symmetric case (Y. Notay 2000, SIAM J. Sci. Comput. 22, 1444). An iteration waits for two reductions: the
+    products with z, which give d Laplacian(d) of the next direction d in advance (A. T. Chronopoulos, C. W. Gear 1989,
+    J. Comput. Appl. Math. 25, 153), and the residual. The residual is computed from p: in single precision a recursive
+    residual keeps shrinking after p has converged to its last digits.
     """
 
     @classmethod

@@ -96,10 +96,8 @@ def correct_by_coarse_variable(
     """`correct_by_coarse` in cells with an open face, with weights that depend on b.
 
     Along each direction the weight of a coarse value is proportional to the resistance to the other one, the sum of
-    lengths
-    over b up to its centre: p and b dp/dx are continuous (R. E. Alcouffe et al. 1981, SIAM J. Sci. Stat. Comput. 2,
-    430).
-    With b = 1 this is linear.
+    lengths over b up to its centre: p and b dp/dx are continuous (R. E. Alcouffe et al. 1981, SIAM J. Sci. Stat.
+    Comput. 2, 430). With b = 1 this is linear.
     """
 
 
@@ -143,9 +141,8 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
 
     A mean over cells is conservative, so the coarse problem stays solvable. First-order restriction with second-order
     interpolation is sufficient for the Laplacian (order 2 < 1 + 2, P. W. Hemker 1990, J. Comput. Appl. Math. 32, 423),
-    and
-    computes every residual once. The transpose of the interpolation computes each eight times and converges more slowly
-    (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
+    and computes every residual once. The transpose of the interpolation computes each eight times and converges more
+    slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
     fields, over, mesh = (p, fine.rhs, fine.coefficients, coarse.target), coarse.mesh.box, fine.mesh
     if _matching(fine, coarse) and not isinstance(mesh, StretchedMesh):
@@ -176,8 +173,7 @@ def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:
 
     The coefficient of a coarse face is the mean over it, or its open fraction if faces are open or closed. A Galerkin
     operator with constant interpolation has the same, after scaling for consistency (P. Wesseling 1988, J. Comput.
-    Phys.
-    79, 85). Harmonic means between coarse centres, correct for layers, would disconnect partly open cells.
+    Phys. 79, 85). Harmonic means between coarse centres, correct for layers, would disconnect partly open cells.
     """
     for n, level in enumerate(levels):
         for axis in range(3):

@@ -24,8 +24,7 @@ def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -
 
     A file with the suffix `.cgns` is CGNS and has its own seams and sides. Any other file is PLOT3D, with the seams and
     sides of a neutral map. Without a map, coincident faces become seams, and sides are named by side and chart:
-    k_min_1.
-    Raises BadInput if files cannot be read, and BadGrid with all problems of the grid.
+    k_min_1. Raises BadInput if files cannot be read, and BadGrid with all problems of the grid.
     """
     try:
         return _read(path, neutral_map, scale)

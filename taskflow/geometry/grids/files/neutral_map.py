@@ -64,10 +64,8 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Bound
     """Return the seams and sides in a neutral map of these charts.
 
     A seam whose vertices differ by a translation is periodic. Entries of other types than ONE_TO_ONE are sides, named
-    by
-    type and number, or by a comment `! side NAME`. Raises BadGrid with all problems, line by line, and with faces that
-    are
-    covered twice or not at all.
+    by type and number, or by a comment `! side NAME`. Raises BadGrid with all problems, line by line, and with faces
+    that are covered twice or not at all.
     """
     with named(str(path)):
         text = files.text(path, MOST, REMEDY)

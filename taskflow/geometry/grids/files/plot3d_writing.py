@@ -17,8 +17,7 @@ def write_plot3d(path: Path, charts: Sequence[Chart], *, text: bool = False) -> 
     """Write charts as blocks that are read back bitwise identical.
 
     Text with all digits, or double precision, little-endian, in Fortran records. Raises BadInput for a block that
-    exceeds a
-    binary record, and OSError if the file cannot be written.
+    exceeds a binary record, and OSError if the file cannot be written.
     """
     dims = [[n + 1 for n in chart.cells] for chart in charts]
     if text:

@@ -68,8 +68,7 @@ def four_digits(digits: str) -> Section:
     hundredths.
 
     E. N. Jacobs, K. E. Ward, R. M. Pinkerton, NACA Report 460, 1933, with the last coefficient -0.1036, which closes
-    the
-    trailing edge.
+    the trailing edge.
     """
     camber, place, thickness = int(digits[0]) / 100, int(digits[1]) / 10, int(digits[2:]) / 100
     if not thickness:
@@ -100,8 +99,7 @@ def listed(path: Path) -> Section:
     """Return the section of a file: cubic splines in the chord length along its points.
 
     The leading edge is the point farthest from the trailing edge. The section is shifted and scaled so that x runs from
-    0
-    to 1 and y = 0 at the trailing edge.
+    0 to 1 and y = 0 at the trailing edge.
     """
     points = _read(path)
     if np.ptp(points[0]) == 0:
@@ -185,10 +183,8 @@ FAN = 0.5  # how much of the turn of lines follows their number, and not the nor
 @dataclass(frozen=True, kw_only=True)
 class CGrid(Ends):
     """A wing section and its wake, in three charts: lower wake, section, upper wake. The leading edge of the section is
-    at the
-    origin, its trailing edge on the x axis, along which both wakes are joined. Outward lines are straight and equally
-    long.
-    The grid of a symmetric section is bitwise symmetric.
+    at the origin, its trailing edge on the x axis, along which both wakes are joined. Outward lines are straight and
+    equally long. The grid of a symmetric section is bitwise symmetric.
     """
 
     shape: ClassVar[str] = "c-grid"

@@ -22,8 +22,7 @@ NEAR = 3  # two charts lie behind the step for one part in so many of the cells,
 @dataclass(frozen=True, kw_only=True)
 class Step(Ends):
     """A channel with a downward step at x = 0 and its corner at the origin: two charts behind the step, one above the
-    other,
-    one downstream of both, and one in the channel upstream, if it has any length.
+    other, one downstream of both, and one in the channel upstream, if it has any length.
     """
 
     shape: ClassVar[str] = "step"
@@ -124,10 +123,8 @@ HALVES = ("upper", "lower")
 @dataclass(frozen=True, kw_only=True)
 class Bifurcation(Ends):
     """A channel along x that divides at the origin into two straight branches, each at half the angle to x: two charts
-    of the
-    channel, above and below the x axis, and one chart per branch. The channel is divided in proportion to the widths of
-    the
-    branches. Outer walls meet in corners, from which seams lead to the origin.
+    of the channel, above and below the x axis, and one chart per branch. The channel is divided in proportion to the
+    widths of the branches. Outer walls meet in corners, from which seams lead to the origin.
     """
 
     shape: ClassVar[str] = "bifurcation"

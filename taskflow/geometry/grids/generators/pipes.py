@@ -116,12 +116,9 @@ PLANE = {"j_min": "outer", "j_max": "inner", "k_min": "ends", "k_max": "ends"}
 @dataclass(frozen=True, kw_only=True)
 class DuctBend(GridShape):
     """A straight duct along x, a bend from x = 0 in the x-y plane towards y, and a straight duct downstream: three
-    charts, or
-    fifteen for a round section, which has five charts. There, cells are counted along the side of the central square
-    and
-    from it to the wall. Half of the cells along the axis are in the bend, a quarter upstream and the rest downstream,
-    and
-    they grow with the distance from the bend.
+    charts, or fifteen for a round section, which has five charts. There, cells are counted along the side of the
+    central square and from it to the wall. Half of the cells along the axis are in the bend, a quarter upstream and
+    the rest downstream, and they grow with the distance from the bend.
     """
 
     shape: ClassVar[str] = "duct-bend"

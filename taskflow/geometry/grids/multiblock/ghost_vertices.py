@@ -18,12 +18,9 @@ def ghosted(grid: MultiBlockGrid, depth: int = 2) -> list[np.ndarray]:
     """Return the vertices [xyz, k, j, i] of each chart with `depth` layers of ghost vertices on every side.
 
     Through a seam they are the vertices of the other chart minus its translation. At a boundary x_g = 2 x_0 - x_n, with
-    x_n
-    n layers inside and x_0 on the side. At an edge or corner they are the common result of the ways across its sides.
-    If
-    these differ, as at an edge of three or five charts, x(-m, -n) = x(-m, 0) + x(0, -n) - x(0, 0). Outside the reach of
-    a
-    chart one cell thick, the spacing is continued.
+    x_n n layers inside and x_0 on the side. At an edge or corner they are the common result of the ways across its
+    sides. If these differ, as at an edge of three or five charts, x(-m, -n) = x(-m, 0) + x(0, -n) - x(0, 0). Outside
+    the reach of a chart one cell thick, the spacing is continued.
     """
     return _Ghosts(grid, depth).filled()
 

@@ -168,8 +168,7 @@ class MultiBlockGrid:
     """Charts joined by `seams`, each listed once, and bounded by `sides`, patches by name.
 
     Seams and sides cover every outer face of a chart once, and shared vertices are bitwise identical. `unit` is the
-    unit of
-    length if the file names one.
+    unit of length if the file names one.
     """
 
     charts: tuple[Chart, ...]

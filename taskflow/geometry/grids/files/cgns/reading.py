@@ -131,10 +131,8 @@ def read_cgns(path: Path, scale: float) -> MultiBlockGrid:
     """Return the grid of a file, with lengths times `scale`.
 
     Boundary conditions are sides, named by family or by themselves. If no zone has connectivity, coincident faces
-    become
-    seams. If boundary conditions are absent too, sides are named by side and chart: k_min_1. Raises BadInput if the
-    file
-    cannot be read, and BadGrid with all problems of the grid.
+    become seams. If boundary conditions are absent too, sides are named by side and chart: k_min_1. Raises BadInput if
+    the file cannot be read, and BadGrid with all problems of the grid.
     """
     with tree(path) as root:
         zones = _zones(root)

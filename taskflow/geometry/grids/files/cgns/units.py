@@ -19,8 +19,7 @@ def length_unit(holders: Iterable[Sequence[Node]]) -> str:
     """Return the common unit of all coordinates as named in the file, or "" if none is named.
 
     `holders` are, for each array, the nodes from the base down to the array. The deepest node with a unit applies.
-    Raises
-    BadInput if arrays have different units or need conversion.
+    Raises BadInput if arrays have different units or need conversion.
     """
     units = {nodes[-1].within(): _unit(nodes) for nodes in holders}
     if len(set(units.values())) > 1:

@@ -23,8 +23,7 @@ def write_cgns(path: Path, grid: MultiBlockGrid) -> None:
     """Write a grid in double precision, so that it is read back bitwise identical.
 
     A zone for each chart, seams as one-to-one connectivity from both sides, sides as families. Raises BadInput for
-    invalid
-    names of sides or without h5py, and OSError if the file cannot be written.
+    invalid names of sides or without h5py, and OSError if the file cannot be written.
     """
     for name in grid.sides:
         if len(name.encode()) > LONGEST or "/" in name or name != name.strip():
