@@ -1,6 +1,6 @@
-"""Benchmarks: measurements of this machine and of taskflow on it, and the tables of the documentation made of them.
+"""Benchmarks: measurements of this machine and of taskflow on it, and the tables of the documentation.
 
-It knows everything below it, and how to time it. Nothing imports it: the command finds it by its name.
-`machine` holds what is measured without a flow; every system of equations has a package beside it (`projection`,
-`two_phase`).
+It knows the rooms below it, and how to time them. Nothing imports it: the command finds it by name.
+
+`machine` has measurements without a flow. Each system of equations has its own package (`projection`, `two_phase`).
 """

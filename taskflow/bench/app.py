@@ -1,9 +1,9 @@
-"""`taskflow bench`: the group of all benchmarks, and the registry in which it finds them.
+"""`taskflow bench`: the group of all benchmarks, and their registry.
 
-A system of this package is a subpackage whose module `app` has a typer app of that name; the commands of the app are
-commands of `taskflow bench`. A package that is not ours names a typer app by an entry point of the group
-`taskflow.bench`: its commands are those of `taskflow bench NAME`, where NAME is the name of the entry point. All
-are looked up when the group is first used, and none of them should import what only a measurement needs.
+A system of this package is a subpackage whose module `app` has a typer app of that name. Its commands become commands
+of `taskflow bench`. Another package names a typer app by an entry point of the group `taskflow.bench`: its commands are
+`taskflow bench NAME ...`, where NAME is the name of the entry point. All are looked up when the group is first used.
+They should not import modules that only a measurement needs.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ OTHERS = "taskflow.bench"  # the group of entry points
 
 
 class Benchmarks(TyperGroup):
-    """The commands of all systems, looked up when somebody asks for the first time."""
+    """Commands of all systems, looked up when first requested."""
 
     _own: dict[str, Any]
     _all: dict[str, Any] | None
 
     @property
     def commands(self) -> MutableMapping[str, Any]:
-        """The commands by name, those of this package first."""
+        """Commands by name, those in this package first."""
         if self._all is None:
             registry = typer.Typer(rich_markup_mode=None)
             for system in SYSTEMS:
@@ -48,7 +48,7 @@ class Benchmarks(TyperGroup):
 
 
 def _others() -> MutableMapping[str, Any]:
-    """The groups of other packages. One that cannot be loaded is named on standard error, and left out."""
+    """Return the groups of other packages. Groups that cannot be loaded are reported on standard error and omitted."""
     from importlib.metadata import entry_points
 
     registry = typer.Typer(rich_markup_mode=None)
@@ -79,7 +79,7 @@ def report(
     """Make tables of results, as in the documentation.
 
     Kernels, steps, pressure solvers, several GPUs and CPUs, with machine, date, commit and command. In a page a table
-    stands between `<!-- table of NAME -->` and `<!-- end -->`. Without -o they are printed.
+    is between `<!-- table of NAME -->` and `<!-- end -->`. Without -o the tables are printed.
     """
     from docs.performance import report
 

@@ -1,4 +1,4 @@
-"""Benchmarks of the machine and of the runtime: a Jacobi sweep, messages, and what the runtime costs.
+"""Benchmarks of the machine and the runtime: a Jacobi sweep, messages, and runtime overhead.
 
-It knows the runtime and the processes of a machine. It knows no equation of a flow, and no case.
+It knows the runtime and the processes of a machine. It knows no flow equation, and no case.
 """

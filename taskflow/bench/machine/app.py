@@ -1,4 +1,4 @@
-"""The benchmarks of machine and runtime: `taskflow bench runtime`, `channels`, `sweep` and `scaling`."""
+"""Benchmarks of machine and runtime: `taskflow bench runtime`, `channels`, `sweep` and `scaling`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def runtime(
     seconds: Seconds = 1.0,
     output: Output = None,
 ) -> None:
-    """Time what the runtime itself costs.
+    """Time the overhead of the runtime.
 
     Replays, analysis and recording, and control by Dask.
     """
@@ -65,9 +65,9 @@ def channels(
 ) -> None:
     """Time halo steps and all-reduces between blocks.
 
-    In host memory, over each channel that this machine has. In a halo step every block exchanges a message with both
-    its neighbours, both ways. `local` is measured between
-    threads of a process, the others between a process for each block.
+    In host memory, over each channel of this machine. In a halo step every block exchanges a message with both its
+    neighbours, in both directions. `local` is measured between threads of one process, the others between one process
+    per block.
     """
     from taskflow.bench.machine.channels import measure_channels
     from taskflow.bench.machine.tables import show_channels
@@ -90,7 +90,7 @@ def sweep(
     overlap: Overlap = "all",
     timing: TimingOptions,
 ) -> None:
-    """Time Jacobi's sweep with each way to overlap the exchange.
+    """Time Jacobi sweeps with each way to overlap the exchange.
 
     On one block, on many without exchange, and on many with it.
     """
@@ -117,9 +117,9 @@ def scaling(
     picture: Picture = None,
     timing: TimingOptions,
 ) -> None:
-    """Time the sweep on more and more blocks.
+    """Time the sweep on an increasing number of blocks.
 
-    On domains that grow with them (weak scaling), and that do not (strong).
+    On domains that grow with them (weak scaling), and on fixed ones (strong scaling).
     """
     from taskflow.bench.machine.sweep import measure_scaling
     from taskflow.bench.machine.tables import draw_scaling, show_scaling

@@ -1,4 +1,4 @@
-"""The results of the benchmarks of machine and runtime, as tables and pictures."""
+"""Results of the benchmarks of machine and runtime, as tables and pictures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def show_channels(result: Result) -> None:
 
 
 def _carried(row: Result) -> tuple[str, ...]:
-    """Microseconds of halo steps, gigabytes per second that leave a block in the last, microseconds of a reduction."""
+    """Return microseconds of halo steps, sent GB/s of a block in the last, and microseconds of a reduction."""
     steps = [number(step["seconds"] * 1e6) for step in row["halo"]]
     return *steps, number(row["halo"][-1]["bytes_per_second"] / 1e9), number(row["allreduce"]["seconds"] * 1e6)
 
@@ -81,19 +81,19 @@ def show_scaling(result: Result) -> None:
 
 
 def draw_scaling(result: Result, path: Path) -> Path:
-    """Draw the result of `measure_scaling`; the path."""
+    """Draw the result of `measure_scaling`, and return the path."""
     from taskflow.plots.benchmarks import plot_scaling
 
     return plot_scaling(result["results"], f"{sweeps(result)}, {conditions(result)}", path)
 
 
 def sweeps(result: Result) -> str:
-    """The name of the sweeps that were measured."""
+    """Return the name of the measured sweeps."""
     return "Jacobi sweeps, two in a pass over memory" if result["blocked"] else "Jacobi sweeps"
 
 
 def _speed(row: Result) -> tuple[str, ...]:
-    """Microseconds and their spread, cells per second of a block, share of the copy bandwidth, efficiency."""
+    """Return microseconds and their spread, cells per second of a block, share of the copy bandwidth, efficiency."""
     shares = (share(row[name]) for name in ("share_of_copy", "efficiency"))
     return number(row["seconds"] * 1e6), share(row["spread"]), number(row["cells_per_second_per_block"] / 1e9), *shares
 

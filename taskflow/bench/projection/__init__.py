@@ -1,4 +1,4 @@
-"""Benchmarks of the projection solver: its kernels, its steps, its pressure solvers, and the papers' scaling studies.
+"""Benchmarks of the projection solver: kernels, steps, pressure solvers, and the papers' scaling studies.
 
-It knows the solver, the cases that it is measured in, and how blocks are timed. It knows no other system.
+It knows the solver, its benchmark cases, and how blocks are timed. It knows no other system.
 """

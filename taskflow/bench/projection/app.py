@@ -1,4 +1,4 @@
-"""The benchmarks of the projection solver: `taskflow bench kernels`, `step` and `cavity`."""
+"""Benchmarks of the projection solver: `taskflow bench kernels`, `step` and `cavity`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ app = typer.Typer()
 
 @dataclass(frozen=True)
 class PressureOptions:
-    """The options of a command that solves for the pressure."""
+    """Options of commands that solve for the pressure."""
 
     solver: Solver = "jacobi"
     iterations: Iterations = None
@@ -64,7 +64,7 @@ class PressureOptions:
 
     @property
     def pressure(self) -> Pressure:
-        """The solver that is asked for."""
+        """The requested solver."""
         from taskflow.bench.steps import Pressure
 
         papers = ITERATIONS if self.solver == "jacobi" and self.tolerance is None else None
@@ -83,7 +83,7 @@ def kernels(
 ) -> None:
     """Time the kernels and the whole step of the flow solver.
 
-    The copy bandwidth is measured with them, to compare.
+    The copy bandwidth is measured with them, for comparison.
     """
     from taskflow.bench.projection.tables import show_kernels
     from taskflow.bench.tables import present
@@ -108,7 +108,7 @@ def step(
 ) -> None:
     """Time the whole step of a developed flow.
 
-    It also tells what a step moves, computes and leaves of divergence.
+    Also prints the data moved, the operations, and the remaining divergence of a step.
     """
     from taskflow.bench.projection.flows import Flow
     from taskflow.bench.projection.step import measure_step
@@ -165,11 +165,11 @@ def cavity(
     picture: Picture = None,
     timing: TimingOptions,
 ) -> None:
-    """Rerun the papers' campaign: the cavity on more and more GPUs.
+    """Rerun the papers' campaign: the cavity on an increasing number of GPUs.
 
     Jacobsen & Senocak (2010, 2013) timed steps of the lid-driven cavity on domains that grow with the GPUs in one, two
     or three directions (weak scaling), or not at all (strong): cells per second, efficiency, share of the copy
-    bandwidth, arithmetic, energy, and with --price what a dollar buys.
+    bandwidth, arithmetic, energy, and with --price work per dollar.
     """
     from examples.papers.jacobsen_senocak_2013.convergence import Comparison, measure_convergence
     from examples.papers.jacobsen_senocak_2013.memory import measure_memory

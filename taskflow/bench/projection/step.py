@@ -1,5 +1,6 @@
-"""Steps of a flow on some blocks: what they take, move, compute and cost, and the divergence that they leave; and the
-papers' scaling studies with the step of the lid-driven cavity.
+"""Steps of a flow on some blocks: time, data, operations, cost and remaining divergence.
+
+Also the papers' scaling studies with the step of the lid-driven cavity.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PAPERS = {"1d": 8.5e12, "2d": 4.9e12, "3d": 2.4e12}
 
 @dataclass(frozen=True)
 class WarmUp:
-    """Fills the fields of a block and takes the first steps."""
+    """Fill the fields of a block and take the first steps."""
 
     model: NavierStokes
     initial: InitialVelocity
@@ -48,7 +49,7 @@ class WarmUp:
 
 @dataclass(frozen=True)
 class End:
-    """Measures the flow after the steps; some more are taken where the solver's iterations vary."""
+    """Measure the flow after the steps. Some more steps are taken if the solver's iterations vary."""
 
     model: NavierStokes
 
@@ -66,14 +67,15 @@ class End:
 
 @dataclass(frozen=True)
 class StepTiming(PassTiming):
-    """Measures steps of a flow on the processes of a team."""
+    """Timing of steps of a flow on the processes of a team."""
 
     flow: Flow
     usual = PRECISION
 
     def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
-        """A row of a table, for so many cells in all. Raises BadInput where the memory is not enough, RunFailed where
-        the flow diverges.
+        """Return a row of a table, for `cells` in total.
+
+        Raises BadInput if memory is insufficient, and RunFailed if the flow diverges.
         """
         flow = self.flow
         case = flow.of(cells, self.precision, self.conditions.channel)
@@ -94,10 +96,10 @@ class StepTiming(PassTiming):
 def measure_cavity(
     device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
-    """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
+    """Return a row per shape, number of blocks and overlap, for slabs in z with one device each.
 
-    Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, the solver cannot be had or the
-    memory is not enough; RunFailed where the flow diverges.
+    Raises BadInput if blocks outnumber GPUs, a shape cannot be cut so, the solver is unavailable or memory is
+    insufficient, and RunFailed if the flow diverges.
     """
     counts = growth.counted(device)
     with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
@@ -114,10 +116,7 @@ def measure_cavity(
 def measure_step(
     device: str, cells: Triple, blocks: Triple, conditions: TimingConditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
-    """A row per overlap for one flow of so many cells in all.
-
-    Raises as `measure_cavity` does.
-    """
+    """Return a row per overlap for one flow of `cells` in total. Raises as `measure_cavity` does."""
     with open_team(Request(device, blocks, workers or "auto")) as team:
         timing = StepTiming(team, conditions, flow)
         overlaps = conditions.apart(blocks)
@@ -126,7 +125,7 @@ def measure_step(
 
 
 def _described(timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Where and with what the rows were measured, and of which flow."""
+    """Return the machine, the conditions and the flow of the rows."""
     flow = timing.flow
     told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
     return {**describe(timing.team, timing.precision, rows), **told}

@@ -1,4 +1,4 @@
-"""The results of the benchmarks of the projection solver, as tables and pictures."""
+"""Results of the benchmarks of the projection solver, as tables and pictures."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def show_convergence(result: Result) -> None:
 
 
 def draw_convergence(result: Result, path: Path) -> Path:
-    """Draw the result of `measure_convergence`; the path."""
+    """Draw the result of `measure_convergence`, and return the path."""
     from taskflow.plots.benchmarks import plot_convergence
 
     return plot_convergence(result["results"], f"Pressure of the lid-driven cavity, {conditions(result)}", path)
 
 
 def draw_cavity(result: Result, path: Path) -> Path:
-    """Draw the result of `measure_cavity`; the path."""
+    """Draw the result of `measure_cavity`, and return the path."""
     from taskflow.plots.benchmarks import plot_campaign
 
     return plot_campaign(result["results"], result["papers"], f"Lid-driven cavity, {_solved(result)}", path)
