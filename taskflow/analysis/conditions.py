@@ -16,7 +16,7 @@ from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.output.store.reading import edges, extent, periodic, widths
 
 VELOCITY = ("u", "v", "w")
-OFF = 1e-6  # of the smallest cell: what a centre may be off the middle of its faces, as other tools round
+OFF = 1e-6  # of the smallest cell: largest offset of a centre from the middle of its faces, as other tools round
 
 
 def conditions(ds: xr.Dataset) -> Conditions:

@@ -36,7 +36,7 @@ FLAGS = {"u1": "u1", "u2": "u2"}  # fields of no real numbers
 CELLS = (16, 4, 4)  # that are counted in: even, for tasks that do every other cell
 ALONE = ("-fno-openmp", "-fno-openmp-simd")  # the counter is one number, for one thread and no vector
 
-Done = Sequence[tuple[tuple[Launch, ...], float]]  # launches, and how often
+Done = Sequence[tuple[tuple[Launch, ...], float]]  # launches, and their repetitions
 
 
 @dataclass(frozen=True)

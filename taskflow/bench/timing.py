@@ -28,7 +28,7 @@ LENGTH = 0.02  # seconds that a sample takes at least: many calls of a short ope
 PASSES = 0.1  # seconds that a sample of passes takes at least: blocks begin it together within some 10 us
 COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 BESIDE = {device: 2 * (mebibytes << 20) for device, mebibytes in COPY.items()}  # bytes that it takes
-OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes that it takes for a process (H200: 0.6 GB), once there is one
+OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes of the driver for a process (H200: 0.6 GB)
 
 
 def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: int = 1) -> tuple[float, int]:
@@ -87,7 +87,7 @@ class PassJob:
         and one unit, or None if they are not counted.
         """
         self.begin(shard)
-        shard.meet()  # blocks that share a memory measure together what they can have together
+        shard.meet()  # blocks that share memory measure its bandwidth together
         bandwidth = copy_bandwidth(shard.device, COPY[shard.device.kind], repeats=4)
         calls, count = self._samples(shard)
         with EnergyMeter(shard.device) as meter:

@@ -14,7 +14,7 @@ from taskflow.common.namesake import PROBLEM, mixed
 
 CTRL_C = 130
 TRY_AGAIN = 75
-AGAIN = {"run": ", with --resume", "sweep": ""}  # how commands go on with what they have begun
+AGAIN = {"run": ", with --resume", "sweep": ""}  # options with which commands resume
 CHECKING = ("check", "grid")  # commands that read files of others and compute nothing
 
 
@@ -61,4 +61,4 @@ def main() -> None:
     except KeyboardInterrupt:  # while loading: a command itself ends in `Commands`
         sys.exit(CTRL_C)
     finally:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(CTRL_C))  # what Python does at exit is not worth a traceback
+        signal.signal(signal.SIGINT, lambda *_: os._exit(CTRL_C))  # interrupts at exit need no traceback

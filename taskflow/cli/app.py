@@ -23,7 +23,7 @@ app = typer.Typer(
     epilog="A first flow:  taskflow new cavity.toml,  taskflow run cavity.toml,  taskflow plot cavity",
 )
 app.add_typer(grid, name="grid")
-# Benchmarks are built on top of this command, which knows the group by its name alone.
+# Benchmarks are built on top of this command, which knows the group by name only.
 app.add_typer(import_module("taskflow.bench.app").bench, name="bench")
 
 
@@ -261,7 +261,7 @@ def export(
     value: Annotated[float | None, typer.Option(metavar="V", help="Of --interface: its value; 0.5.")] = None,
     output: Annotated[Path | None, into("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
-    """Write snapshots in formats of other programs and print the file to open."""
+    """Write snapshots in other formats and print the file to open."""
     from taskflow.cli.files import export_interface, export_run
 
     if interface:

@@ -19,7 +19,7 @@ from taskflow.common.errors import BadInput, Interrupted, TaskflowError
 from taskflow.common.units import several
 
 FAILED = TaskflowError.exit_code
-MOST = 100  # lines of what went wrong
+MOST = 100  # lines of errors
 USAGE: Any = typer.BadParameter.__base__  # typer's own errors of usage: it shows them itself, with exit code 2
 
 

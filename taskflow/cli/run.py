@@ -30,7 +30,7 @@ PHASES = 12  # most lines of its table
 LINKS = 5  # of the critical path
 SMALL = 0.001  # shares below which nothing is shown
 
-Onto = Literal["new", "replace", "resume"]  # what to do with the run directory
+Onto = Literal["new", "replace", "resume"]  # use of the run directory
 
 
 def run_case(
@@ -72,7 +72,7 @@ def run_case(
             )
         say(heading(finished.report).capitalize(), [*speed_rows(finished.report), Row("results", f"{output}")])
         opened, how = "open_zarr", ""
-        if has_charts(output / STORE):  # of several groups, each with times of its own, no one tree is made
+        if has_charts(output / STORE):  # groups with separate times do not form one tree
             several = case.statistics is not None or bool(case.probes or case.planes)
             opened, how = ("open_datatree", "open_groups")[several], ', engine="zarr"'
         tell(f"Next: taskflow plot {output}, or in Python: xarray.{opened}({str(output / STORE)!r}{how})")

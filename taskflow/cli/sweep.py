@@ -55,7 +55,7 @@ def sweep(
             warn(f"{run.directory}: {warning}")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # which name no run; they are told with its end
+        warnings.simplefilter("ignore", UserWarning)  # they do not name the run and are printed at its end
         done = sweeps.sweep(
             case, parameters, folder, client, scheduler_file=scheduler_file, at_once=at_once, force=force, told=told
         )

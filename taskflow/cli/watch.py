@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 APART = 5.0  # seconds of the run between two lines where they pile up
 WINDOW = 15.0  # seconds of the run over which speed and time left are judged
 PER_SECOND = 5  # times that the display is drawn
-WIDTH = 20  # columns of a number with its name; as many beside each other as the terminal holds
+WIDTH = 20  # columns of a number with its name, as many per line as fit
 EVERY = 1.0  # seconds between two looks at a run directory
 FIRST = 10  # lines of the log that are printed at first
 FORMATS = {
@@ -48,7 +48,7 @@ FORMATS = {
 }
 ALWAYS = ("step", "time")
 
-Status = Mapping[str, Any]  # what a run reports: see `taskflow.runs.run.run`
+Status = Mapping[str, Any]  # status of a run: see `taskflow.runs.run.run`
 View = AbstractContextManager[Callable[[Status], None]]  # shows a run from before it begins until it has ended
 
 
@@ -124,15 +124,15 @@ class LogLines:
 
     def __init__(self, heading: str, meter: ProgressMeter, log: Path) -> None:
         self.heading, self.meter, self.log = heading, meter, log
-        self._waiting = ""  # for what
+        self._waiting = ""  # what the run waits for
         self._begun = False  # whether the log is this run's, not an older one's
-        self._restarts = 0  # of the run, by itself
+        self._restarts = 0  # automatic ones of the run
         self._left = ""  # the last line that was not printed
         self._read_anew()
 
     def _read_anew(self) -> None:
         self._tail, self._seen = Tail(self.log), 0
-        self._after: int | None = None  # the step with which the run goes on; lines up to there are older
+        self._after: int | None = None  # step of the restart; lines up to it are older
         self._due = -math.inf  # when the next line is printed, by the clock of the log
 
     def __enter__(self) -> LogLines:
@@ -264,7 +264,7 @@ class Followed(Record):
 
     def look(self) -> None:
         super().look()
-        if len(self.log) < self._measured:  # the run went on from a checkpoint
+        if len(self.log) < self._measured:  # the run was resumed from a checkpoint
             self.meter.samples.clear()
             self._measured = 0
         for line in self.log[self._measured :]:

@@ -22,7 +22,7 @@ from taskflow.common.errors import BadInput
 from taskflow.output.log import largest_residual, measured
 
 HERE = "127.0.0.1"
-NAMES = (HERE, "localhost")  # as which a browser may ask: another name is that of a page that wants to look in here
+NAMES = (HERE, "localhost")  # host names of valid requests: others come from foreign pages
 POINTS = 1000  # of a curve
 POLICY = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 CURVES = ("time", "step", "dt", "cfl", "divergence", "residual", "kinetic_energy")
@@ -73,7 +73,7 @@ class Answer(BaseHTTPRequestHandler):
             return self._send(HTTPStatus.BAD_REQUEST, {"error": str(error)})
         except OSError as error:  # the directory went away
             return self._send(HTTPStatus.GONE, {"error": str(error)})
-        except Exception as error:  # of this question alone: the page goes on, and no browser waits
+        except Exception as error:  # of this request only: the server continues, and no browser waits
             return self._send(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": f"{type(error).__name__}: {error}"})
         return self._send(HTTPStatus.OK, answer)
 

@@ -18,8 +18,8 @@ from taskflow.common.units import size
 
 TABLE = 10_000_000  # bytes of a table of numbers as text
 SHAPE = 2_000_000_000  # bytes of a surface or a height map
-SHARE, SPARE = 100, 1 << 29  # bytes of memory that reading may take for each byte of a file, and besides
-ROOM = 700_000_000  # bytes besides that libraries may take, too, while they read
+SHARE, SPARE = 100, 1 << 29  # bytes of memory that reading may take per byte of a file, and in addition
+ROOM = 700_000_000  # additional bytes for libraries while they read
 KINDS = {
     stat.S_ISFIFO: "a pipe",
     stat.S_ISSOCK: "a socket",
@@ -98,7 +98,7 @@ def content(path: str | Path, most: int, remedy: str, missing: str | None = None
             data = file.read(most + 1)
         except OSError as error:
             raise _unread(error, remedy) from None
-    if len(data) > most:  # it grew, or does not tell its size
+    if len(data) > most:  # it grew, or has no known size
         raise BadInput(f"more than {most} bytes; {remedy}")
     return data
 

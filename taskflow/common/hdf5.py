@@ -35,7 +35,7 @@ def sound(root: Any) -> Iterator[Any]:
             except TypeError:  # of a kind that programs define
                 link = None
             if isinstance(link, h5py.SoftLink):
-                continue  # the file has what it leads to elsewhere
+                continue  # its target is found elsewhere in the file
             if not isinstance(link, h5py.HardLink):
                 raise BadInput(f"{where}: a link, which is not available in this version; write the file without links")
             node = group[name]

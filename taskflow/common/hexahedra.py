@@ -17,7 +17,7 @@ Steps = tuple[int, int, int]
 Part = tuple[slice, slice]  # ranges of cells along z and y
 T = TypeVar("T")
 CORNERS = [(n & 1, n >> 1 & 1, n >> 2) for n in range(8)]
-PART = 1 << 13  # cells that are computed in one go: what is between stays in the cache of a core
+PART = 1 << 13  # cells computed together: intermediate values stay in the cache of a core
 
 
 def in_parts(vertices: Vertices, work: Callable[[np.ndarray, Part], T]) -> list[T]:

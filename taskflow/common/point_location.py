@@ -93,7 +93,7 @@ def _within(corners: np.ndarray, point: np.ndarray) -> bool:
     return False
 
 
-NEAR = 1e-9  # of the extent of a chart: what differs by less is the same
+NEAR = 1e-9  # of the extent of a chart: smaller differences are ignored
 
 
 def thin_along(parts: Sequence[np.ndarray]) -> tuple[int, list[int]] | None:

@@ -14,7 +14,7 @@ import numpy as np
 from taskflow.output.disk.damage import RESTORE, Damaged, crc32c
 from taskflow.output.disk.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
-OF = "residual_"  # how columns of several residuals begin
+OF = "residual_"  # prefix of columns of several residuals
 OF_A_STEP = ("dt", "cfl", "residual")  # which are 0 before the first one
 
 

@@ -19,7 +19,7 @@ from taskflow.output.store.reading import extent, snapshot
 from taskflow.plots import save
 from taskflow.plots.snapshots import label, title
 
-# The columns of the log that are drawn first, and those of every system that are not; decades: on a logarithmic axis.
+# Columns of the log to draw first, and columns never drawn. True: logarithmic axis.
 CURVES = (
     ("kinetic_energy", "mean kinetic energy", False),
     ("residual", "relative residual of the pressure", True),
@@ -108,7 +108,7 @@ def plot_profiles(
     for axes, quantity in zip(figure.subplots(1, 2), "uv", strict=True):
         component, line = (cut.across, cut.up) if quantity == "u" else (cut.up, cut.across)
         places, values = profile(ds, cut, quantity)
-        turned = slice(None, None, -1 if quantity == "u" else 1)  # the vertical centreline stands upright
+        turned = slice(None, None, -1 if quantity == "u" else 1)  # the vertical centreline is drawn vertically
         axes.plot(*(places, values)[turned], color="tab:blue", label="taskflow", zorder=2)
         for number, table in enumerate(t for t in tables if t.quantity == quantity):
             largest = difference(ds, cut, table)

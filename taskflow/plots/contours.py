@@ -33,7 +33,7 @@ from taskflow.plots.streamlines import draw_streamlines
 SIDE = 6.4  # inches along the longer side
 ALONG = 120  # places for streamlines along the longer side
 FINE = 20_000  # triangles
-# Of a triangle: behind its corners come the middles of its edges
+# Of a triangle: its corners, then the midpoints of its edges
 QUARTERS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
 COMPUTED = {SPEED: speed, "Q": second_invariant}
 STATISTICS = "statistics"  # a group of the store

@@ -88,7 +88,7 @@ def _chosen(directory: str | Path, count: int) -> range:
 def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) -> tuple[Path, AbstractMovieWriter]:
     """Return the file to write, and its writer. Raises BadInput if its format has no writer, or `fps` is out of range.
     """
-    from matplotlib.animation import FFMpegWriter, PillowWriter  # loads what a single picture does not need
+    from matplotlib.animation import FFMpegWriter, PillowWriter  # loads modules that a single picture does not need
 
     if not 0 < fps <= FASTEST:
         raise BadInput(f"--fps {fps}: give a whole number above 0, {FASTEST} at most")

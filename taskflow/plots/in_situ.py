@@ -70,7 +70,7 @@ class Pictures:
         self.directory, self.orders = directory, {order.name: order for order in listed(directory)}
         self._drawing = _drawing(directory / STORE)
         self.problems = set[str]()  # pictures of which something cannot be drawn
-        self._lost = set[str]()  # those of which nothing more is drawn
+        self._lost = set[str]()  # pictures that are no longer drawn
 
     def draw(self) -> int:
         """Draw all complete pictures, and return their number."""

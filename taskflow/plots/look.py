@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from taskflow.common.errors import BadInput
 
-ONE_SIDED = 1e-2  # of the largest value: what is below 0 by less does not make colours of two signs
+ONE_SIDED = 1e-2  # of the largest value: negative values below this do not count for two-signed colours
 DECADES = 4  # of a logarithmic scale below the largest value
 SMALLEST, LARGEST = 100, 10_000  # points of the screen
 SLACK = 1e-3  # of a range: values so little beyond do not count
@@ -82,7 +82,7 @@ class Look:
         low, high = self._bounded(low, high, name)
         if low == -high:
             cmap = "RdBu_r"
-        if high <= low:  # all are alike
+        if high <= low:  # all are equal
             low, high = (low / 2, low * 2) if self.log else (low - 0.5 * (abs(low) or 1), low + 0.5 * (abs(low) or 1))
         beyond = 1e-9 * (high - low)
         ends = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}

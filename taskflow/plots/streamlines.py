@@ -21,9 +21,9 @@ from matplotlib.patches import FancyArrowPatch
 ALONG, FLAT = 36, 54  # distances along the longer side of a picture, and of one at least three times as long as wide
 NEAR = 0.5  # to another line, and
 ITSELF = 0.25  # to itself: where a line ends, in distances
-TURN = 1.0  # of its own length before it can meet itself
+TURN = 1.0  # length before a line can meet itself
 STEP = 0.1  # of the integration
-SHORT = 1.5  # extent below which a line is left out
+SHORT = 1.5  # extent below which a line is omitted
 WEAK = 1e-4  # of the largest velocity: where nothing flows
 WHITE, WIDTH, ARROW = (1.0, 1.0, 1.0, 0.75), 0.7, 9.0
 

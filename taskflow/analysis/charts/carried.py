@@ -28,7 +28,7 @@ from taskflow.output.store.reading import charts
 
 POINTS = 1 << 20  # that are looked for in one go
 SLACK = 1e-9  # of an extent: the rounding of places
-ALIKE = 0.01  # of a volume: by so much those of two grids of a domain may differ
+ALIKE = 0.01  # of a volume: largest difference of two grids of a domain
 MOST = 4  # points along each direction of a cell
 ENDS = (slice(None, -1), slice(1, None))  # of cells between vertices
 SHIFTS = (slice(None, -2), slice(1, -1), slice(2, None))  # of arrays with a layer around

@@ -28,7 +28,7 @@ def numbered(parts: Sequence[np.ndarray], marked: Sequence[np.ndarray]) -> tuple
     Numbers are [k, j, i] for each chart, -1 for unmarked vertices. In a plane positions have two coordinates and
     vertices two indices.
     """
-    places = np.concatenate([x[:, at].T for x, at in zip(parts, marked, strict=True)]) + 0.0  # there is no -0
+    places = np.concatenate([x[:, at].T for x, at in zip(parts, marked, strict=True)]) + 0.0  # removes -0
     nodes, names = np.unique(places, axis=0, return_inverse=True)
     numbers, first = [], 0
     for at in marked:

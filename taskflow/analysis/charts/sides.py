@@ -109,7 +109,7 @@ def _on(chart: xr.Dataset, patch: Patch, wall: KnownWall | None) -> xr.Dataset:
         values["p_face"] = values["p"].copy(data=_extrapolated(fields["p"], patch))
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
-        rates, turn = wall.rates.reshape(12), wall.turn.reshape(3, 3)  # of one time, as there are vertices
+        rates, turn = wall.rates.reshape(12), wall.turn.reshape(3, 3)  # of one time, as are the vertices
         at_rest = vertices if f"x{REST}" not in layer else vertices_of(layer, REST)
         velocity = transformed(_feet(at_rest, patch), rates[:9].reshape(3, 3), rates[9:])
         n, around = _along(normal, values["u"]), (cell_volumes(vertices) + cell_volumes(_mirrored(vertices, patch))) / 2

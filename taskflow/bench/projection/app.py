@@ -165,7 +165,7 @@ def cavity(
     picture: Picture = None,
     timing: TimingOptions,
 ) -> None:
-    """Rerun the papers' campaign: the cavity on an increasing number of GPUs.
+    """Rerun the papers' scaling campaign of the cavity.
 
     Jacobsen & Senocak (2010, 2013) timed steps of the lid-driven cavity on domains that grow with the GPUs in one, two
     or three directions (weak scaling), or not at all (strong): cells per second, efficiency, share of the copy

@@ -22,7 +22,7 @@ from taskflow.runtime.tasks import counts, plan
 from taskflow.systems.projection import Projection
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
-STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
+STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # values reported by `End`
 
 
 # Sustained by 256 GPUs on 17.2 billion cells: Jacobsen & Senocak (2013), conclusions

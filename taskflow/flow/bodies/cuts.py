@@ -16,7 +16,7 @@ from taskflow.flow.bodies.flags import HOLDS, INSULATED, ITSELF, KEEPS, NEIGHBOU
 Faces = tuple[np.ndarray, ...]
 """Indices of some faces along z, y and x, without layers."""
 
-BESIDE = 128  # the bit of a cell with a low face two steps from a closed one or less: cut, or beside one that is cut
+BESIDE = 128  # bit of a cell with a low face at most two steps from a closed one: cut, or adjacent to a cut face
 ON_FACE = 1e-3  # of a spacing: the centre of a face or a cell that is closer than that to a body at rest is in it
 LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
 LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `blockage`

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 NEIGHBOURS = tuple((axis, side) for axis in range(3) for side in (-1, 1))  # west, east, south, north, below, above
-ITSELF = 64  # the bit of a cell that is solid; bit n is that of its neighbour n
+ITSELF = 64  # bit of a solid cell; bit n is for its neighbour n
 CLOSED = 1 << 12  # nothing crosses the low face across x; y and z follow
-INSULATED, ISOTHERMAL = 1, 2  # what heat meets behind a face: nothing, or a body whose temperature is given
+INSULATED, ISOTHERMAL = 1, 2  # face without heat flux, or of a body with a given temperature
 KEEPS = 1 << 12  # a solid cell keeps its temperature
 STORED, HOLDS = 1 << 13, 1 << 14  # where bodies move: a cell without an open face, or with the temperature of a body
 

@@ -30,7 +30,7 @@ from taskflow.runtime.tasks import (
 )
 
 MOST_SHAPES = 6
-SHAPE, POSE = 14, 9  # numbers of a shape: those that stay, and those that change in time
+SHAPE, POSE = 14, 9  # numbers of a shape: constant, and varying in time
 POSES = "poses"
 TEXT = KERNELS / "bodies" / "placement.cu"
 COUNT = POSE * MOST_SHAPES
@@ -109,7 +109,7 @@ class Placement:
     viscosity: float
     diffusivity: float
     roles: tuple[str, ...]
-    other: tuple[tuple[str, str], ...]  # by role, that of the field to be written
+    other: tuple[tuple[str, str], ...]  # by role, the role of the field to write
 
     __name__ = "placement"
 

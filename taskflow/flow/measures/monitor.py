@@ -82,7 +82,7 @@ class Monitor:
 
     flow: FlowModel
     derived: Derived | None = field(default=None, kw_only=True)
-    __name__: ClassVar[str] = "monitor"  # what profiles call the program, as if it were a function
+    __name__: ClassVar[str] = "monitor"  # name of the program in profiles, as of a function
 
     @cached_property
     def heated(self) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ from taskflow.runtime.tasks import (
 )
 
 NOW, THEN = "particles now", "particles then"  # scalars: the weights of both velocities, times dt
-ROW = 256  # slots side by side
+ROW = 256  # slots per row
 BEYOND = 3  # faces beyond the ends of the domain that are known, too
 ACROSS: dict[Location, int] = {"c": -1, "fx": 0, "fy": 1, "fz": 2}
 FLAGS = replace(Foreign, precision="u1")[anywhere(1)]

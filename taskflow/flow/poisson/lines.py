@@ -30,7 +30,7 @@ from taskflow.runtime.tasks import (
 )
 
 LINES, DIFFUSION = KERNELS / "poisson" / "implicit_lines.cu", KERNELS / "poisson" / "implicit_diffusion.cu"
-ENDS = (PERIODIC,) * 3  # what ends are is in the conductances
+ENDS = (PERIODIC,) * 3  # the conductances define the ends
 ALONG = Read[facing(n=(-1, 1))]
 
 

@@ -14,7 +14,7 @@ from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables
 
 WALL, OPEN = 1.0, -1.0
-ISOTROPIC = 1.35  # how much longer than along their shortest side cells may be where they are coarsened
+ISOTROPIC = 1.35  # largest ratio to the shortest side along which cells are coarsened
 
 
 @dataclass(frozen=True)

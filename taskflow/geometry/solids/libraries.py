@@ -12,7 +12,7 @@ from taskflow.common.foreign import SHAPE as SURFACE
 from taskflow.common.foreign import foreign
 
 EXTRA = "geometry"
-LONGEST = 200  # characters of what a reader says
+LONGEST = 200  # characters of a reader's message
 
 
 def library(name: str, what: str, extra: str = EXTRA) -> Any:

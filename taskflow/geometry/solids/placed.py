@@ -81,7 +81,7 @@ class Placed(Pointwise):
         if not self.pose.angle:
             ends = np.array([low, high]) + np.array(self.pose.displacement)
         else:
-            with np.errstate(invalid="ignore"):  # what is endless across the axis of the turn stays so
+            with np.errstate(invalid="ignore"):  # infinite extents across the rotation axis stay infinite
                 ends = self.pose.forth(corners(low, high))
             endless = ~np.isfinite(ends).all(axis=0)
             ends[0, endless], ends[1, endless] = -math.inf, math.inf

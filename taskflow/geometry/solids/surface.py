@@ -73,7 +73,7 @@ class ClosedSurface(Shape):
         order = np.lexsort((is_point, place, column))  # a point at the height of a triangle is above it
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size)
-        return np.asarray(np.cumsum(turned[order])[rank[: len(points)]])  # what begins in a column ends in it
+        return np.asarray(np.cumsum(turned[order])[rank[: len(points)]])  # surfaces that start in a column end in it
 
     @cached_property
     def parts(self) -> tuple[ClosedSurface, ...]:
@@ -130,7 +130,7 @@ def _next_cut(line: np.ndarray, place: np.ndarray, points: int, step: Steps) -> 
     is_cut = np.arange(line.size) >= points
     order = np.lexsort((is_cut, place, line))
     ranks = np.where(is_cut[order], np.arange(line.size), line.size)
-    following = np.minimum.accumulate(ranks[::-1])[::-1]  # by rank: that of the next cut, whatever its line
+    following = np.minimum.accumulate(ranks[::-1])[::-1]  # by rank: rank of the next cut on any line
     rank = np.empty(line.size, np.int64)
     rank[order] = np.arange(line.size)
     behind = following[rank[:points]]
@@ -159,7 +159,7 @@ def _crossings(triangles: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.
     sign = np.where(left, 1, np.where(right, -1, 0)).astype(np.int32)
     weights = [area for _, area in sides]
     total = weights[0] + weights[1] + weights[2]
-    flat = total == 0  # stands on edge: no column goes through it
+    flat = total == 0  # vertical: no column passes through it
     safe = np.where(flat, 1.0, total)
     height = sum(weights[n] * corners[(n + 2) % 3][:, 2] for n in range(3)) / safe
     levels = triangles[:, :, 2]
@@ -227,8 +227,8 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
     trimesh = library("trimesh", f"the surface {path.name}")
     fits(MEMORY[path.suffix.lower()] * path.stat().st_size, str(path))
     try:
-        # of bytes alone: it would look for what the file names, as materials, beside a file
-        with np.errstate(all="ignore"):  # numbers that are too large are told of below
+        # from bytes only: given a path it would open files named inside, such as materials
+        with np.errstate(all="ignore"):  # numbers that are too large are reported below
             content = file.read()
             if path.suffix.lower() == ".obj":
                 content = MATERIAL.sub(b"", content)  # trimesh makes a mesh of each, in time as their square

@@ -79,7 +79,7 @@ class Checkpoints:
             self._drop(final)
             draft.rename(final)
             sync_folder(self.path)
-            for path in final.glob("block-*.json"):  # only now: until it is renamed anybody can do all of this again
+            for path in final.glob("block-*.json"):  # only now: before the renaming all of this can be repeated
                 path.unlink()
             for old in self.paths()[keep:]:
                 self._drop(old)

@@ -67,7 +67,7 @@ class RunComparison:
     def __init__(self, directory: Path, *, contents: bool) -> None:
         self._directory, self._contents = directory, contents
         self._store = surviving(directory / STORE)
-        self._known: dict[str, tuple[int, list[tuple[int, str]]]] = {}  # how many records; what is wrong, from which on
+        self._known: dict[str, tuple[int, list[tuple[int, str]]]] = {}  # number of records; problems with first records
 
     def check(self, checkpoint: Checkpoint, groups: Iterable[str]) -> None:
         """Raise Damaged if a checkpoint depends on damaged data in these groups of the store, or in the log."""

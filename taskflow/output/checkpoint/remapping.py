@@ -53,7 +53,7 @@ def averaging(faces: np.ndarray, ends: np.ndarray, period: float | None = None) 
     used = change != 0
     first, last = used.argmax(axis=1), around.size - 1 - used[:, ::-1].argmax(axis=1)
     beyond = change[:, :0:-1].cumsum(axis=1)[:, ::-1]  # the weight of all faces above a cell
-    beyond[(cells < first[:, None]) | (cells >= last[:, None])] = 0.0  # it is rounding alone
+    beyond[(cells < first[:, None]) | (cells >= last[:, None])] = 0.0  # rounding errors only
     weights = beyond * np.diff(around) / np.diff(ends)[:, None]
     return _folded(weights, numbers[: cells.size], len(faces) - 1)
 

@@ -109,7 +109,7 @@ def live(
 
 
 LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres
-SAME = 1e-9  # of a time: what writing it as text loses
+SAME = 1e-9  # of a time: relative error of its text
 NETCDF = (".nc", ".nc4", ".cdf")
 
 

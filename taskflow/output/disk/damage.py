@@ -18,7 +18,7 @@ SUMMED = 2**19  # bytes whose checksum is made at a time, in a tenth of a millis
 PIECE = 16 * 2**20  # bytes that are read at a time
 SIZE = 4  # bytes of a checksum
 ENTRY = 16  # bytes of an index for each chunk
-MISSING = 2**64 - 1  # as place and size: there is no such chunk
+MISSING = 2**64 - 1  # as offset and size: the chunk does not exist
 RESTORE = "restore it from a copy, or have it computed again (--resume goes back to before it, --force begins again)"
 
 

@@ -14,8 +14,8 @@ from taskflow.common.errors import RunFailed
 CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
 STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
 CHARTS = "charts"  # the group of a store with a group for each chart
-DRAFT = ".partial"  # how names of drafts end, those of Zarr too
-Guard = Callable[[], None]  # raises RunFailed where nothing may be written any more
+DRAFT = ".partial"  # suffix of drafts, also of Zarr's
+Guard = Callable[[], None]  # raises RunFailed if writing is no longer permitted
 
 
 def unguarded() -> None:
@@ -41,7 +41,7 @@ def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     with path.open("wb") as file:
         for part in parts:
             file.write(part)
-            if hasattr(os, "posix_fadvise"):  # the disk begins at once to write what memory has no more use for
+            if hasattr(os, "posix_fadvise"):  # the disk immediately starts to write pages that memory no longer needs
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         file.flush()
         os.fsync(file.fileno())

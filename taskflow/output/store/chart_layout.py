@@ -13,7 +13,7 @@ from taskflow.output.store.layout import ArrayLayout, RecordsLayout
 from taskflow.output.store.rigid_motion import POSE
 from taskflow.runtime.regions import Box, Patch, Triple, complete, triple
 
-CELLS = ("k", "j", "i")  # dimensions of what is in cells, and of what is at vertices
+CELLS = ("k", "j", "i")  # dimensions of cells and of vertices
 VERTICES = ("k_vertex", "j_vertex", "i_vertex")
 
 

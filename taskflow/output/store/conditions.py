@@ -16,7 +16,7 @@ import numpy as np
 from taskflow.runtime.regions import triple
 
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-BOUNDARY, DIFFUSIVITY = "boundary_", "diffusivity_"  # how names of attributes begin
+BOUNDARY, DIFFUSIVITY = "boundary_", "diffusivity_"  # prefixes of attributes
 TURBULENCE = "turbulence"  # an attribute: the model of eddies on charts
 
 Vector = tuple[float, float, float]

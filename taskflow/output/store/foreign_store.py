@@ -33,7 +33,7 @@ NUMBERS = ("bitround", "delta", "fixedscaleoffset", "packbits", "quantize", "shu
 CHECKED = ("adler32", "crc32", "crc32c", "fletcher32", "jenkins_lookup3")
 TEXT = ("vlen-bytes", "vlen-utf8")
 STRUCTURE = ("bytes", "endian", "sharding_indexed", "transpose")
-# None of these runs anything of a store. Zarr 3 has those of numcodecs by names of their own.
+# None of these executes content of a store. Zarr 3 has separate names for the codecs of numcodecs.
 ALLOWED = {*PACKED, *NUMBERS, *CHECKED, *TEXT, *STRUCTURE, *(f"numcodecs.{n}" for n in (*PACKED, *NUMBERS, *CHECKED))}
 
 

@@ -25,8 +25,8 @@ CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
 OF_CHARTS = re.compile(r"(charts/\d+/)?[^/]+")  # the path in a group of an array that is the group's own, or a chart's
 SHARDS = "sharding_indexed"  # the codec of an array with shards
 MOST = 2**28  # bytes of metadata that are read
-INLINE = {"kind": "inline", "must_understand": False}  # how Zarr marks metadata that are copies
-WHOLE: Any = {"write_empty_chunks": True}  # a chunk that is not there is damage, not one without values
+INLINE = {"kind": "inline", "must_understand": False}  # Zarr's mark of copied metadata
+WHOLE: Any = {"write_empty_chunks": True}  # a missing chunk is damage, not an empty one
 TIME_CHUNK = 1024  # times that one commit rewrites
 
 
@@ -49,7 +49,7 @@ def open_group(
         name = "time"
         arrays[name] = array_of(node, name)
         return node, arrays
-    except Exception as error:  # whatever Zarr makes of metadata that nobody wrote
+    except Exception as error:  # any error of Zarr for damaged metadata
         about = folder / name / "zarr.json"
         raise Damaged(f"{about}: it is missing, or damaged ({type(error).__name__}: {f'{error}'[:200]})") from None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from taskflow.runtime.regions import Box, Location, triple
 
-CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
+CHUNK_BYTES = 16 * 2**20  # loaded and unpacked by a reader for one value
 
 Vector = tuple[float, float, float]
 Places = tuple[float, ...]
@@ -39,7 +39,7 @@ class FieldMetadata:
         return f"{axis}_{'f' if self.location == f'f{axis}' else 'c'}"
 
 
-CENTRED = FieldMetadata("")  # the location of what nobody has described
+CENTRED = FieldMetadata("")  # default location
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ MEAN = "time: mean"
 
 # No standard_name: CF ties each to a medium (air, sea water) or to a dimensional unit, and a case has neither.
 TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
-GIVEN = "given_"  # with the name of a field: the range of what the case gives, as JSON, null without an end
+GIVEN = "given_"  # with the name of a field: its prescribed range as JSON, null without an end
 PSEUDO_TIME = "pseudo_time"  # attribute of a run to a steady state in pseudo-time: its time is the number of the step
 
 

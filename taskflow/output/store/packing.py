@@ -26,8 +26,8 @@ from zarr.codecs import BloscCodec, Crc32cCodec
 from taskflow.output.disk.damage import MISSING, checksum
 from taskflow.output.disk.disk import Guard, replacing, unguarded
 
-BITS = "quantization_nsb"  # how many bits of the fraction of a number are stored: an attribute
-# What every Zarr reader has. LZ4 on shuffled bytes is the fastest on velocity fields; Zstandard packs more.
+BITS = "quantization_nsb"  # attribute: number of stored bits of the fraction
+# Available in every Zarr reader. LZ4 on shuffled bytes is fastest on velocity fields, Zstandard packs more.
 PACKING = {
     "lz4": BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"),
     "zstd": BloscCodec(cname="zstd", clevel=5, shuffle="bitshuffle"),
@@ -37,9 +37,9 @@ SHUFFLE = {"noshuffle": Blosc.NOSHUFFLE, "shuffle": Blosc.SHUFFLE, "bitshuffle":
 AHEAD = 4  # chunks of a shard that are packed before they can be written
 OVERHEAD = 16  # bytes, by which packed values may be longer than they were: BLOSC_MAX_OVERHEAD
 
-Buffers = deque[np.ndarray]  # memory for what is packed, free to be used again
+Buffers = deque[np.ndarray]  # free memory for packed chunks
 Packed = bytes | memoryview
-Sealed = tuple[Packed, ...]  # a chunk and its checksum; nothing where there is no chunk
+Sealed = tuple[Packed, ...]  # a chunk and its checksum, or nothing
 
 
 def codecs(packing: BloscCodec | None = None) -> list[BloscCodec | Crc32cCodec]:
@@ -63,7 +63,7 @@ def pack(codec: Blosc, values: np.ndarray, buffer: np.ndarray) -> Packed:
         return codec.encode(values)
     source, size = values.ctypes.data, values.nbytes
     how = (codec.clevel, codec.shuffle, values.itemsize)
-    most = size + OVERHEAD  # however large the buffer is: what does not pack is copied from there on
+    most = size + OVERHEAD  # for any size of buffer: data that do not pack are copied beyond this size
     packed = compress(*how, size, source, buffer.ctypes.data, most, codec.cname.encode(), codec.blocksize, 1)
     if packed <= 0:
         raise RuntimeError(f"Blosc ({codec}) could not pack {size} bytes: error {packed}")
@@ -111,7 +111,7 @@ class Packing:
         """Return the values of a chunk, complete or not, packed into `buffer` if they are packed."""
         if not values.size:
             return ()
-        with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
+        with np.errstate(over="ignore"):  # values of a diverging run may exceed single precision
             chunk = np.ascontiguousarray(values, self.dtype)
         if chunk.shape != self.chunk:
             widths = [(0, whole - n) for whole, n in zip(self.chunk, chunk.shape, strict=True)]

@@ -20,7 +20,7 @@ from taskflow.output.store.metadata import FIRST, SOLID
 from taskflow.runtime.regions import Patch, Triple, triple
 
 LISTED = 8  # times in a message
-NEAR = 1e-6  # of the latest time: what a time may be off
+NEAR = 1e-6  # of the latest time: tolerance of times
 
 Records = TypeVar("Records", xr.Dataset, xr.DataTree)
 
@@ -56,7 +56,7 @@ def _reading(path: Path, group: str) -> Iterator[None]:
             f"{path}: no {group or 'snapshots'} to read; give the folder that `taskflow run` wrote"
             f"{f', of a case with {group}' if group else ''}"
         ) from error
-    except Exception as error:  # whatever Zarr and xarray make of metadata that nobody wrote
+    except Exception as error:  # any error of Zarr and xarray for damaged metadata
         about = path / group / "zarr.json"
         raise Damaged(f"{about}: it is not as it was written ({type(error).__name__}: {error}); {RESTORE}") from None
 
@@ -160,7 +160,7 @@ def tree(path: str | Path, group: str = "") -> xr.DataTree:
     with _reading(where, group):
         store: Any = checked(where, group)
         groups = xr.open_groups(store, engine="zarr", group=group or None, consolidated=True, chunks=None)
-        # other groups, such as statistics, have times of their own, which no one tree has room for
+        # other groups, such as statistics, have separate times, which one tree cannot hold
         within = {path.removeprefix(f"/{group}").lstrip("/."): part for path, part in groups.items()}
         own = {path or "/": part for path, part in within.items() if path.split("/")[0] in ("", CHARTS)}
         opened = xr.DataTree.from_dict(own)

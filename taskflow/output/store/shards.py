@@ -31,7 +31,7 @@ POLL = 0.02  # seconds between two looks at whether the store has grown
 Layout = TypeVar("Layout", bound=RecordsLayout)
 Attributes = Mapping[str, Any]
 Fetch = Callable[[], np.ndarray]
-Part = tuple[str, Box, Fetch]  # an array, points of it counted from its first one, and what returns their values
+Part = tuple[str, Box, Fetch]  # an array, points relative to its first one, and a function for their values
 
 
 class ShardWriter:
@@ -169,7 +169,7 @@ def cut_anew(path: Path, layouts: Sequence[Layout], create: Callable[[Path, Layo
         shutil.rmtree(draft, ignore_errors=True)
         for layout in layouts:
             _copy(path, draft, layout, create)
-        for name in set(_groups(path)) - set(_groups(draft)):  # that nobody writes any more
+        for name in set(_groups(path)) - set(_groups(draft)):  # no longer written
             shutil.copytree(path / name, draft / name)
         consolidate(draft)
         copied = Unsynced()

@@ -176,7 +176,7 @@ class Store:
     def cut(self, count: int) -> None:
         """Keep only the first `count` snapshots, without partially written ones. `grow` makes room again."""
         with on_disk(f"snapshots after {count} in {self._group.store_path}"):
-            self._time[count:] = np.nan  # a chunk of times keeps what lies behind its end
+            self._time[count:] = np.nan  # a chunk of times keeps values after its end
         del self.times[count:]
         self._resize(len(self.times))
 
@@ -185,7 +185,7 @@ class Store:
             for array in filter(has_records, self._arrays.values()):
                 before = array.shape[0]
                 array.resize((slots, *array.shape[1:]))
-                if array.ndim == 1 and slots > before:  # what is written there may not be committed yet
+                if array.ndim == 1 and slots > before:  # records written there may not be committed yet
                     array.with_config(WHOLE)[before:] = np.nan
             consolidate(self._path, self._group.path)
             self._note_shape()

@@ -76,7 +76,7 @@ class Multigrid(Cycling):
         yield self.operator.find_residual(f, self.cycle.residual)
 
 
-# As coefficients.ON_FACES: a kernel text knows what is of its own region by other names than what is of another one
+# As coefficients.ON_FACES: kernels use other names for fields of their own region than for foreign ones
 ON_OWN_FACES = Components(own_b_x=Read[ACROSS_X], own_b_y=Read[ACROSS_Y], own_b_z=Read[ACROSS_Z])
 
 

@@ -37,7 +37,7 @@ ON_FACES_OVERLAPPED = Components(  # coefficients on the faces of all overlapped
     b_y=Foreign[offsets((-1, 0), (-1, 1), (-1, 0))],
     b_z=Foreign[offsets((-1, 0), (-1, 0), (-1, 1))],
 )
-ON_FACES_BESIDE = Components(  # and on those of a finer cell and of its neighbours
+ON_FACES_BESIDE = Components(  # on the faces of a fine cell and of its neighbours
     b_x=Foreign[offsets(x=(-1, 2))], b_y=Foreign[offsets(y=(-1, 2))], b_z=Foreign[offsets(z=(-1, 2))]
 )
 

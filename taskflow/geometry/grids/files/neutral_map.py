@@ -109,7 +109,7 @@ def _entries(path: Path, lines: Iterator[MapLine], charts: Sequence[Chart]) -> I
         said = f"{count} blocks, and the grid has {len(charts)}"
         raise BadGrid([BadInput(f"{path}, line {begin.number}: {said}; give the map of this grid")])
     all_right(_blocks(path, [*islice(lines, count)], charts))
-    # without the header of what follows
+    # without the header of the next table
     return dropwhile(lambda line: not any(word.isdecimal() for word in line.words[1:]), lines)
 
 

@@ -50,7 +50,7 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
         blocks = _marked(path, data) or _unmarked(path, data)
     charts = []
     for number, block in enumerate(blocks, start=1):
-        with np.errstate(invalid="ignore"):  # what is not finite is told of
+        with np.errstate(invalid="ignore"):  # values that are not finite are reported
             vertices = np.array(block, dtype=np.float64, order="C")
         if not (np.abs(vertices) <= FARTHEST).all():
             raise BadInput(f"{path}, block {number}: {_swapped(block)}")

@@ -125,7 +125,7 @@ class BoxGrid(_Lattice):
 
 def _sine(cells: int) -> np.ndarray:
     wave = np.sin(2 * np.pi * np.arange(cells + 1) / cells)
-    wave[[0, -1]] = 0.0  # sides stay where they are, to the bit
+    wave[[0, -1]] = 0.0  # sides are bitwise unchanged
     return wave
 
 

@@ -21,7 +21,7 @@ from taskflow.geometry.grids.multiblock.grid import BadGrid, MultiBlockGrid
 
 NACA = re.compile(r"(?:naca)?[ -]?(\d{4})", re.IGNORECASE)
 THICKNESS = (0.2969, -0.1260, -0.3516, 0.2843, -0.1036)  # of sqrt x, x, x^2, x^3, x^4; the last one shuts the end
-CLOSED = 1e-6  # of the chord: what may lie between both ends of a list of points
+CLOSED = 1e-6  # of the chord: largest distance of the ends of a list of points
 FEWEST = 5  # points
 SAMPLES = 4001
 DIFFERENCE = 1e-6
@@ -177,7 +177,7 @@ def _spline(s: np.ndarray, values: np.ndarray, bends: np.ndarray, at: np.ndarray
 
 
 CLUSTERING = 2.0  # of the vertices on each surface, at both of its ends
-FAN = 0.5  # how much of the turn of lines follows their number, and not the normal of the surface
+FAN = 0.5  # fraction of the rotation of lines that follows their number instead of the surface normal
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from taskflow.geometry.grids.generators.round import AXIAL, Ends, circle, widest
 from taskflow.geometry.grids.multiblock.assembly import LEAST
 from taskflow.geometry.grids.multiblock.grid import MultiBlockGrid
 
-NEAR = 3  # two charts lie behind the step for one part in so many of the cells, one lies further downstream
+NEAR = 3  # two charts behind the step share 1 / NEAR of the cells, one is further downstream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,6 +200,6 @@ class Bifurcation(Ends):
         along, out = begin * share + (self.downstream - begin * share) * behind, self.widths[1 + half] * share
         c, s = math.cos(self._half), math.sin(self._half)
         branch = np.stack([c * along - s * out, s * along + c * out])
-        branch[:, :, 0] = np.stack([corner * share[:, 0], y * share[:, 0]])  # to the bit what the channel ends with
+        branch[:, :, 0] = np.stack([corner * share[:, 0], y * share[:, 0]])  # bitwise the end of the channel
         channel[:, -1] = corner * share[:, 0]
         return np.stack(np.broadcast_arrays(channel, y * share)), branch

@@ -14,7 +14,7 @@ from taskflow.common import files
 from taskflow.common.errors import BadArgument
 from taskflow.geometry.grids.multiblock.grid import FARTHEST, MultiBlockGrid, all_right
 
-MOST = 2**31 - 1  # of what is counted
+MOST = 2**31 - 1  # of counts
 NEAREST = 1 / FARTHEST  # lengths: ratios of two are finite
 MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
 TYPES = {"integer": int, "number": int | float, "boolean": bool, "string": str, "array": list | tuple}  # of JSON
@@ -124,7 +124,7 @@ class GridShape(ABC):
     """Grid by formula. Raises BadGrid with one problem per invalid key."""
 
     shape: ClassVar[str]
-    counts: ClassVar[str]  # what cells are counted along
+    counts: ClassVar[str]  # names of the directions of cells
 
     cells: tuple[int, int, int] = key(COUNTS, "how many cells")
 

@@ -13,7 +13,7 @@ from taskflow.geometry.grids.multiblock.merging import TOLERANCE
 
 NARROW = 0.1  # of the shortest edge of a face
 BATCH = 1 << 13  # faces at a time, a slice across DIRECTION
-ACROSS = np.array([0.7289, -0.0113, -0.6845])  # along which those of a slice are sorted
+ACROSS = np.array([0.7289, -0.0113, -0.6845])  # along which the faces of a slice are sorted
 
 
 @dataclass(frozen=True, order=True)

@@ -11,7 +11,7 @@ from taskflow.runtime.regions import SIDES, Box, Patch, triple
 
 ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways are one
 
-Ends = tuple[tuple[int, int], ...]  # directions, each with its end
+Ends = tuple[tuple[int, int], ...]  # directions with their ends
 
 
 def ghosted(grid: MultiBlockGrid, depth: int = 2) -> list[np.ndarray]:

@@ -12,9 +12,9 @@ from taskflow.common.errors import BadInput
 from taskflow.geometry.grids.multiblock.grid import NOWHERE, Chart, GridSeam, oriented, vertices
 from taskflow.runtime.regions import Box, Patch, triple
 
-TOLERANCE = 1e-8  # of the local edge: how far apart vertices of a seam may lie
+TOLERANCE = 1e-8  # of the local edge: largest distance of vertices of a seam
 ROUNDING = 8.0  # times the spacing of floating-point numbers at the largest coordinate: the same, where cells are tiny
-BITS = 51  # of coordinates on periodic seams: what is one period away has a number, too
+BITS = 51  # of coordinates on periodic seams: their sums with a period are exact, too
 
 
 class Lattice:

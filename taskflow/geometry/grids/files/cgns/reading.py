@@ -61,7 +61,7 @@ def seam(node: Node, chart: int, names: Mapping[str, int], cells: Sequence[Tripl
         kind = node.child("GridConnectivityType_t")
         what = ABSENT.get(kind.text if kind else "Overset", "lists of points are")
         raise BadInput(f"{what} not available in this version; join whole faces by {ONE_TO_ONE}")
-    donor = names.get(node.text, names.get(node.text.replace(" ", "_")))  # Gmsh has blanks in names of donors alone
+    donor = names.get(node.text, names.get(node.text.replace(" ", "_")))  # Gmsh writes blanks in names of donors only
     if donor is None:
         near = get_close_matches(node.text, names, 1)
         remedy = f"did you mean {near[0]}?" if near else f"the file has {', '.join([*names][:8])}"

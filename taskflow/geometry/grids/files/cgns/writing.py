@@ -15,7 +15,7 @@ from taskflow.geometry.grids.multiblock.grid import Chart, GridSeam, MultiBlockG
 from taskflow.geometry.solids.libraries import library
 from taskflow.runtime.regions import Box, Patch
 
-VERSION = 3.3  # of the format: what is written has been in it since then
+VERSION = 3.3  # of the format, the first with all features used here
 BASE = "Base"
 
 
