@@ -54,7 +54,7 @@ def area(a: Vertices, b: Vertices, c: Vertices, d: Vertices) -> np.ndarray:
 def face_areas(vertices: Vertices, axis: int) -> np.ndarray:
     """Return the area vectors [xyz, z, y, x] of faces across an axis, directed along it.
 
-    There is one more face than cells along the axis. The outward areas of a cell sum to 0 up to rounding.
+    A row along the axis has one more face than cells. The outward areas of a cell sum to 0 up to rounding.
     """
     return area(*face_corners(vertices, axis))
 

@@ -85,7 +85,7 @@ class ImmersedObstacles(Obstacles):
     stairs: ClassVar[bool] = False
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
-        """Return the fields of the module docstring; see `Obstacles.fields`."""
+        """Return the fields of the module docstring. See `Obstacles.fields`."""
         return {**FRICTION, **BLOCKAGE, **(CONDUCTANCE if heat and self.isothermal else {})}
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:

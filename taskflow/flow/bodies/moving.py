@@ -175,7 +175,7 @@ class MovingObstacles(ImmersedObstacles):
             yield exchange_heat(new, f.push_T, *surface, over=self.near, dt=dt, diffusivity=conducts, **constants)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
-        """Return the launch for the heat that the body gave in the last step; see `Obstacles.heat`."""
+        """Return the launch for the heat that the body gave in the last step. See `Obstacles.heat`."""
         return heat_from_moving_body(f.push_T, f.owner_T, flux=flux, **where)
 
 

@@ -125,7 +125,7 @@ class Obstacles:
         return f.faces, f.edges if eddies else None
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
-        """Return the flag fields with their types, by role; see `taskflow.flow.bodies.flags`."""
+        """Return the flag fields with their types, by role. See `taskflow.flow.bodies.flags`."""
         types = {"solid": "u1", "faces": "u2"}
         if heat:
             types["T_faces"] = "u2"

@@ -12,7 +12,7 @@ from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, box, task
 
 @task
 def read_around(q: Read[box(1)], *, seen: Reduce[max]) -> None:
-    """seen = one of the values of q; reading it fetches all ghost cells from other blocks"""
+    """seen = one of the values of q, which fetches all ghost cells from other blocks"""
     values: Any = q
     folded: Any = seen
     folded.fold(values[...][:1, :1, :1])

@@ -24,8 +24,9 @@ BELOW = facing(n=(-1, 0))  # the cells on both sides of a low face
 
 @dataclass(frozen=True)
 class Conduction:
-    """Heat through faces: `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` = 1 along the
-    axis.
+    """Heat through faces.
+
+    `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` = 1 or -1, along or against the axis.
     """
 
     conductance: float

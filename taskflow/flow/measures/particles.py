@@ -163,7 +163,7 @@ def carry_between(
     *, now: Scalar, then: Scalar, gain: Scalar | None, leaving: Reduce[sum], extent: Extent, blocks: Decomposition,
     inertia: Inertia | None,
 ) -> None:  # fmt: skip
-    """`carry`, and number = -number for particles that left the cells of their block; leaving = number of these"""
+    """`carry`, number = -number for particles that left the cells of their block, and leaving = number of these"""
 
 
 @task(kernel=KERNELS / "particles.cu")
@@ -250,7 +250,7 @@ class ParticleFields:
 class Carrying:
     """Program that advects all particles with the velocity before a step and its ghost values, then runs the `step`.
 
-    `bodies` are obstacles, if present. It reads the scalars `NOW` and `THEN`, and the scalars of `step`.
+    `bodies` are obstacles, if present. It reads the scalars of `step`, and those that `scalars` returns.
     """
 
     particles: tuple[ParticleFields, ...]

@@ -42,7 +42,7 @@ def slab_ends(carry_up: Write, carry_down: Write, spectrum: Foreign, *, s: Spect
 def tridiagonal_slab(
     spectrum: ReadWrite, carry_up: Foreign[lines("z")], carry_down: Foreign[lines("z")], *, s: Spectrum
 ) -> None:
-    """Replace d by x in one of several slabs, given the ends of all slabs; see `tridiagonal`."""
+    """Replace d by x in one of several slabs, given the ends of all slabs, as in `tridiagonal`."""
 
 
 @task(kernel=FILTERS, whole=True)
@@ -74,14 +74,12 @@ def find_pivots(pivots: Write, *, s: Spectrum) -> None:
 
 @task(kernel=KERNEL, whole=True)
 def slab_gains(through: Write, reach: Write, pivots: Foreign, *, s: Spectrum) -> None:
-    """through = outflow of a slab at its top for unit inflow from below; reach = the first x of the slab for that
-    inflow.
-    """
+    """through = outflow of a slab at its top for unit inflow from below, and reach = its first x then"""
 
 
 @task(kernel=KERNEL, whole=True)
 def slab_sums(carry_up: Write, carry_down: Write, spectrum: Foreign, pivots: Foreign, *, s: Spectrum) -> None:
-    """carry_up = outflow of each slab to the plane above; carry_down = its first x; both with zero inflow."""
+    """carry_up = outflow of each slab to the plane above, and carry_down = its first x, both with zero inflow"""
 
 
 @task(kernel=KERNEL, whole=True)
@@ -89,7 +87,7 @@ def eliminate_slab(
     spectrum: ReadWrite, pivots: Read, carry_up: Foreign[lines("z")], carry_down: Foreign[lines("z")],
     through: Foreign[lines("z")], reach: Foreign[lines("z")], *, s: Spectrum,
 ) -> None:  # fmt: skip
-    """Replace d by x in one of several slabs, given the ends of all slabs; see `eliminate`."""
+    """Replace d by x in one of several slabs, given the ends of all slabs, as in `eliminate`."""
 
 
 @task(kernel=KERNEL, whole=True)

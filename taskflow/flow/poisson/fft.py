@@ -39,7 +39,7 @@ NONE: Flags = (False, False, False)
 
 @dataclass(frozen=True)
 class FFT(Solver):
-    """Direct solver on a grid cut into `blocks`; see `Solver`.
+    """Direct solver on a grid cut into `blocks`. See `Solver`.
 
     Each direction is periodic, or each of its ends is a wall or a face with p = 0 (`given_low`, `given_high`). The
     discrete equation is solved up to rounding, whatever p was before. If no face has p = 0, the mean of p over the

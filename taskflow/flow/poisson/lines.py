@@ -55,7 +55,7 @@ def begin_lines(q: ALONG, q_new: ALONG, values: Write, *, along: Axis, grid: Gri
 def end_lines(
     q_new: ReadWrite, change: Read, p: Read[facing(n=(-1, 0))] | None, *, along: Axis, dt: Scalar, grid: Grid
 ) -> None:
-    """q_new += change + dt dp/ds along the axis s; without p, q_new += change."""
+    """q_new += change + dt dp/ds along the axis s, or q_new += change without p"""
 
 
 @dataclass(frozen=True)

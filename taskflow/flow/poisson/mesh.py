@@ -22,8 +22,8 @@ class Mesh:
     """Level as read by kernels: cells, spacing, and the ghost values of p at each face.
 
     `mirror_low` and `mirror_high`: ghost value over inner value, 1 at a wall, -1 if p = 0 on the face. Derived: `first`
-    and `last`, the indices of the outermost cells, unreachable in periodic directions; `weight` = 1 / spacing^2, or 0
-    along a periodic direction of one cell; `diagonal` = 2 sum(weight); `relaxation` = 1 / diagonal.
+    and `last`, the indices of the outermost cells, unreachable in periodic directions, `weight` = 1 / spacing^2, or 0
+    along a periodic direction of one cell, `diagonal` = 2 sum(weight), and `relaxation` = 1 / diagonal.
     """
 
     cells: Counts
@@ -104,7 +104,7 @@ class Mesh:
 
 @dataclass(frozen=True)
 class StretchedMesh(Mesh):
-    """Level with `edges` of cells along x, y and z; `spacing` is the mean width.
+    """Level with `edges` of cells along x, y and z. `spacing` is the mean width.
 
     `per_cell`: 1 / width of a cell. `per_face`: 1 / distance between the centres on both sides of its low face, or 0 if
     `weight` is 0. `share`: width over mean width.
@@ -118,7 +118,7 @@ class StretchedMesh(Mesh):
 
     @classmethod
     def between(cls, edges: Sequence[np.ndarray], low: Vector, high: Vector, periodic: Flags) -> StretchedMesh:
-        """Return the mesh with these edges; ghost cells are mirrored or periodic."""
+        """Return the mesh with these edges and mirrored or periodic ghost cells."""
         spacing = triple(float(along[-1] - along[0]) / (len(along) - 1) for along in edges)
         plain = Mesh(triple(len(along) - 1 for along in edges), spacing, low, high, periodic)
         tables: dict[str, list[LookupTable]] = {"edges": [], "per_cell": [], "per_face": [], "share": []}

@@ -44,7 +44,8 @@ def rhs_sums(
     rhs: Read, b: ON_FACES | None, *, norm: Reduce["sum"], mean: Reduce["sum"], cells: Scalar | None,
     grid: Grid | None, mesh: Mesh | None, part: float | None,
 ) -> None:  # fmt: skip
-    """norm = sum of rhs^2, mean = sum of part rhs, over the cells with an open face; part = 1 / `cells` if absent"""
+    """norm = sum of rhs^2, mean = sum of part rhs, over the cells with an open face, with part = 1 / `cells` if absent
+    """
 
 
 @task(kernel=RESIDUAL)

@@ -28,7 +28,7 @@ PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
 
 @dataclass(frozen=True, eq=False)
 class ClosedSurface(Shape):
-    """Inside of closed surfaces of triangles [n, corner, xyz]; overlapping parts are united.
+    """Inside of closed surfaces of triangles [n, corner, xyz], with overlapping parts united.
 
     Each column of points along z is cut by triangles. A point is inside if the triangles below it, counted with the
     sign of their orientation, do not cancel (winding number). Two triangles that share an edge use the same number to

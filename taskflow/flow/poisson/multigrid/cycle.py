@@ -161,7 +161,7 @@ class Cycle:
 
     @property
     def residual(self) -> str:
-        """Field that holds r when a cycle starts; a cycle does not change it."""
+        """Field that holds r when a cycle starts. A cycle does not change it."""
         return self.levels[0].target
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:

@@ -40,7 +40,7 @@ class Layers:
     """Layers of valid ghost cells: in the result of a level, after its correction, after smoothing before that, and the
     most.
 
-    On `restricted` layers the right-hand side is computed from the finer level; if 0 it is received.
+    On `restricted` layers the right-hand side is computed from the finer level. If 0 it is received.
     """
 
     returned: int = 0

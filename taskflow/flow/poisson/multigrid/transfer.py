@@ -75,7 +75,7 @@ def restrict_overlapping(
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
 def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer, axis: int) -> None:
-    """coarse = mean of b over the low face of a coarse cell across an axis; `mesh` is the fine level.
+    """coarse = mean of b over the low face of a coarse cell across an axis, on the fine level `mesh`.
 
     If the face lies inside fine cells, b is the harmonic mean of their two face values, weighted by nearness.
     """
@@ -83,7 +83,7 @@ def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Tran
 
 @task(kernel=KERNELS / "poisson" / "interpolation.cu")
 def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, transfer: Transfer) -> None:
-    """p = p + coarse, interpolated linearly along each direction; `mesh` is the coarse level.
+    """p = p + coarse, interpolated linearly along each direction from the coarse level `mesh`.
 
     The ghost value is the inner value at a wall, and its negative at a face with p = 0.
     """

@@ -34,9 +34,10 @@ Section = tuple[Curve, Curve]
 
 
 def on(surface: Curve, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return points [xy, n] at fractions of the length of a surface, and the angle from its normal to y there.
+    """Return points [xy, n] at fractions of the length of a surface, and the angle of its normal from y towards -x
+    there.
 
-    The angle is in radians, against x: pi/2 on a blunt nose.
+    The angle is in radians: pi/2 on the nose.
     """
     samples = np.arange(SAMPLES) / (SAMPLES - 1)
     along = np.cumsum(np.concatenate([[0.0], np.hypot(*np.diff(surface(samples), axis=1))]))

@@ -97,7 +97,7 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
 def _pairs(
     charts: Sequence[Chart], faces: Faces, translation: Vector
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Return pairs of faces that coincide after the translation, with signed axes [n, ijk]; unmoved pairs are ordered.
+    """Return pairs of faces that coincide after the translation, with signed axes [n, ijk]. Unmoved pairs are ordered.
     """
     middles, stays = faces.corners.mean(axis=1), translation == NOWHERE
     moved = faces.corners if stays else faces.corners + np.array(translation)
