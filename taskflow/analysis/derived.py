@@ -191,7 +191,7 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     """
     temperature, sides = _wall(ds, face).temperature, conditions(ds).sides.values()
     temperatures = [side.temperature for side in sides if side.temperature is not None]
-    if temperature is None or (difference := float(np.ptp(temperatures))) == 0:  # NaN where one of them changes
+    if temperature is None or (difference := float(np.ptp(temperatures))) == 0:  # NaN if one varies
         raise BadInput(f"face = {face!r}: a Nusselt number needs a wall with a temperature, and another temperature")
     inside, distance = _at_wall(ds, face, field_of(ds, "T"))
     low, high = domain(ds, face[0])

@@ -22,7 +22,7 @@ from taskflow.common.errors import BadInput
 from taskflow.output.export.vtk import collect, write_polydata
 from taskflow.output.store.reading import edges, periodic
 
-LAYERS = 16  # of cells that are in memory at once
+LAYERS = 16  # layers of cells in memory
 CORNERS = np.array([[n & 1, n >> 1 & 1, n >> 2] for n in range(8)])  # x, y, z of the corners of a box
 ENDS = (slice(None, -1), slice(1, None))  # of the corners of boxes along a direction
 TETRAHEDRA = np.array([[0, a, b, 7] for a, b in ((1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6))])

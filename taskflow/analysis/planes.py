@@ -21,7 +21,7 @@ from taskflow.common.errors import BadInput
 from taskflow.output.store.metadata import SOLID
 from taskflow.output.store.reading import box_snapshots, extent, in_centres, periodic
 
-VELOCITY = {"x": "u", "y": "v", "z": "w"}  # as every system of equations of a flow calls its velocity
+VELOCITY = {"x": "u", "y": "v", "z": "w"}  # names of the velocity in every system of equations
 SPEED = "speed"
 MOST = 400  # values along a side
 

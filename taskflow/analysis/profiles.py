@@ -20,7 +20,7 @@ from taskflow.common import files
 from taskflow.common.errors import BadInput
 from taskflow.output.store.reading import extent, snapshot, widths
 
-LARGEST = 1e100  # of numbers in tables, whose differences are formed and drawn
+LARGEST = 1e100  # largest number in tables, with finite differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def read_reference(path: str | Path) -> Reference:
                 columns[name].append(1.0 if name == "use" and not value.strip() else _number(path, line, value))
     source = re.search(r"^# Citation:(.*)", text, re.MULTILINE)
     return Reference(
-        # authors and year of a citation that begins with them
+        # authors and year at the start of a citation
         name=re.split(r"(?<=\(\d{4}\))", source[1].strip(), maxsplit=1)[0] if source else Path(path).stem,
         quantity=quantity,
         places=np.array(columns["y" if quantity == "u" else "x"]),

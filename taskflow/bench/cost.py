@@ -32,9 +32,9 @@ from taskflow.runtime.tasks.reading import Way, reading
 from taskflow.systems.base.step_cost import often
 
 REAL = np.dtype("f8")
-FLAGS = {"u1": "u1", "u2": "u2"}  # fields of no real numbers
-CELLS = (16, 4, 4)  # that are counted in: even, for tasks that do every other cell
-ALONE = ("-fno-openmp", "-fno-openmp-simd")  # the counter is one number, for one thread and no vector
+FLAGS = {"u1": "u1", "u2": "u2"}  # integer fields
+CELLS = (16, 4, 4)  # of the count: even, for tasks on every other cell
+ALONE = ("-fno-openmp", "-fno-openmp-simd")  # a single counter, without threads and vectors
 
 Done = Sequence[tuple[tuple[Launch, ...], float]]  # launches, and their repetitions
 

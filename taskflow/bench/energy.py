@@ -10,7 +10,7 @@ from typing import Any
 from taskflow.runtime.host.accelerators import accelerators, nvml_handle
 from taskflow.runtime.machine.device import Device, Gpu
 
-PERIOD = 0.02  # seconds between two looks at the power, where energy is not counted
+PERIOD = 0.02  # seconds between samples of the power, if energy is not counted
 
 
 class EnergyMeter:

@@ -24,8 +24,8 @@ PRECISION = {"cpu": "double", "gpu": "single"}
 POLICIES: tuple[Overlap, ...] = ("none", "comm", "full")
 BUDGET = 1.5  # seconds for the samples of one operation
 SAMPLES = 5, 50  # least and most of them
-LENGTH = 0.02  # seconds that a sample takes at least: many calls of a short operation, the device waited for once
-PASSES = 0.1  # seconds that a sample of passes takes at least: blocks begin it together within some 10 us
+LENGTH = 0.02  # least seconds of a sample: many calls of a short operation, with one wait for the device
+PASSES = 0.1  # least seconds of a sample of passes: blocks start within about 10 us
 COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 BESIDE = {device: 2 * (mebibytes << 20) for device, mebibytes in COPY.items()}  # bytes that it takes
 OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes of the driver for a process (H200: 0.6 GB)
@@ -143,7 +143,7 @@ def slowest(shard: Shard, start: float) -> float:
 def rehearse(shard: Shard, once: Callable[[], object]) -> None:
     """Repeat an operation until the best overlap is known and all its states have been analysed."""
     analysed = -1
-    while shard.trying or len(shard.traces) != analysed:  # a state that comes back is followed by known ones
+    while shard.trying or len(shard.traces) != analysed:  # a repeated state is followed by known ones
         analysed = len(shard.traces)
         once()
 

@@ -15,7 +15,7 @@ from taskflow.common.namesake import PROBLEM, mixed
 CTRL_C = 130
 TRY_AGAIN = 75
 AGAIN = {"run": ", with --resume", "sweep": ""}  # options with which commands resume
-CHECKING = ("check", "grid")  # commands that read files of others and compute nothing
+CHECKING = ("check", "grid")  # commands that read foreign files and compute nothing
 
 
 def _hush() -> None:

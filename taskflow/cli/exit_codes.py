@@ -20,7 +20,7 @@ from taskflow.common.units import several
 
 FAILED = TaskflowError.exit_code
 MOST = 100  # lines of errors
-USAGE: Any = typer.BadParameter.__base__  # typer's own errors of usage: it shows them itself, with exit code 2
+USAGE: Any = typer.BadParameter.__base__  # usage errors of typer, which it shows itself with exit code 2
 
 
 class Commands(TyperGroup):
@@ -56,7 +56,7 @@ def ended_by(error: BaseException) -> int:
         case KeyboardInterrupt():
             typer.echo("interrupted", err=True)
             return Interrupted.exit_code
-        case BrokenPipeError():  # who read our output has seen enough
+        case BrokenPipeError():  # the reader of our output has exited
             deafen()
         case OSError():
             complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))

@@ -22,7 +22,7 @@ from taskflow.geometry.grids import (
 )
 from taskflow.geometry.grids.outline import flat, outlines
 
-CHARTS = 8  # that are listed; of more the first
+CHARTS = 8  # listed at most
 
 
 def write_shape(name: str, settings: Sequence[str], path: Path, *, text: bool) -> None:
@@ -48,7 +48,7 @@ def _called(problem: Exception) -> str:
 
 
 def _write(path: Path, grid: MultiBlockGrid, *, text: bool) -> None:
-    itself = path.suffix.lower() == CGNS  # has seams and sides in it
+    itself = path.suffix.lower() == CGNS  # the file includes seams and sides
     for file in (path,) if itself else (path, path.with_suffix(".nmf")):
         if file.exists():
             refuse(f"{file} exists; choose another name")

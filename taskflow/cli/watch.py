@@ -30,12 +30,12 @@ from taskflow.runs.directory.record import Record, target
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-APART = 5.0  # seconds of the run between two lines where they pile up
-WINDOW = 15.0  # seconds of the run over which speed and time left are judged
-PER_SECOND = 5  # times that the display is drawn
+APART = 5.0  # least seconds of the run between two lines
+WINDOW = 15.0  # seconds of the run for estimating speed and remaining time
+PER_SECOND = 5  # updates of the display
 WIDTH = 20  # columns of a number with its name, as many per line as fit
-EVERY = 1.0  # seconds between two looks at a run directory
-FIRST = 10  # lines of the log that are printed at first
+EVERY = 1.0  # seconds between reads of a run directory
+FIRST = 10  # lines of the log printed at the start
 FORMATS = {
     "step": "step {}",
     "time": "time {:.6g}",
@@ -49,7 +49,7 @@ FORMATS = {
 ALWAYS = ("step", "time")
 
 Status = Mapping[str, Any]  # status of a run: see `taskflow.runs.run.run`
-View = AbstractContextManager[Callable[[Status], None]]  # shows a run from before it begins until it has ended
+View = AbstractContextManager[Callable[[Status], None]]  # shows a run from before its start to its end
 
 
 @dataclass
@@ -170,7 +170,7 @@ class LogLines:
         """Yield new complete lines of the log."""
         try:
             lines = self._tail.look()
-        except OSError:  # on a machine that does not see it: nothing to show
+        except OSError:  # not visible from this machine
             return
         begin, self._seen = self._seen, len(lines)
         yield from lines[begin:]

@@ -23,7 +23,7 @@ class TaskflowError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        return visible(super().__str__())  # it may quote files of others
+        return visible(super().__str__())  # it may quote foreign files
 
 
 class BadInput(TaskflowError):

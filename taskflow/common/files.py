@@ -105,7 +105,7 @@ def content(path: str | Path, most: int, remedy: str, missing: str | None = None
 
 def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -> str:
     """Read a whole file as text. Raises BadInput as `content` does, and with the position of invalid UTF-8."""
-    data = content(path, most, remedy, missing).removeprefix(BOM_UTF8)  # which programs on Windows begin with
+    data = content(path, most, remedy, missing).removeprefix(BOM_UTF8)  # written by programs on Windows
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -8,7 +8,7 @@ from typing import Literal
 
 Kind = Literal["mesh", "shape", "fields"]
 
-BEGINNING = 4096  # bytes in which a format shows
+BEGINNING = 4096  # bytes for detecting a format
 SUFFIXES: dict[str, tuple[str, Kind]] = {
     ".msh": ("a mesh of Gmsh or of Fluent", "mesh"),
     ".geo": ("a script of Gmsh", "mesh"),

@@ -75,8 +75,8 @@ def face_corners(vertices: Vertices, axis: int) -> list[np.ndarray]:
 def cell_volumes(vertices: Vertices) -> np.ndarray:
     """Return the exact volumes [z, y, x] of cells with bilinear faces, with vertices n = i + 2 j + 4 k:
 
-    12 V = det[(x7 - x1) + (x6 - x0), x7 - x2, x3 - x0] + det[x6 - x0, (x7 - x2) + (x5 - x0), x7 - x4]
-         + det[x7 - x1, x5 - x0, (x7 - x4) + (x3 - x0)]
+        12 V = det[(x7 - x1) + (x6 - x0), x7 - x2, x3 - x0] + det[x6 - x0, (x7 - x2) + (x5 - x0), x7 - x4]
+             + det[x7 - x1, x5 - x0, (x7 - x4) + (x3 - x0)]
 
     (Grandy, UCRL-ID-128886, 1997). Equals (1/3) sum of (mean of a face's vertices) . S over the faces. Negative in a
     left-handed chart.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from taskflow.common.errors import BadInput
 
-LINKS = 40  # symbolic links that are followed, as many as Linux does
+LINKS = 40  # symbolic links followed at most, as in Linux
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 

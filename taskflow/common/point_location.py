@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 STEPS, ENOUGH = 20, 1e-10  # of Newton's method; the error that ends it, over the size of a cell
-GROUP = 8  # cells along each direction of a group in which points are looked for
+GROUP = 8  # cells along each direction of a search group
 Cell = tuple[int, int, int, int]  # chart, k, j, i
 
 

@@ -4,5 +4,5 @@ from importlib.metadata import PackageNotFoundError, version
 
 try:
     __version__ = version("taskflow-cfd")
-except PackageNotFoundError:  # imported straight from its folder
+except PackageNotFoundError:  # imported from its folder without installation
     __version__ = "0.1.dev0"

@@ -17,7 +17,7 @@ class WhileNeeded(AbstractContextManager[None]):
 
     def __init__(self, change: Callable[[], AbstractContextManager[Any]]) -> None:
         self.__doc__ = change.__doc__
-        self._change, self._lock, self._users = change, threading.RLock(), 0  # finalizers come at any time
+        self._change, self._lock, self._users = change, threading.RLock(), 0  # finalizers can run at any time
 
     def __enter__(self) -> None:
         with self._lock:

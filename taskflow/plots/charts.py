@@ -30,7 +30,7 @@ NOT_DRAWN = {"step", "time", "cfl", "wall"}
 
 COLOURS = {"compute": "#abd9e9", "copy": "#a6d96a", "communication": "#fdae61", "rest": "#d9d9d9"}
 PHASES = 12  # most bars
-SMALL = 5e-4  # shares below which a phase gets none
+SMALL = 5e-4  # smallest share of a drawn phase
 
 
 def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
@@ -161,7 +161,7 @@ def plot_residuals(log: Sequence[Mapping[str, Any]], directory: str | Path, out:
     steps = np.array([line["step"] for line in log], dtype="f8")
     for name in dict.fromkeys(name for line in log for name in residuals(line)):
         known = np.array([residuals(line).get(name, np.nan) for line in log])
-        known[~(known > 0)] = np.nan  # nothing was computed yet, or nothing is left
+        known[~(known > 0)] = np.nan  # nothing was computed yet, or the residual is 0
         if _varies(known):
             axes.plot(steps, known, linewidth=1.2, marker="." if len(log) < 20 else "", label=name)
     axes.set_xlabel("step")

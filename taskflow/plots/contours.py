@@ -166,7 +166,7 @@ def _streamlines(axes: Axes, triangles: Triangulation, velocity: list[np.ndarray
     y = np.linspace(*window[2:], max(8, round(tall / spacing)))
     try:
         along, upwards = (LinearTriInterpolator(triangles, component)(*np.meshgrid(x, y)) for component in velocity)
-    except RuntimeError:  # triangles of cells that are not convex overlap: then points cannot be found in them
+    except RuntimeError:  # triangles of cells that are not convex overlap: points cannot be located
         return
     outside = np.ma.getmaskarray(along)
     draw_streamlines(axes, x, y, (along.filled(0.0), upwards.filled(0.0)), outside, wide / tall)

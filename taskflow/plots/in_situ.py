@@ -27,14 +27,14 @@ from taskflow.plots.snapshots import colours_of, draw_image, panels_of, solid_on
 if TYPE_CHECKING:
     from taskflow.plots.chart_pictures import ChartDrawing
 
-EVERY = 0.2  # seconds between two looks
+EVERY = 0.2  # seconds between checks
 
 
 class BoxDrawing:
     """Drawing of states of a run on a Cartesian grid, given the path of its store."""
 
     def __init__(self, store: Path) -> None:
-        grid = dataset(store).drop_dims("time")  # bodies that move are not drawn
+        grid = dataset(store).drop_dims("time")  # moving bodies are not drawn
         self._grid = grid.drop_vars([name for name in grid.data_vars if name != SOLID]).load()
 
     def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
@@ -89,7 +89,7 @@ class Pictures:
         try:
             self._drawing.draw(order, about, fields, Look(order.range, order.log, order.cmap, order.size), draft)
             draft.replace(path)
-        except BadInput as error:  # of this state: a grid that moves may come back into a plane
+        except BadInput as error:  # for this state: a moving grid may return to a plane
             if state.name not in self.problems:
                 self._tell(state, str(error))
         except Exception as error:

@@ -17,7 +17,7 @@ from taskflow.common.errors import BadInput
 ONE_SIDED = 1e-2  # of the largest value: negative values below this do not count for two-signed colours
 DECADES = 4  # of a logarithmic scale below the largest value
 SMALLEST, LARGEST = 100, 10_000  # points of the screen
-SLACK = 1e-3  # of a range: values so little beyond do not count
+SLACK = 1e-3  # of a range: smaller excesses are ignored
 PADDING = 0.08  # inches around a picture
 
 

@@ -26,8 +26,8 @@ from taskflow.plots.look import Colours, Look
 from taskflow.plots.streamlines import draw_streamlines
 
 SIDE, FLAT_SIDE = 5.2, 7.8  # inches along the longer side of a panel, of a flat one
-WIDE, FLAT = 1.5, 3.0  # width over height from which on panels are stacked, and from which on they are flat
-THIN = 10.0  # length over width from which on a domain is drawn wider than it is, to see anything
+WIDE, FLAT = 1.5, 3.0  # smallest width over height of stacked and of flat panels
+THIN = 10.0  # largest length over width in a picture, so that thin domains stay visible
 POINTS = 1000  # of an image along a side, at most
 BODY = 0.6  # the grey of bodies
 

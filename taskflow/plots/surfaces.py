@@ -17,11 +17,11 @@ from taskflow.output.store.reading import edges
 from taskflow.plots.look import Look
 
 SIZE = (1024, 768)
-MOST = 2**24  # values of a field that are drawn; of more every second, third, ... one along each direction
+MOST = 2**24  # largest number of drawn values; above it every second, third, ... along each direction
 WIDTH = 16  # letters of a line above the bar of colours
 PLACE = (0.01, 0.93)  # of the title
 GREY, BODY = "#595959", "#bfbfbf"
-AMBIENT = 0.5  # light on walls: their inner sides are turned away from the lamp
+AMBIENT = 0.5  # ambient light on walls, whose inner sides face away from the lamp
 ZOOM = 0.85  # so that the labels of axes are in the picture
 BAR = {
     "vertical": True, "position_x": 0.87, "position_y": 0.2, "width": 0.06, "height": 0.6, "color": "black",

@@ -26,8 +26,8 @@ from taskflow.common.hexahedra import cell_volumes
 from taskflow.common.point_location import around_cells, reach, thin_along
 from taskflow.output.store.reading import charts
 
-POINTS = 1 << 20  # that are looked for in one go
-SLACK = 1e-9  # of an extent: the rounding of places
+POINTS = 1 << 20  # points searched together
+SLACK = 1e-9  # of an extent: rounding errors of positions
 ALIKE = 0.01  # of a volume: largest difference of two grids of a domain
 MOST = 4  # points along each direction of a cell
 ENDS = (slice(None, -1), slice(1, None))  # of cells between vertices

@@ -116,7 +116,7 @@ def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:
     return lines
 
 
-SHORTEST = "yzx"  # of directions of one extent the first is cut across
+SHORTEST = "yzx"  # order of preference for equal extents
 
 
 def cut_plane(records: xr.DataTree, text: str | None) -> CutPlane:

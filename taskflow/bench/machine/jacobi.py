@@ -17,7 +17,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.runtime.tasks import Launch, Read, Roles, Write, task
 
-SWEEPS = 60  # of a program: a multiple of four, so that the fields have their own parts again afterwards
+SWEEPS = 60  # of a program: a multiple of four, so that the fields have their original roles afterwards
 FIELDS = 3
 
 

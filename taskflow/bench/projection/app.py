@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from taskflow.bench.steps import Pressure
 
 ITERATIONS = 30  # of Jacobi in a step, as in the papers
-UNUSED = {  # the options that a study does not use
+UNUSED = {  # unused options of each study
     "scaling": ("largest", "sizes", "methods", "decades"),
     "memory": ("sizes", "methods", "decades", "shapes", "scale", "workers", "picture"),
     "pressure": (

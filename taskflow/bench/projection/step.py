@@ -21,7 +21,7 @@ from taskflow.runtime.regions import Triple, triple
 from taskflow.runtime.tasks import counts, plan
 from taskflow.systems.projection import Projection
 
-COUNTED = 5  # steps over which iterations are averaged, where they vary
+COUNTED = 5  # steps over which varying iterations are averaged
 STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # values reported by `End`
 
 

@@ -17,9 +17,9 @@ Faces = tuple[np.ndarray, ...]
 """Indices of some faces along z, y and x, without layers."""
 
 BESIDE = 128  # bit of a cell with a low face at most two steps from a closed one: cut, or adjacent to a cut face
-ON_FACE = 1e-3  # of a spacing: the centre of a face or a cell that is closer than that to a body at rest is in it
-LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
-LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `blockage`
+ON_FACE = 1e-3  # of a spacing: centres of faces and cells closer to a body at rest are inside
+LEAST = 1e-6  # of a spacing: least distance of a surface
+LEAST_OPEN = 0.25  # least open share of a face with an open centre, also in gaps between bodies: bounds `blockage`
 
 
 def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:

@@ -60,8 +60,8 @@ from taskflow.runtime.tasks import (
 BODY: dict[str, Location] = {"body_x": "fx", "body_y": "fy", "body_z": "fz"}
 WARMED: dict[str, Location] = {"push_T": "c"}
 OTHER = "_other"
-FACES = ("T_faces", "scalar_faces")  # flags of cells, as the temperature and passive scalars meet them
-KEPT = ("solid", *BLOCKAGE, *BODY, *FACES)  # the roles of which a step needs the geometry at its beginning, too
+FACES = ("T_faces", "scalar_faces")  # flags of cells for the temperature and passive scalars
+KEPT = ("solid", *BLOCKAGE, *BODY, *FACES)  # roles whose geometry at its beginning a step needs, too
 SURFACE = Components(
     friction_x=Read, friction_y=Read, friction_z=Read, blockage_x=Read, blockage_y=Read, blockage_z=Read,
     body_x=Read, body_y=Read, body_z=Read,

@@ -78,7 +78,7 @@ def coefficients_at_bodies(f: Roles, grid: Grid, pressure: Solver) -> Iterator[L
     yield open_faces(*b, f.solid, over=cells)
 
 
-MOST = 100  # bodies whose forces are followed: of the scalars of a run each takes up to fifteen
+MOST = 100  # bodies with recorded forces: each takes up to fifteen scalars of a run
 STANDING = (0.0, 0.0, 0.0)
 
 

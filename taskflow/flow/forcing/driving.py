@@ -108,7 +108,7 @@ def buoyancy_frequency(expansion: float, gravity: Vector, gradient: Vector) -> f
 
 
 NOTHING = (0.0, 0.0, 0.0)
-Means = tuple[float | None, float | None, float | None]  # None: as the flow will have it
+Means = tuple[float | None, float | None, float | None]  # None: free
 
 
 @task(kernel=KERNELS / "forcing" / "bulk_shift.cu")

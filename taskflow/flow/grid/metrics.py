@@ -24,7 +24,7 @@ Flags = tuple[bool, bool, bool]
 Counts = tuple[int, int, int]
 NOWHERE = 2**30  # no cell has this index, nor its negative
 AXES = {"x": 0, "y": 1, "z": 2}
-BEYOND = 3  # cells beyond the ends of a direction whose sizes are known, too
+BEYOND = 3  # ghost cells with known sizes at the ends of a direction
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Stretched(Grid):
 
         It is 1 / spacing^2 if cells are uniform.
         """
-        row = slice(BEYOND - 1, BEYOND + self.cells[axis] + 1)  # one cell more at both ends
+        row = slice(BEYOND - 1, BEYOND + self.cells[axis] + 1)  # one additional cell at both ends
         cells, faces = (np.array(tables[axis].values[row]) for tables in (self.per_cell, self.per_face))
         in_cells, on_faces = cells[:-1] * (faces[:-1] + faces[1:]), faces[1:] * (cells[:-1] + cells[1:])
         return float(max(in_cells[1:].max(), on_faces.max())) / 2

@@ -17,7 +17,7 @@ Point = Location | Literal["corner"]
 FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 Places = tuple[float, ...]
 Edges = tuple[Places | None, Places | None, Places | None]
-NEAR = 1e-5  # of the extent or the distance from 0: places this close are one
+NEAR = 1e-5  # of the extent or the distance from 0: closer positions are equal
 
 
 def _apart(edges: Places, start: float, length: float) -> bool:

@@ -20,7 +20,7 @@ from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles, Scalar, Task, Write, task
 
 Q = "Q"
-NOW = "now"  # the scalar that holds the time
+NOW = "now"  # scalar with the time
 TEXT = """
 TASK {name}(Range range, Out value{fields}{time}, Grid grid) {{
   STRIDES(range){now}

@@ -55,7 +55,7 @@ from taskflow.runtime.tasks import (
 
 NOW, THEN = "particles now", "particles then"  # scalars: the weights of both velocities, times dt
 ROW = 256  # slots per row
-BEYOND = 3  # faces beyond the ends of the domain that are known, too
+BEYOND = 3  # known faces outside of the domain at each end
 ACROSS: dict[Location, int] = {"c": -1, "fx": 0, "fy": 1, "fz": 2}
 FLAGS = replace(Foreign, precision="u1")[anywhere(1)]
 WAY = Components(position=ReadWrite * 3, before=ReadWrite * 3)

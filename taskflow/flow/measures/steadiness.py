@@ -23,8 +23,8 @@ from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, Write, task
 
 TEXT = KERNELS / "steadiness.cu"
-REST = 4.0  # roundings of a cell: a fluid that gets less far in a step is at rest
-ALIKE = 64.0  # roundings of the largest value: a quantity that varies by less is the same everywhere
+REST = 4.0  # rounding errors, in cells: a fluid that moves less in a step is at rest
+ALIKE = 64.0  # rounding errors of the largest value: a quantity that varies by less is uniform
 
 
 @task(kernel=TEXT)

@@ -24,7 +24,7 @@ from taskflow.runtime.tasks import Foreign, Launch, Read, ReadWrite, Roles, Task
 
 FILTERS = KERNELS / "poisson" / "tridiagonal.cu"
 KERNEL = KERNELS / "poisson" / "elimination.cu"
-ENDS = ("carry_up", "carry_down", "through", "reach")  # of slabs: the first two follow from the right-hand side
+ENDS = ("carry_up", "carry_down", "through", "reach")  # of slabs: the first two depend on the right-hand side
 
 
 def dct(plain: Task) -> Task:

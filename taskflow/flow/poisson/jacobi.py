@@ -104,7 +104,7 @@ class ConvergedJacobi(Solver):
 
     @property
     def _round(self) -> Jacobi:
-        in_pairs = self.blocked and self.sweeps % 4 == 0  # passes are even then, too
+        in_pairs = self.blocked and self.sweeps % 4 == 0  # the number of passes is then even, too
         return Jacobi(self.operator, self.sweeps, in_pairs)
 
     def _body(self, f: Roles) -> Iterator[Launch]:

@@ -10,7 +10,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.geometry.solids.surface import ClosedSurface, pairs
 
-POINTS = 1 << 18  # that are looked at in one go
+POINTS = 1 << 18  # points processed together
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,7 +107,7 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
             x, y, heights, units = readers[path.suffix.lower()](file, path, extent, variable)
         except BadInput:
             raise
-        except Exception as error:  # whatever a reader of broken files comes upon
+        except Exception as error:  # any error of a reader of broken files
             raise unreadable(path, error, REMEDIES[path.suffix.lower()]) from None
     for axis, (points, size) in {"x": (x, heights.shape[1]), "y": (y, heights.shape[0])}.items():
         if points.shape != (size,) or (np.diff(points) <= 0).any():
@@ -145,7 +145,7 @@ def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map
 
     with named(str(path)):
         examine(file)
-    # without indexes, which would read coordinates, however long they say that they are
+    # without indexes, which would read coordinates of any claimed length
     with xarray.open_dataset(file, create_default_indexes=False, decode_times=False) as data:
         flat = [str(name) for name, values in data.data_vars.items() if values.ndim == 2]
         name = variable or (flat[0] if len(flat) == 1 else "")

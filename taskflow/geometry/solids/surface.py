@@ -19,11 +19,11 @@ from taskflow.geometry.solids.libraries import library, unreadable, user_file
 from taskflow.geometry.solids.shapes import Shape, Steps, Vector
 from taskflow.runtime.regions import triple
 
-MEMORY = {".stl": 14, ".obj": 30}  # times its size takes a file while it is read: measured 9 to 13, and 17 to 30
+MEMORY = {".stl": 14, ".obj": 30}  # memory over file size while reading: measured 9 to 13, and 17 to 30
 MATERIAL = re.compile(rb"^[ \t]*(usemtl|mtllib)\b.*$", re.MULTILINE)
-FARTHEST = 1e100  # where a corner of a triangle may be: products of three such numbers are finite
-SAME = 1e-8  # of the extent of a surface: corners that close to each other are one
-PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
+FARTHEST = 1e100  # largest coordinate: products of three are finite
+SAME = 1e-8  # of the extent of a surface: closer corners are equal
+PIECE = 1 << 21  # pairs of triangles and columns processed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class ClosedSurface(Shape):
             least = np.full(edge.max() + 1, n)
             np.minimum.at(least, edge, part[:, None])
             before, part = part, least[edge].min(axis=1)
-            part = part[part]  # the number of a triangle of the same part, so that far ones meet soon
+            part = part[part]  # number of a triangle of the same part, for fast convergence
         parts = [ClosedSurface(self.triangles[part == number]) for number in np.unique(part)]
         return tuple(sorted(parts, key=lambda part: -math.dist(*part.bounds)))
 
@@ -231,10 +231,10 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
         with np.errstate(all="ignore"):  # numbers that are too large are reported below
             content = file.read()
             if path.suffix.lower() == ".obj":
-                content = MATERIAL.sub(b"", content)  # trimesh makes a mesh of each, in time as their square
+                content = MATERIAL.sub(b"", content)  # trimesh makes a mesh of each, in quadratic time
             mesh = trimesh.load_mesh(BytesIO(content), file_type=path.suffix.lower()[1:], process=False)
         triangles = np.array(mesh.triangles, dtype=np.float64)
-    except Exception as error:  # whatever a reader of broken files comes upon
+    except Exception as error:  # any error of a reader of broken files
         raise unreadable(path, error, "give an STL or OBJ file") from None
     if not len(triangles):
         raise BadInput(f"{path}: holds no triangles; give a surface that encloses a body")
@@ -251,7 +251,7 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
     return ClosedSurface(scale * triangles + np.array(shift))
 
 
-NEARBY = 1 << 14  # pairs of boxes and points that are looked at in one go
+NEARBY = 1 << 14  # pairs of boxes and points processed together
 
 Worth = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -270,7 +270,7 @@ def pairs(
     keys = np.ravel_multi_index(tuple(cubes.T), tuple(room))
     order = np.argsort(keys, kind="stable")
     filled, begin, count = np.unique(keys[order], return_index=True, return_counts=True)
-    # however far away a box is, its cubes have numbers
+    # cubes of distant boxes have valid numbers, too
     first, last = (np.clip(np.floor((end - start) / width), -1, room).astype(np.int64) for end in (low, high))
     near = ((first < room) & (last >= 0)).all(axis=1)
     first, last = np.clip(first, 0, room - 1), np.clip(last, 0, room - 1)

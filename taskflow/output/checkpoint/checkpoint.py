@@ -30,11 +30,11 @@ from taskflow.output.disk.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
 from taskflow.runtime.regions import Box, Field, triple
 
-FORMAT = 4  # of the state: 4 has checksums of the store and of the log
+FORMAT = 4  # of the state: version 4 has checksums of the store and the log
 MANIFEST = "manifest.json"
 MOST = 2**28  # bytes of a manifest that is read
 FARTHEST = 2**31  # cells from the origin
-READERS = 8  # files that are verified at the same time
+READERS = 8  # files verified concurrently
 DTYPES = frozenset(("<f4", "<f8"))  # of fields, as a run has them
 BLOCK, CRC, ROLE = re.compile(r"block-\d{5,9}\.bin"), re.compile("[0-9a-f]{8}"), re.compile(r"[^\x00-\x1f]{1,200}")
 NAME = re.compile(r"step-(\d+)")

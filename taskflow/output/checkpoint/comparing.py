@@ -19,8 +19,8 @@ from taskflow.output.disk.disk import LOG, STORE
 from taskflow.output.store.groups import checked, has_records, metadata, open_group, without_cuts, without_time
 from taskflow.output.store.shards import surviving
 
-READERS, AT_ONCE = 8, 1000  # files that are read at the same time, and that are thought of
-NAMED = 5  # damages that a message names
+READERS, AT_ONCE = 8, 1000  # files read concurrently, and files listed together
+NAMED = 5  # damages named in a message
 
 
 def sum_of_times(times: Iterable[float], crc: int = 0) -> int:
@@ -54,7 +54,7 @@ def _values(path: Path, array: zarr.Array) -> np.ndarray:
         check_file(path / array.path / array.metadata.encode_chunk_key(number), 0)
     try:
         return np.asarray(array[...])
-    except Exception as error:  # whatever a codec makes of it
+    except Exception as error:  # any error of a codec
         raise Damaged(f"{path / array.path}: {error}") from None
 
 
@@ -105,7 +105,7 @@ class RunComparison:
             if problems := [problem for record, problem in self._known[group][1] if record < count]:
                 return problems
             if sum_of_group(self._store, group) != checksums["fixed"]:
-                checked(self._store, group)  # may know better
+                checked(self._store, group)  # may raise a more precise error
                 return [f"{self._store / group}: coordinates or metadata are not as they were written"]
             if sum_of_times(times[:count]) != checksums["times"]:
                 return [f"{self._store / arrays['time'].path}: it is not as it was written"]

@@ -20,7 +20,7 @@ from taskflow.runtime.regions import Box, hull, triple
 if TYPE_CHECKING:
     from taskflow.output.checkpoint.remapping import RemappedField  # which loads xarray
 
-EVALUATED = 2**21  # points handed to a callable at once, and one stored chunk
+EVALUATED = 2**21  # points passed to a callable together, and one stored chunk
 
 Function = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 
@@ -78,7 +78,7 @@ def _evaluate(name: str, function: Function, z: np.ndarray, y: np.ndarray, x: np
     called = f"initial field {name}: {getattr(function, '__qualname__', function)}(x, y, z)"
     try:
         values = np.broadcast_to(np.asarray(function(x, y, z), dtype="f8"), x.shape)
-    except BadInput as error:  # of one that names itself
+    except BadInput as error:  # its message names the function
         raise BadInput(f"initial field {name}: {error}") from error
     except Exception as error:
         raise BadInput(

@@ -25,8 +25,8 @@ from taskflow.output.store.layout import StoreLayout
 from taskflow.output.store.reading import edges, ended, periodic
 
 NODES = 4  # through which a polynomial goes
-AROUND = 4  # nodes beyond the ends of a period
-REACH = 0.75  # spacings beyond the outermost points of a file, up to where values are extrapolated
+AROUND = 4  # nodes outside each end of a period
+REACH = 0.75  # spacings outside the outermost points of a file within which values are extrapolated
 ROUNDING = 1e-9  # of a length
 
 Piece = tuple[slice, slice, slice]
@@ -164,7 +164,7 @@ class RemappedField:
         elif period is None:
             reach = REACH * (nodes[1] - nodes[0] if nodes.size > 1 else np.inf)
             self._covers(axis, ends, nodes[0] - reach, nodes[-1] + reach)
-        elif nodes[-1] - nodes[0] > period * (1 - ROUNDING):  # the last point is the first one again
+        elif nodes[-1] - nodes[0] > period * (1 - ROUNDING):  # the last point repeats the first one
             raise BadInput(f"{source} of {self.state.where} covers a period or more; leave the last point out")
         if cells and target.endswith("_c") and source.endswith("_c"):
             return averaging(whole, ends, period)

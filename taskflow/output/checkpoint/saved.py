@@ -108,7 +108,7 @@ def live(
     return xr.DataTree.from_dict(parts)
 
 
-LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres
+LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # others: centres
 SAME = 1e-9  # of a time: relative error of its text
 NETCDF = (".nc", ".nc4", ".cdf")
 
@@ -262,14 +262,14 @@ def _opened(path: Path) -> xr.Dataset | xr.DataTree:
             return whole if "u" in whole else _tree_in(path, reader) or whole
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-    except Exception as error:  # whatever its readers make of a file that is something else
+    except Exception as error:  # any error of a reader for another format
         raise BadInput(f"{path}: it cannot be read ({type(error).__name__}: {str(error)[:200]})") from None
     raise BadInput(f"{path}: it is no run, and neither NetCDF ({', '.join(NETCDF)}) nor Zarr; give one of these")
 
 
 def _tree_in(path: Path, reader: str) -> xr.DataTree | None:
     """Return the charts in a NetCDF file, or None."""
-    with suppress(OSError, ValueError):  # of formats without groups
+    with suppress(OSError, ValueError):  # formats without groups
         whole = xr.open_datatree(path, chunks=None, engine=reader)
         return whole if CHARTS in whole.children else None
     return None

@@ -14,8 +14,8 @@ import numpy as np
 
 from taskflow.common.errors import BadInput
 
-SUMMED = 2**19  # bytes whose checksum is made at a time, in a tenth of a millisecond
-PIECE = 16 * 2**20  # bytes that are read at a time
+SUMMED = 2**19  # bytes per checksum call of 0.1 ms
+PIECE = 16 * 2**20  # bytes read together
 SIZE = 4  # bytes of a checksum
 ENTRY = 16  # bytes of an index for each chunk
 MISSING = 2**64 - 1  # as offset and size: the chunk does not exist

@@ -13,7 +13,7 @@ from taskflow.output.store.layout import FieldMetadata, StoreLayout
 
 CONVENTIONS = "CF-1.11 SGRID-0.3"
 SCALARS = (str, int, float)  # types that attributes have everywhere
-UNITS = "1"  # a case is in any one consistent system of units, and does not say which
+UNITS = "1"  # a case is in any consistent system of units, without naming it
 
 FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
 # A variable without time, where all bodies are at rest, so that readers can mask fields: `ds.p.where(ds.solid == 0)` is

@@ -35,7 +35,7 @@ PACKING = {
 }
 SHUFFLE = {"noshuffle": Blosc.NOSHUFFLE, "shuffle": Blosc.SHUFFLE, "bitshuffle": Blosc.BITSHUFFLE}
 AHEAD = 4  # chunks of a shard that are packed before they can be written
-OVERHEAD = 16  # bytes, by which packed values may be longer than they were: BLOSC_MAX_OVERHEAD
+OVERHEAD = 16  # bytes by which packed values may exceed unpacked ones: BLOSC_MAX_OVERHEAD
 
 Buffers = deque[np.ndarray]  # free memory for packed chunks
 Packed = bytes | memoryview

@@ -94,7 +94,7 @@ def at_time(records: Records, time: float) -> Records:
     """Return the one record of a time. Raises BadInput if it does not exist."""
     times = np.asarray(records["time"])
     nearest = int(np.abs(times - time).argmin()) if len(times) else 0
-    if not len(times) or not abs(times[nearest] - time) <= NEAR * np.abs(times).max():  # nor is NaN one of them
+    if not len(times) or not abs(times[nearest] - time) <= NEAR * np.abs(times).max():  # also excludes NaN
         raise BadInput(f"time = {time:.10g}: no snapshot was written then; choose one of {listed(times)}")
     return records.isel(time=[nearest])
 

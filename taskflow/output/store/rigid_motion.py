@@ -17,7 +17,7 @@ COLUMNS = {name: {"long_name": f"{name}, of x = R X + b: R row by row, then b"} 
     name: {"long_name": f"{name}, of the rates of R and b, by the differences of the step"} for name in RATES
 }
 PLACES = ("x", "y", "z", "x_c", "y_c", "z_c")  # of vertices, and of centres
-REST = "_at_rest"  # ends the names of places X
+REST = "_at_rest"  # suffix of positions X
 
 
 def pose(turn: np.ndarray, shift: np.ndarray, names: tuple[str, ...] = POSE) -> dict[str, float]:

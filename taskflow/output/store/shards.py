@@ -25,7 +25,7 @@ from taskflow.output.store.store import Store, create
 from taskflow.runtime.regions import Box, Triple, triple
 
 ABREAST, PACKERS = 4, 8  # fields that are written, and threads that pack their chunks
-POLL = 0.02  # seconds between two looks at whether the store has grown
+POLL = 0.02  # seconds between checks for growth of the store
 
 
 Layout = TypeVar("Layout", bound=RecordsLayout)
@@ -58,7 +58,7 @@ class ShardWriter:
         """Open the store again, which may have grown."""
         self._group = zarr.open_group(str(self._path), path=self._name, mode="r+", zarr_format=3)
         timed = {name: array for name, array in arrays_of(self._group) if array.ndim == 4}
-        # all that blocks write: places of charts that move are not
+        # written by blocks, unlike positions of moving charts
         self._fields = {name: array for name, array in timed.items() if name.rpartition("/")[2] not in PLACES}
 
     @property

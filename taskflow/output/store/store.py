@@ -39,7 +39,7 @@ from taskflow.output.store.packing import BITS, PACKING
 from taskflow.output.store.rigid_motion import write_places
 from taskflow.runtime.regions import Box
 
-PIECE = 2**24  # cells of which it is asked at once whether they are solid, and one stored chunk at most
+PIECE = 2**24  # cells per call of `solid`, and per stored chunk at most
 
 
 def create(
@@ -115,7 +115,7 @@ class Store:
         self._time = self._arrays["time"]
         try:
             self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
-        except Exception as error:  # whatever a codec makes of it
+        except Exception as error:  # any error of a codec
             raise Damaged(f"{self._path / self._time.path}: {error}") from None
         fixed = [self._path / array.path for array in self._arrays.values() if not has_records(array)]
         self._note(*(file for folder in fixed for file in folder.rglob("*") if file.is_file()))

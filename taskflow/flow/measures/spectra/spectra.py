@@ -31,7 +31,7 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, 
 from taskflow.runtime.tasks import Axis, Foreign, Launch, Read, ReadWrite, Roles, Write, facing, lines, task
 
 TEXT, CENTRES = KERNELS / "spectra" / "lines.cu", KERNELS / "spectra" / "centres.cu"
-CENTRED = "spectra.centred"  # the field that has a velocity of a pair in cell centres for a while
+CENTRED = "spectra.centred"  # temporary field of a velocity in cell centres
 COSPECTRUM, QUADRATURE = "cospectrum", "quadrature"
 AXIS_OF = {"u": "x", "v": "y", "w": "z"}  # of fields on faces
 

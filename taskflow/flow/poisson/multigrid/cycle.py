@@ -56,7 +56,7 @@ def inverse(mesh: Mesh) -> Inverse:
     root = np.sqrt(volumes)
     symmetric, shift = -root[:, None] * laplacian / root, np.zeros_like(laplacian)
     if mesh.singular:
-        shift = root[:, None] * root / fsum(volumes)  # of the mode that is the same everywhere, which stays out
+        shift = root[:, None] * root / fsum(volumes)  # of the constant mode, which is excluded
     strength = symmetric.diagonal().max()
     inverted = shift / strength - _inverted(symmetric + strength * shift)
     return Inverse(mesh.cells, LookupTable(0, tuple((inverted * root / root[:, None]).ravel().tolist())))
@@ -90,7 +90,7 @@ def _along(mesh: Mesh, axis: int) -> np.ndarray:
     laplacian = np.zeros((n, n))
     sides = (cells - 1, before, 0, mesh.mirror_low), (cells + 1, behind, n - 1, mesh.mirror_high)
     for neighbour, coupling, end, mirror in sides:
-        shown = np.ones(n)  # of the value of the neighbour, which is the own one at a face
+        shown = np.ones(n)  # factor of the neighbour's value, which is the cell's own one at a face
         seen = neighbour % n
         if not mesh.periodic[axis]:
             shown[end], seen[end] = mirror[axis], end
@@ -100,7 +100,7 @@ def _along(mesh: Mesh, axis: int) -> np.ndarray:
 
 
 Shape = Literal["V", "W", "F"]
-GATHERED = 32**3  # cells: with fewer, the messages of a level take longer than all its arithmetic
+GATHERED = 32**3  # cells: below this the messages of a level take longer than its arithmetic
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ ABSENT = {
 }  # fmt: skip
 WORDS = ("TRUE", "FALSE")
 MOST = 100_000_000  # bytes
-PROBLEMS = 1000  # that are collected: of a file that is something else each line is one
+PROBLEMS = 1000  # collected at most: in a file of another format each line is one
 REMEDY = "give a neutral map file (.nmf)"
 HEADER = """# Neutral map file, written by taskflow: vertices are counted from 1, types are names of sides
 #

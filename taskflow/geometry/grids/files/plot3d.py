@@ -16,7 +16,7 @@ from taskflow.runtime.regions import Triple, triple
 
 MOST = 100_000_000_000  # bytes
 BLOCKS = 100_000  # more than any grid has
-MEMORY = 3, 12  # times its size takes a binary file, and a text, while it is read
+MEMORY = 3, 12  # memory over file size while reading, for binary and text
 TEXT = re.compile(rb"[\s!-~]*\Z")
 REPEATED = re.compile(rb"0*([1-9]\d{0,15})\*([^*]+)")  # 4*0.0 in list-directed output of Fortran
 GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"

@@ -20,7 +20,7 @@ from taskflow.geometry.grids.multiblock.assembly import LEAST
 from taskflow.geometry.grids.multiblock.grid import BadGrid, MultiBlockGrid
 
 NACA = re.compile(r"(?:naca)?[ -]?(\d{4})", re.IGNORECASE)
-THICKNESS = (0.2969, -0.1260, -0.3516, 0.2843, -0.1036)  # of sqrt x, x, x^2, x^3, x^4; the last one shuts the end
+THICKNESS = (0.2969, -0.1260, -0.3516, 0.2843, -0.1036)  # of sqrt x, x, x^2, x^3, x^4; the last closes the section
 CLOSED = 1e-6  # of the chord: largest distance of the ends of a list of points
 FEWEST = 5  # points
 SAMPLES = 4001
@@ -112,7 +112,7 @@ def listed(path: Path) -> Section:
         raise BadInput(f"{path}: {said}; give both surfaces one last point")
     points[:, -1] = end
     if (points[0, :-1] * points[1, 1:] - points[0, 1:] * points[1, :-1]).sum() < 0:
-        points = points[:, ::-1]  # it goes round the other way
+        points = points[:, ::-1]  # reversed orientation
     nose = int(np.hypot(*(points - end[:, None])).argmax())
     if not 2 <= nose <= points.shape[1] - 3:
         raise BadInput(f"{path}: the leading edge is point {nose + 1} of {points.shape[1]}; {REMEDY}")
@@ -177,7 +177,7 @@ def _spline(s: np.ndarray, values: np.ndarray, bends: np.ndarray, at: np.ndarray
     return np.asarray(a * values[:, n] + b * values[:, n + 1] + curved * h**2 / 6)
 
 
-CLUSTERING = 2.0  # of the vertices on each surface, at both of its ends
+CLUSTERING = 2.0  # of the vertices at both ends of each surface
 FAN = 0.5  # fraction of the rotation of lines that follows their number instead of the surface normal
 
 

@@ -201,5 +201,5 @@ def written(value: Any) -> str:
         return f"[{', '.join(map(written, value))}]"
     try:
         return str(value)
-    except ValueError:  # a number of thousands of digits
+    except ValueError:  # an integer with thousands of digits
         return f"({type(value).__name__})"

@@ -16,7 +16,7 @@ from taskflow.geometry.grids.generators.round import between, circle, widest
 from taskflow.geometry.grids.multiblock.assembly import LEAST, Part, assembled
 from taskflow.geometry.grids.multiblock.grid import MultiBlockGrid
 
-BULGE = 0.7  # of the sides of the square: 0 are chords, 1 arcs; the rounder, the less do grid lines turn at seams
+BULGE = 0.7  # of the sides of the square: 0 for chords, 1 for arcs, with smaller kinks of grid lines at seams
 CORE = 0.6
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 HALVINGS = 200
-STEEPEST = 500.0  # exp(-500) still is a number
+STEEPEST = 500.0  # exp(-500) does not underflow
 
 
 def equal(cells: int) -> np.ndarray:

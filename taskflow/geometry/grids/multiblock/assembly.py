@@ -22,8 +22,8 @@ from taskflow.geometry.grids.multiblock.matching import coincident
 from taskflow.geometry.grids.multiblock.merging import mismatches, welded
 from taskflow.runtime.regions import ROTATIONS, SIDES, Patch, Turn
 
-LEAST = 4  # cells across a direction with a seam, so that two layers of ghost cells at each end are cells of others
-FLAT = 1e-14  # of the square of a face's longest edge: its area, where an edge has collapsed
+LEAST = 4  # cells across a direction with a seam, so that two ghost layers at each end are cells of other charts
+FLAT = 1e-14  # of the square of a face's longest edge: area of a face with a collapsed edge
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from taskflow.geometry.grids.multiblock.grid import GridSeam, MultiBlockGrid, oriented, vertices
 from taskflow.runtime.regions import SIDES, Box, Patch, triple
 
-ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways are one
+ALIKE = 1e-6  # of the distance from the edge: tolerance of ghost vertices computed in different ways
 
 Ends = tuple[tuple[int, int], ...]  # directions with their ends
 

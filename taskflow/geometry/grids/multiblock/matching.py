@@ -15,7 +15,7 @@ from taskflow.common.hexahedra import area
 from taskflow.geometry.grids.multiblock.grid import NOWHERE, BadGrid, Chart, GridSeam, Vector, all_right, corners
 from taskflow.runtime.regions import SIDES, Box, Patch, Turn, triple
 
-NEAR = 1e-3  # of the shortest edge of a face: faces this close were meant to be one
+NEAR = 1e-3  # of the shortest edge of a face: closer faces are meant to coincide
 DIRECTION = np.array([0.5377, 0.6180, 0.5736])  # along which faces are sorted: no lattice has many at one place
 AROUND = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])  # the corners of a face, by both directions in it
 

@@ -131,7 +131,7 @@ def _with(chart: Chart, places: np.ndarray, points: np.ndarray) -> Chart:
 
 def _unit(largest: float) -> float:
     """Return the power of two whose multiples are the coordinates on periodic seams."""
-    most = largest * (1 + 1e-9)  # rounding does not carry it over a power of two
+    most = largest * (1 + 1e-9)  # so that rounding does not exceed a power of two
     return float(2.0 ** (np.ceil(np.log2(most or 1.0)) - BITS))
 
 

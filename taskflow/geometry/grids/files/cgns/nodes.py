@@ -18,7 +18,7 @@ from taskflow.geometry.solids.libraries import library, unreadable
 GIVE = "give a CGNS file of structured zones, in HDF5"
 MOST = 100_000_000_000  # bytes
 ADF = b"@(#)ADF"
-COPIES = 5  # of its arrays, in double precision, are in memory at once
+COPIES = 5  # copies of its arrays, in double precision, in memory
 NEEDED = "CGNS", "cgns"  # format that needs h5py, and the extra with it
 DATA = " data"
 LONGEST = 32  # bytes of a name or a label

@@ -238,7 +238,7 @@ def _sides(root: Node, zones: Sequence[Zone], problems: list[BadInput]) -> dict[
         for holder in zone.node.children("ZoneBC_t"):
             for node in holder.children("BC_t"):
                 family = node.child("FamilyName_t")
-                if not family and node.text == "Null":  # as Gmsh has them on seams
+                if not family and node.text == "Null":  # as written by Gmsh on seams
                     continue
                 try:
                     sides.setdefault(family.text if family else node.name, []).append(_patch(node, n, zone.cells))

@@ -12,7 +12,7 @@ from taskflow.geometry.grids.files.cgns.nodes import LONGEST, Node
 UNITS, KIND, CONVERSION = "DimensionalUnits_t", "DataClass_t", "DataConversion_t"
 PURE = ("NondimensionalParameter", "NormalizedByUnknownDimensional", "DimensionlessConstant")
 UNNAMED = ("Null", "UserDefined", "")
-LENGTH = 1  # its place after mass
+LENGTH = 1  # index, after mass
 
 
 def length_unit(holders: Iterable[Sequence[Node]]) -> str:
