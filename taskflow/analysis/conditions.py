@@ -1,5 +1,4 @@
-"""The boundary conditions of a dataset and the properties of its fluid: from its attributes, or, in stores of earlier
-builds, which have none of these, from the text of the case.
+"""Boundary conditions and fluid properties of a dataset, from its attributes or, in older stores, from its case text.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from taskflow.output.store.conditions import OPEN, SIDES, BoundarySide, Conditio
 from taskflow.output.store.reading import edges, extent, periodic, widths
 
 VELOCITY = ("u", "v", "w")
-OFF = 1e-6  # of the smallest cell: what a centre may be off the middle of its faces, as other tools round
+OFF = 1e-6  # of the smallest cell: largest offset of a centre from the middle of its faces, as other tools round
 
 
 def conditions(ds: xr.Dataset) -> Conditions:
-    """Return the conditions of a dataset. Raises BadInput where it does not say them."""
+    """Return the conditions of a dataset. Raises BadInput if it has none."""
     known = known_conditions(ds)
     if known is None:
         raise BadInput("the dataset has no attributes boundary_x_min, ..., and no case; give the snapshots of a run")
@@ -29,21 +28,21 @@ def conditions(ds: xr.Dataset) -> Conditions:
 
 
 def known_conditions(ds: xr.Dataset) -> Conditions | None:
-    """Return the conditions of a dataset; None where it has neither attributes nor a case that say them."""
+    """Return the conditions of a dataset, or None if it has neither attributes nor a case."""
     return Conditions.of(ds.attrs) or conditions_of_case(str(ds.attrs.get("case", "")))
 
 
 def part_of(ds: xr.Dataset, axis: str) -> int:
-    """Return how many cells the whole domain has along an axis, where the dataset has only some of them; otherwise 0.
-    """
+    """Return the number of cells of the whole domain along an axis if the dataset has only some of them, else 0."""
     known = known_conditions(ds)
     count = known.cells["xyz".index(axis)] if known else 0
     return count if ds.sizes[f"{axis}_c"] < count else 0
 
 
 def goes_round(ds: xr.Dataset, axis: str) -> bool:
-    """Return whether a direction is periodic. Raises BadInput for a part of one that lacks the face behind it, and
-    where faces are not those of the cells.
+    """Return True if a direction is periodic.
+
+    Raises BadInput for a part of a periodic direction that lacks its last face, or if faces do not match the cells.
     """
     if not around(ds, axis):
         raise other_faces(ds, axis)
@@ -56,14 +55,14 @@ def goes_round(ds: xr.Dataset, axis: str) -> bool:
 
 
 def around(ds: xr.Dataset, axis: str) -> bool:
-    """Return whether faces are those of the cells along an axis: each centre is midway between its two."""
+    """Return True if faces match the cells along an axis: each centre is midway between its two faces."""
     ends, centres = edges(ds, axis), ds[f"{axis}_c"].values
     off = (ends[1:] + ends[:-1]) / 2 - centres if len(ends) == len(centres) + 1 else np.inf
     return bool(np.abs(off).max() <= OFF * np.abs(np.diff(ends)).min())
 
 
 def other_faces(ds: xr.Dataset, axis: str) -> BadInput:
-    """The error where faces are not those of the cells along an axis."""
+    """Return the error for faces that do not match the cells along an axis."""
     centres, faces = ds.sizes[f"{axis}_c"], ds.sizes[f"{axis}_f"]
     return BadInput(
         f"{axis}_c, {axis}_f: {centres} centres and {faces} faces, which are not those around these cells; "
@@ -72,7 +71,7 @@ def other_faces(ds: xr.Dataset, axis: str) -> BadInput:
 
 
 def domain(ds: xr.Dataset, axis: str) -> tuple[float, float]:
-    """Return where the whole domain begins and ends along an axis, as far as its case tells."""
+    """Return the ends of the whole domain along an axis, as far as its case is known."""
     grid, number = tomllib.loads(str(ds.attrs.get("case", ""))).get("grid", {}), "xyz".index(axis)
     if not part_of(ds, axis) or "lengths" not in grid:
         return extent(ds, axis)
@@ -81,15 +80,13 @@ def domain(ds: xr.Dataset, axis: str) -> tuple[float, float]:
 
 
 def reaches(ds: xr.Dataset, face: str) -> bool:
-    """Return whether a dataset has the cells beside a face of the domain."""
+    """Return True if a dataset has the cells adjacent to a face of the domain."""
     axis, high = face[0], face.endswith("max")
     return abs(extent(ds, axis)[high] - domain(ds, axis)[high]) < 0.5 * float(widths(ds, axis).min())
 
 
 def boundary_value(ds: xr.Dataset, name: str, face: str) -> float | Literal["no gradient"] | None:
-    """Return the value that a field has on a face of the domain, or that it has no gradient there; None if the dataset
-    does not say either.
-    """
+    """Return the value of a field on a face of the domain, or "no gradient", or None if unknown."""
     known = known_conditions(ds)
     side = known.sides.get(face) if known and reaches(ds, face) else None
     if side is None or side.type not in ("wall", "slip") or (name != "T" and name not in VELOCITY):
@@ -106,7 +103,7 @@ def boundary_value(ds: xr.Dataset, name: str, face: str) -> float | Literal["no 
 
 
 def conditions_of_case(text: str) -> Conditions | None:
-    """Return the conditions of a case as it was run; None where the text has no boundaries."""
+    """Return the conditions of a case as it was run, or None if the text has no boundaries."""
     case = tomllib.loads(text)
     if "boundaries" not in case:
         return None
@@ -125,7 +122,7 @@ def conditions_of_case(text: str) -> Conditions | None:
 
 
 def _side(boundaries: Mapping[str, Any], name: str, *, heat: bool) -> BoundarySide:
-    """Return a side from its table, or from its type alone; one of a periodic pair from that of the pair."""
+    """Return a side from its table or its type, or from the entry of its axis for a periodic pair."""
     written = boundaries.get(name, boundaries.get(name[0], "unknown"))
     table = written if isinstance(written, Mapping) else {"type": written}
     if table["type"] != "wall":

@@ -1,10 +1,8 @@
-"""Fields that follow from the snapshots of a velocity, in cell centres: lazy, so that stores may be larger than memory.
+"""Fields derived from snapshots of a velocity, in cell centres, lazy, so that stores may exceed memory.
 
-Fields are cut into pieces of some hundred megabytes; nothing is read before it is needed, and then piece by piece.
-
-Derivatives beside bodies are one-sided, with the no-slip condition on the faces that cells share with them. A body
-shows a fluid cell the image of its own velocity in their common face, as it shows it to eddy viscosities: stair steps,
-also of bodies that the equations see where they are. In bodies there is nothing: NaN.
+Fields are divided into pieces of some hundred megabytes, read only when needed, piece by piece. Derivatives next to
+bodies are one-sided, with no slip on shared faces. A body acts as the mirror image of the velocity in their common
+face, as for eddy viscosities: stair steps, also for immersed bodies. Values in bodies are NaN.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from taskflow.output.store.reading import widths
 
 
 def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:
-    """Return a field, as a lazy array of pieces. Raises BadInput where there is none."""
+    """Return a field as a lazy, chunked array. Raises BadInput if it does not exist."""
     if name not in ds:
         raise BadInput(f"output.fields: there is no {name} in this dataset; it has {', '.join(on_cells(ds))}")
     field = ds[name]
@@ -31,7 +29,7 @@ def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def centred(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
-    """Return a field in cell centres: the mean of the values on a cell's two faces, where it lives on these."""
+    """Return a field in cell centres: for values on faces, the mean of both faces of a cell."""
     for dim in [str(dim) for dim in field.dims if str(dim).endswith("_f")]:
         low, high = _sides(ds, field, dim)
         field = ((low + high) / 2).assign_attrs(field.attrs)
@@ -39,7 +37,7 @@ def centred(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
 
 
 def _sides(ds: xr.Dataset, field: xr.DataArray, dim: str) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the values on the low and on the high face of each cell."""
+    """Return the values on the low and the high face of each cell."""
     axis, values = dim[0], field.drop_vars(dim, errors="ignore")
     if goes_round(ds, axis):
         low, high = values, values.roll({dim: -1}, roll_coords=False)
@@ -51,13 +49,13 @@ def _sides(ds: xr.Dataset, field: xr.DataArray, dim: str) -> tuple[xr.DataArray,
 
 
 def outside(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
-    """Return the field, NaN in bodies, as far as the dataset knows of any."""
+    """Return the field with NaN in bodies, if the dataset has any."""
     solid = bodies(ds)
     return field if solid is None else field.where(~solid)
 
 
 def bodies(ds: xr.Dataset) -> xr.DataArray | None:
-    """Return where bodies are, lazily; None where the dataset knows of none."""
+    """Return the mask of bodies, lazy, or None if the dataset has none."""
     if SOLID not in ds:
         return None
     field = ds[SOLID]
@@ -70,11 +68,11 @@ def velocity(ds: xr.Dataset) -> xr.Dataset:
 
 
 def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
-    """Return the derivative of a velocity along an axis, in cell centres, of second order.
+    """Return the derivative of a velocity component along an axis, in cell centres, of second order.
 
-    It is the difference of the two faces along a direction in which the velocity lives on faces; otherwise that between
-    neighbouring centres, one-sided at boundaries that are not periodic, and at bodies, on whose faces the velocity is
-    0. It is NaN in bodies, and across a plane that is all that the dataset has of several layers.
+    Along the direction of its faces it is the difference of both faces, otherwise the difference of neighbouring
+    centres, one-sided at boundaries that are not periodic and at bodies, on whose faces the velocity is 0. NaN in
+    bodies, and across a plane if the dataset has only this one of several layers.
     """
     field = field_of(ds, name)
     if ds.sizes[f"{axis}_c"] == 1 and part_of(ds, axis):
@@ -89,7 +87,7 @@ def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
 
 
 def _differences(ds: xr.Dataset, values: xr.DataArray, axis: str) -> xr.DataArray:
-    """Return the derivative of values in cell centres as if there were no bodies."""
+    """Return the derivative of values in cell centres, ignoring bodies."""
     dim = f"{axis}_c"
     if not goes_round(ds, axis):
         return _whole(values, dim).differentiate(dim, edge_order=2 if values.sizes[dim] > 2 else 1)
@@ -100,12 +98,12 @@ def _differences(ds: xr.Dataset, values: xr.DataArray, axis: str) -> xr.DataArra
 
 
 def _whole(field: xr.DataArray, dim: str) -> xr.DataArray:
-    """Return a field in pieces that have all of a dimension, and less of the others instead."""
+    """Return a field chunked with all of a dimension in each chunk, and less of the others."""
     return field.chunk({other: -1 if other == dim else "auto" for other in field.dims})
 
 
 def _beside_bodies(ds: xr.Dataset, plain: xr.DataArray, values: xr.DataArray, axis: str) -> xr.DataArray:
-    """Return the derivative along an axis of `values` in cell centres: `plain` where there is no body beside a cell."""
+    """Return the derivative along an axis of `values` in cell centres: `plain`, except in cells adjacent to a body."""
     solid = bodies(ds)
     if solid is None:
         return plain
@@ -120,8 +118,10 @@ def _beside_bodies(ds: xr.Dataset, plain: xr.DataArray, values: xr.DataArray, ax
 def _neighbour(
     ds: xr.Dataset, solid: xr.DataArray, values: xr.DataArray, axis: str, step: int
 ) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray]:
-    """Return the value of the next cell before (`step` 1) or behind (-1) each cell, round where periodic, its distance,
-    whether a body is there, and whether it exists. The value of a body is the image in the face, one cell away.
+    """Return the value of the previous (`step` 1) or next (-1) cell, its distance, and masks of bodies and existing
+    cells.
+
+    Periodic directions wrap around. The value in a body is the mirror image in the face, one cell away.
     """
     dim, size = f"{axis}_c", widths(ds, axis)
 
@@ -137,7 +137,7 @@ def _neighbour(
 
 
 def vorticity(ds: xr.Dataset) -> xr.Dataset:
-    """Return the curl of the velocity: vorticity_x = dw/dy - dv/dz, ..., in cell centres."""
+    """Return the curl of the velocity in cell centres: vorticity_x = dw/dy - dv/dz, ..."""
     curl = {}
     for x, y, z in ("xyz", "yzx", "zxy"):
         field = derivative(ds, VELOCITY[z], y) - derivative(ds, VELOCITY[y], z)
@@ -146,8 +146,9 @@ def vorticity(ds: xr.Dataset) -> xr.Dataset:
 
 
 def q_criterion(ds: xr.Dataset) -> xr.DataArray:
-    """Return Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cell centres, positive where rotation outweighs strain (J. C. R. Hunt,
-    A. A. Wray, P. Moin 1988, CTR-S88, 193).
+    """Return Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cell centres, positive where rotation exceeds strain.
+
+    J. C. R. Hunt, A. A. Wray, P. Moin 1988, CTR-S88, 193.
     """
     g = {(a, b): derivative(ds, VELOCITY[a], b) for a in VELOCITY for b in VELOCITY}
     squares = g["x", "x"] ** 2 + g["y", "y"] ** 2 + g["z", "z"] ** 2
@@ -157,15 +158,16 @@ def q_criterion(ds: xr.Dataset) -> xr.DataArray:
 
 
 def on_plane(ds: xr.Dataset, plane: CutPlane) -> xr.Dataset:
-    """Return all fields on a plane, at the cell centres of it, linear between the values on both sides."""
+    """Return all fields at the cell centres of a plane, by linear interpolation from both sides."""
     cuts = {name: interpolate(ds, field_of(ds, name), plane.normal, plane.position) for name in on_cells(ds)}
     fields = {name: centred(ds, cut).assign_attrs(ds[name].attrs) for name, cut in cuts.items()}
     return xr.Dataset(fields, attrs=ds.attrs).assign_coords({plane.normal: plane.position})
 
 
 def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
-    """Return the stress, over density, that the fluid puts on a wall: viscosity (u - u_wall) / (spacing / 2), for the
-    two velocities along it; in the middle of each cell at the wall, NaN where that is in a body.
+    """Return the stress of the fluid on a wall, over density: viscosity (u - u_wall) / (spacing / 2).
+
+    For the two velocities along the wall, at the centre of each wall-adjacent cell, NaN in bodies.
     """
     wall, viscosity = _wall(ds, face), conditions(ds).viscosity
     if math.isnan(viscosity):
@@ -182,13 +184,14 @@ def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
 
 
 def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
-    """Return the heat flux into the fluid through each cell's part of a wall, over that of pure conduction across the
-    domain between the hottest and the coldest wall; NaN where the cell is in a body. Its mean, weighted by area, is the
-    number in the log, where there are no bodies at the wall.
+    """Return the local Nusselt number of a wall: heat flux into the fluid over pure conduction across the domain.
+
+    Conduction is between the hottest and the coldest wall. NaN in bodies. Without bodies at the wall, the area-weighted
+    mean is the number in the log.
     """
     temperature, sides = _wall(ds, face).temperature, conditions(ds).sides.values()
     temperatures = [side.temperature for side in sides if side.temperature is not None]
-    if temperature is None or (difference := float(np.ptp(temperatures))) == 0:  # NaN where one of them changes
+    if temperature is None or (difference := float(np.ptp(temperatures))) == 0:  # NaN if one varies
         raise BadInput(f"face = {face!r}: a Nusselt number needs a wall with a temperature, and another temperature")
     inside, distance = _at_wall(ds, face, field_of(ds, "T"))
     low, high = domain(ds, face[0])
@@ -198,7 +201,7 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
 
 
 def _wall(ds: xr.Dataset, face: str) -> BoundarySide:
-    """Return a smooth wall. Raises BadInput where the face is none."""
+    """Return a smooth wall. Raises BadInput if the face is not one."""
     sides = conditions(ds).sides
     walls = [name for name, side in sides.items() if side.type == "wall"]
     if face not in walls:
@@ -211,13 +214,13 @@ def _wall(ds: xr.Dataset, face: str) -> BoundarySide:
 
 
 def _at_wall(ds: xr.Dataset, face: str, field: xr.DataArray) -> tuple[xr.DataArray, float]:
-    """Return the values in the cells at a wall, and the distance of their centres from it."""
+    """Return the values in wall-adjacent cells, and the distance of their centres from the wall."""
     place = _cells_at(face)
     return field.isel(place, drop=True), float(widths(ds, face[0]).isel(place)) / 2
 
 
 def _in_fluid(ds: xr.Dataset, face: str, values: xr.DataArray) -> xr.DataArray:
-    """Return values of the cells at a wall, NaN in those that a body takes."""
+    """Return values of wall-adjacent cells, NaN in bodies."""
     return values.where(ds[SOLID].isel(_cells_at(face), drop=True) == 0) if SOLID in ds else values
 
 

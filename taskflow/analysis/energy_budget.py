@@ -1,4 +1,4 @@
-"""The budget of turbulent kinetic energy: in each cell, or along one axis, over planes that are alike.
+"""Budget of turbulent kinetic energy, in each cell, or along one axis over homogeneous planes.
 
 With k = <u'_i u'_i> / 2, U = <u> and p over density,
 
@@ -6,10 +6,10 @@ With k = <u'_i u'_i> / 2, U = <u> and p over density,
             + viscosity d2k/dx_j2  - viscosity <(du'_i/dx_j)^2>  - expansion g_i <u'_i T'>
             + d/dx_j <u'_i s'_ij>  - (<s_ij du_i/dx_j> - <s_ij> dU_i/dx_j)
 
-s being the stress of eddies that are not resolved, if there are any, and k then the energy of those that are
-(S. B. Pope 2000, Turbulent Flows, section 5.3; the dissipation is the one without cross terms, which goes with this
-viscous diffusion). In each cell <> is the mean over time; along an axis that over planes, too, and j is the axis. Every
-derivative is the difference of values on the faces of a cell, so what is transported adds up to what passes the ends.
+with s the subgrid-scale stress, if any, and k then the resolved energy (S. B. Pope 2000, Turbulent Flows, section 5.3).
+The dissipation has no cross terms, consistent with this viscous diffusion. In each cell <> is the mean over time, along
+an axis j also over planes. Every derivative is the difference of values on the faces of a cell, so transport terms
+integrate to the fluxes through the ends.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ EDDIES = "mean_eddy_dissipation"
 
 
 def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset:
-    """Return the terms with the sign with which they change k, k itself, and `residual`, their sum: dk/dt and errors.
-    In each cell, NaN in bodies; or along an axis.
+    """Return the terms with their sign in dk/dt, k, and `residual`, the sum of the terms: dk/dt and errors.
 
-    Raises BadInput where the statistics have no budget, or bodies cut the planes across the axis.
+    In each cell, NaN in bodies, or along an axis. Raises BadInput if the statistics have no budget, or bodies intersect
+    the planes across the axis.
     """
     if "mean_dissipation" not in ds:
         raise BadInput("these statistics have no budget; give statistics.budget = true in the case")
@@ -90,7 +90,7 @@ def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
 class Moments:
     """Moments of fluctuations in time in each cell, of statistics with a budget.
 
-    Directions stand for the velocities along them: covariance("x", "z") is <u'w'>.
+    Directions denote the velocities along them: covariance("x", "z") is <u'w'>.
     """
 
     ds: xr.Dataset
@@ -103,7 +103,7 @@ class Moments:
 
     @cached_property
     def lines(self) -> dict[str, FaceValues]:
-        """The faces across each of the axes."""
+        """Faces across each of the axes."""
         return {axis: FaceValues(self.ds, axis) for axis in self.axes}
 
     @cached_property
@@ -126,7 +126,7 @@ class Moments:
         return self.means[f"mean_{VELOCITY[a]}"]
 
     def covariance(self, a: str, b: str) -> xr.DataArray:
-        """Return <u'_a u'_b>, or, where b is the name of a scalar, <u'_a b'>."""
+        """Return <u'_a u'_b>, or <u'_a b'> if b is the name of a scalar."""
         return _covariance(self.means, VELOCITY[a], VELOCITY.get(b, b))
 
     def flux(self, a: str) -> xr.DataArray:
@@ -144,8 +144,9 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class MomentsOverPlanes(Moments):
-    """Moments of deviations from the mean over time and planes across the one axis in `axes`, those of means over time
-    included.
+    """Moments of deviations from the mean over time and planes across the axis in `axes`.
+
+    They include the deviations of means over time.
     """
 
     @cached_property
@@ -153,7 +154,7 @@ class MomentsOverPlanes(Moments):
         return profiles(self.ds, self.axes)
 
     def flux(self, a: str) -> xr.DataArray:
-        """Return <u'_i u'_i u'_a> / 2, with the part of what varies within planes."""
+        """Return <u'_i u'_i u'_a> / 2, including variation within planes."""
         apart = self._velocities
         flux = self.ds[f"mean_energy_flux_{a}"] + 0.5 * sum(q**2 for q in apart.values()) * apart[a]
         for b, q in apart.items():
@@ -162,14 +163,14 @@ class MomentsOverPlanes(Moments):
         return over_planes(self.ds, flux, self.axes)
 
     def eddy_flux(self, a: str) -> xr.DataArray:
-        """Return <u'_i s'_ia>, with the part of what varies within planes."""
+        """Return <u'_i s'_ia>, including variation within planes."""
         flux = self.ds[f"mean_eddy_flux_{a}"]
         for b, q in self._velocities.items():
             flux = flux + q * self._apart(_stress(b, a))
         return over_planes(self.ds, flux, self.axes)
 
     def dissipation(self, viscosity: float) -> xr.DataArray:
-        """Return viscosity <(du'_i/dx_j)^2>, with the part of what varies within planes."""
+        """Return viscosity <(du'_i/dx_j)^2>, including variation within planes."""
         apart = {f"apart_{VELOCITY[a]}": q for a, q in self._velocities.items()}
         around = self.ds.assign(apart)
         gradients = sum(derivative(around, name, other) ** 2 for name in apart for other in "xyz")
@@ -189,5 +190,5 @@ def _covariance(ds: xr.Dataset, a: str, b: str) -> xr.DataArray:
 
 
 def _stress(a: str, b: str) -> str:
-    """Return the name of a mean stress of eddies."""
+    """Return the name of a mean subgrid-scale stress."""
     return f"mean_eddy_stress_{min(a, b)}{max(a, b)}"

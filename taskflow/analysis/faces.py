@@ -1,7 +1,7 @@
-"""Values and derivatives on the faces of cells along an axis, beside walls and bodies, and derivatives in the cells.
+"""Values and derivatives on faces across an axis, also at walls and bodies, and derivatives in cells.
 
-Every quantity is 0 on bodies, as are velocities and all that fluctuates: stair steps, as everywhere where derivatives
-are taken (`taskflow.analysis.derived`). At an end of the axis it has a given value, or that of the cell.
+Every quantity is 0 on bodies, as are velocities and fluctuations: stair steps, as for all derivatives
+(`taskflow.analysis.derived`). At an end of the axis it has a given value, or the value of the cell.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Ends = tuple[float | None, float | None]
 
 @dataclass(frozen=True, eq=False)
 class FaceValues:
-    """The faces across an axis, of all cells of a dataset."""
+    """Faces across an axis, of all cells of a dataset."""
 
     ds: xr.Dataset
     axis: str
@@ -33,25 +33,26 @@ class FaceValues:
         return f"{self.axis}_c"
 
     def velocities(self, number: int) -> Ends:
-        """Return a velocity at both ends; None where there is no wall."""
+        """Return a velocity component at both ends, None without a wall."""
         low, high = (None if side.velocity is None else side.velocity[number] for side in self._sides)
         return low, high
 
     @property
     def still(self) -> Ends:
-        """The energy of fluctuations at both ends: 0 at walls, NaN at those whose velocity may change, None elsewhere.
-        """
+        """Energy of fluctuations at both ends: 0 at walls, NaN at walls of varying velocity, None elsewhere."""
         low, high = (None if side.velocity is None else 0.0 * math.hypot(*side.velocity) for side in self._sides)
         return low, high
 
     @property
     def tight(self) -> Ends:
-        """The flux of fluctuations through both ends: 0, but None where the flow enters or leaves."""
+        """Flux of fluctuations through both ends: None at inflow and outflow, else 0."""
         low, high = (None if side.permeable else 0.0 for side in self._sides)
         return low, high
 
     def on_faces(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
-        """Return a quantity on all faces: linear between centres; at an end its value, or that of the cell."""
+        """Return a quantity on all faces, linear between centres. At an end it is the given value, or the value of the
+        cell.
+        """
         low, high = self._beside(q)
         behind, ahead = self._beside(self._half)
         inner = (low * ahead + high * behind) / (behind + ahead)
@@ -62,8 +63,10 @@ class FaceValues:
         return self._closed(inner, first, last)
 
     def rise(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
-        """Return the derivative on all faces: at bodies, and ends with a value, that of a parabola through it and two
-        cells; at other ends 0.
+        """Return the derivative on all faces.
+
+        At bodies, and at ends with a value, it is the derivative of a parabola through the value and two cells. At
+        other ends it is 0.
         """
         low, high = self._beside(q)
         behind, ahead = self._beside(self._half)
@@ -77,12 +80,13 @@ class FaceValues:
         return self._closed(inner, first, -last)
 
     def slope(self, faces: xr.DataArray) -> xr.DataArray:
-        """Return the derivative, in the cells, of a quantity on all faces."""
+        """Return the derivative in cells of a quantity on all faces."""
         return faces.diff(self.dim).assign_coords({self.dim: self.ds[self.dim]}) / widths(self.ds, self.axis)
 
     def _from_wall(self, q: xr.DataArray, value: float | None, step: int) -> xr.DataArray:
-        """Return the derivative away from the low (`step` 1) or high face (-1) of each cell, if that has this value, on
-        it; a body behind the cell is met with 0 on its other face. 0 without a value.
+        """Return the inward derivative at the low (`step` 1) or high (-1) face of each cell with this value on it.
+
+        If the next cell is a body, the value on the opposite face is 0. Without a value the result is 0.
         """
         if value is None:
             return xr.zeros_like(q)
@@ -94,7 +98,7 @@ class FaceValues:
         return (far**2 * (q - value) - near**2 * (beyond - value)) / (near * far * (far - near))
 
     def _next(self, q: xr.DataArray, step: int) -> xr.DataArray:
-        """Return the values of the next cell up (1) or down (-1); at an end those of the cell itself."""
+        """Return the values of the next cell up (1) or down (-1), or at an end of the cell itself."""
         count = q.sizes[self.dim]
         n = np.arange(count) + step
         places = n % count if periodic(self.ds, self.axis) else np.clip(n, 0, count - 1)
@@ -115,7 +119,7 @@ class FaceValues:
         return sides[f"{self.axis}_min"], sides[f"{self.axis}_max"]
 
     def _beside(self, q: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-        """Return the values before and behind each inner face, round where periodic."""
+        """Return the values before and after each inner face. Periodic directions wrap around."""
         count = q.sizes[self.dim]
         first = np.arange(count) - 1 if periodic(self.ds, self.axis) else np.arange(count - 1)
         low, high = (q.isel({self.dim: n % count}).drop_vars(self.dim) for n in (first, first + 1))

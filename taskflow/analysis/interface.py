@@ -1,9 +1,9 @@
-"""The surface on which a quantity has a value, as a mesh of triangles: the interface between two phases.
+"""Isosurface of a field as a triangle mesh: the interface between two phases.
 
-Marching tetrahedra (A. Doi, A. Koide 1991, IEICE Trans. E74, 214), as for the areas that a run records: the boxes
-between the centres of eight cells, or the boundaries beside them, are cut into six tetrahedra each (H. W. Kuhn 1960,
-IBM J. Res. Dev. 4, 518). Triangles share their vertices, which are named by the edges on which they lie: a closed
-surface has no boundary edges.
+Marching tetrahedra (A. Doi, A. Koide 1991, IEICE Trans. E74, 214), as for recorded areas: the boxes between the centres
+of eight cells, or adjacent boundaries, are cut into six tetrahedra each (H. W. Kuhn 1960, IBM J. Res. Dev. 4, 518).
+Triangles share their vertices, which are identified by the edges on which they lie: a closed surface has no boundary
+edges.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from taskflow.common.errors import BadInput
 from taskflow.output.export.vtk import collect, write_polydata
 from taskflow.output.store.reading import edges, periodic
 
-LAYERS = 16  # of cells that are in memory at once
+LAYERS = 16  # layers of cells in memory
 CORNERS = np.array([[n & 1, n >> 1 & 1, n >> 2] for n in range(8)])  # x, y, z of the corners of a box
 ENDS = (slice(None, -1), slice(1, None))  # of the corners of boxes along a direction
 TETRAHEDRA = np.array([[0, a, b, 7] for a, b in ((1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6))])
@@ -30,7 +30,7 @@ POINT_DATA = ("u", "v", "w", "p", "kappa")
 
 
 def _cuts() -> list[list[tuple[tuple[int, int], ...]]]:
-    """For each pattern of corners of a tetrahedron that are above: the triangles, by the edges that they cut."""
+    """Return the triangles for each pattern of corners of a tetrahedron that are above, by the edges that they cut."""
     cases: list[list[tuple[tuple[int, int], ...]]] = []
     for pattern in range(16):
         above = [n for n in range(4) if pattern >> n & 1]
@@ -50,8 +50,10 @@ CUTS = _cuts()
 
 @dataclass(frozen=True, repr=False)
 class Interface:
-    """A surface of triangles: `vertices` [n, 3] are x, y, z; `triangles` [m, 3] name three of them, seen anticlockwise
-    from where the quantity is smaller; `values` are quantities at the vertices, by name.
+    """Triangulated surface.
+
+    `vertices` [n, 3]: x, y, z. `triangles` [m, 3]: three vertices, anticlockwise when viewed from smaller values.
+    `values`: quantities at the vertices, by name.
     """
 
     vertices: np.ndarray
@@ -65,7 +67,7 @@ class Interface:
 
     @property
     def boundary_edges(self) -> int:
-        """The number of edges with a triangle on one side alone: 0 of a closed surface."""
+        """Number of edges with a single triangle, 0 for a closed surface."""
         return int((self._edges[1] == 1).sum())
 
     @property
@@ -78,12 +80,12 @@ class Interface:
 
     @property
     def area(self) -> float:
-        """The sum of the areas of all triangles."""
+        """Sum of the areas of all triangles."""
         return float(np.linalg.norm(self._normals, axis=1).sum() / 2)
 
     @property
     def volume(self) -> float:
-        """The volume within a closed surface, by the theorem of Gauss."""
+        """Volume within a closed surface, by Gauss's theorem."""
         return float((self.vertices[self.triangles[:, 0]] * self._normals).sum() / 6)
 
     @property
@@ -93,7 +95,8 @@ class Interface:
 
 
 def interface(ds: xr.Dataset, field: str = "f", value: float = 0.5, names: Sequence[str] = ()) -> Interface:
-    """The surface on which a field in cell centres has a value, of one snapshot, with other fields at its vertices.
+    """Return the surface on which a field in cell centres has a value, in one snapshot, with other fields at its
+    vertices.
 
     Raises BadInput for a dataset with several times, or without these fields.
     """
@@ -110,10 +113,11 @@ def interface(ds: xr.Dataset, field: str = "f", value: float = 0.5, names: Seque
 
 
 def export_interfaces(ds: xr.Dataset, folder: str | Path, field: str = "f", value: float = 0.5) -> Path:
-    """Write the surface of every snapshot as VTK PolyData (.vtp), with velocity, pressure and curvature at its vertices
-    where they were recorded; returns the .pvd file, which lists them with their times.
+    """Write the surface of every snapshot as VTK PolyData (.vtp), and return the .pvd file that lists them with their
+    times.
 
-    Raises BadInput where there is no such field, or no snapshot with such a surface, RunFailed where the disk is full.
+    Recorded velocity, pressure and curvature are written at the vertices. Raises BadInput if the field does not exist
+    or all surfaces are empty, and RunFailed if the disk is full.
     """
     names = [name for name in POINT_DATA if name in ds and name != field]
     files, triangles = [], 0
@@ -130,7 +134,7 @@ def export_interfaces(ds: xr.Dataset, folder: str | Path, field: str = "f", valu
 
 
 def _pieces(ds: xr.Dataset, field: str, value: float, names: Sequence[str]) -> Iterator[Piece]:
-    """The surface, a few layers of cells at a time."""
+    """Yield the surface for a few layers of cells at a time."""
     layers = ds.sizes["z_c"]
     places = [_places(ds, axis) for axis in "xyz"]
     for low in range(-1, layers, LAYERS):
@@ -140,13 +144,13 @@ def _pieces(ds: xr.Dataset, field: str, value: float, names: Sequence[str]) -> I
 
 
 def _places(ds: xr.Dataset, axis: str) -> np.ndarray:
-    """The low boundary, the centres of cells and the high boundary along an axis."""
+    """Return the low boundary, the centres of cells and the high boundary along an axis."""
     faces = edges(ds, axis)
     return np.concatenate([faces[:1], ds[f"{axis}_c"].values, faces[-1:]])
 
 
 def _layers(ds: xr.Dataset, name: str, rows: np.ndarray) -> np.ndarray:
-    """Values in layers of cells, and on the boundaries around them: those beside, of periodic ones the mean."""
+    """Return values in layers of cells, and on the boundaries around them: of adjacent cells, the mean if periodic."""
     n, around = ds.sizes["z_c"], periodic(ds, "z")
     needed = np.unique(np.concatenate([np.clip(rows, 0, n - 1), [0, n - 1] if around else []])).astype(int)
     q = ds[name].transpose("z_c", "y_c", "x_c").isel(z_c=needed).values.astype(float)
@@ -163,13 +167,11 @@ def _layers(ds: xr.Dataset, name: str, rows: np.ndarray) -> np.ndarray:
 
 
 Piece = tuple[np.ndarray, np.ndarray]
-"""Triangles: the numbers of their corners [m, 3], which are those of the whole surface, and places and quantities there
-[m, 3, 3 + quantities].
-"""
+"""Triangles: global numbers of their corners [m, 3], and positions and quantities there [m, 3, 3 + quantities]."""
 
 
 def _cut(q: np.ndarray, others: Sequence[np.ndarray], value: float, places: Sequence[np.ndarray], first: int) -> Piece:
-    """The triangles between layers of points [z, y, x], the lowest of which has the number `first`."""
+    """Return the triangles between layers of points [z, y, x], the lowest of which has the number `first`."""
     (_, rows, columns), above = q.shape, q > value
     k, j, i = np.nonzero(crossed(above))
     corners = [(k + z, j + y, i + x) for x, y, z in CORNERS]
@@ -199,26 +201,26 @@ def _cut(q: np.ndarray, others: Sequence[np.ndarray], value: float, places: Sequ
 
 
 def crossed(above: np.ndarray) -> np.ndarray:
-    """Return which boxes [z, y, x] between points have corners on both sides."""
+    """Return a mask of boxes [z, y, x] between points that have corners on both sides."""
     count = np.sum([above[place] for place in product(ENDS, repeat=3)], axis=0, dtype=np.int8)
     return np.asarray((count > 0) & (count < 8))
 
 
 def _between(known: np.ndarray, height: np.ndarray, a: int, b: int) -> np.ndarray:
-    """Places and quantities where the height is 0 between two corners."""
+    """Return positions and quantities where the height is 0 between two corners."""
     share = (height[:, a] / (height[:, a] - height[:, b]))[:, None]
     return np.asarray(known[:, a] + share * (known[:, b] - known[:, a]))
 
 
 def _inward(at: np.ndarray, known: np.ndarray, tetrahedron: np.ndarray, case: int) -> np.ndarray:
-    """Which triangles have normals that point to the corners of their tetrahedra that are above."""
+    """Return True for triangles whose normals point to the corners of their tetrahedra that are above."""
     high, low = (known[:, [n for m, n in enumerate(tetrahedron) if case >> m & 1 == above], :3] for above in (1, 0))
     normal = np.cross(at[:, 1, :3] - at[:, 0, :3], at[:, 2, :3] - at[:, 0, :3])
     return np.asarray((normal * (high.mean(axis=1) - low.mean(axis=1))).sum(axis=-1) > 0)
 
 
 def _collected(pieces: Iterator[Piece], names: Sequence[str]) -> Interface:
-    """One surface of all pieces, with each vertex once."""
+    """Return one surface of all pieces, with each vertex once."""
     numbers, values = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
     _, first, inverse = np.unique(numbers.ravel(), return_index=True, return_inverse=True)
     known = values.reshape(-1, 3 + len(names))[first]

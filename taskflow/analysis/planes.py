@@ -1,5 +1,6 @@
-"""Cuts through a snapshot: staggered fields brought to the cell centres of a plane, or to a line in it; and planes as
-numbers for a screen, no more of them than it has points.
+"""Cuts through a snapshot: staggered fields interpolated to the cell centres of a plane, or to a line in it.
+
+Also planes as numbers for a screen, at most one per pixel.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ from taskflow.common.errors import BadInput
 from taskflow.output.store.metadata import SOLID
 from taskflow.output.store.reading import box_snapshots, extent, in_centres, periodic
 
-VELOCITY = {"x": "u", "y": "v", "z": "w"}  # as every system of equations of a flow calls its velocity
+VELOCITY = {"x": "u", "y": "v", "z": "w"}  # names of the velocity in every system of equations
 SPEED = "speed"
 MOST = 400  # values along a side
 
 
 @dataclass(frozen=True)
 class CutPlane:
-    """The plane at `position` along the axis `normal`; a picture shows the two other axes, `across` and `up`."""
+    """Plane at `position` along the axis `normal`. A picture shows the two other axes, `across` and `up`."""
 
     normal: str
     position: float
 
     @property
     def across(self) -> str:
-        """The axis to the right: the first of x, y, z that is left."""
+        """Axis to the right: the first of the other two."""
         return "xyz".replace(self.normal, "")[0]
 
     @property
     def up(self) -> str:
-        """The axis upwards."""
+        """Axis upwards."""
         return "xyz".replace(self.normal, "")[1]
 
     def __str__(self) -> str:
@@ -47,9 +48,9 @@ class CutPlane:
 
 
 def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
-    """Return the plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells.
+    """Return the plane named "y" (the centre) or "y=0.3", by default across the direction of fewest cells.
 
-    Of several of these it is the shortest. Raises BadInput where the text is neither, or outside the domain.
+    Of several such directions it is the shortest. Raises BadInput if the text is neither, or outside the domain.
     """
     if text is None:
         thickness = {a: (ds.sizes[f"{a}_c"], extent(ds, a)[1] - extent(ds, a)[0]) for a in "yzx"}
@@ -58,7 +59,7 @@ def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
 
 
 def plane_between(text: str, extents: Callable[[str], tuple[float, float]]) -> CutPlane:
-    """Return the plane that a text names, in a domain of these extents. Raises BadInput as `plane_of` does."""
+    """Return the plane named by a text, in a domain of these extents. Raises BadInput as `plane_of` does."""
     match = re.fullmatch(r"\s*([xyz])\s*(?:=\s*(\S+)\s*)?", text)
     if match is None:
         raise BadInput(f"plane = {text!r}: not a plane; write x, y or z, or a position such as y=0.3")
@@ -75,9 +76,8 @@ def plane_between(text: str, extents: Callable[[str], tuple[float, float]]) -> C
 def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float) -> xr.DataArray:
     """Return the field at a position along an axis, linear between its two neighbouring points, which alone are read.
 
-    Across a periodic face it goes round. In the half cell at a boundary it is linear up to the value on a wall that the
-    dataset states. Else what the flow carries, and p, follow the line through the two nearest points, and other fields
-    keep the last value.
+    Periodic directions wrap around. In the half cell at a boundary it is linear up to a known wall value. Otherwise
+    advected fields and p are extrapolated linearly from the two nearest points, and other fields keep the last value.
     """
     dim = next(d for d in map(str, field.dims) if d[0] == axis)
     places, numbers = ds[dim].values, np.arange(field.sizes[dim])
@@ -96,7 +96,7 @@ def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float)
 
 
 def _at_boundary(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float) -> xr.DataArray:
-    """Return a field in centres at a position between a boundary and the nearest centre."""
+    """Return a centred field at a position between a boundary and the nearest centre."""
     dim = f"{axis}_c"
     places, high = ds[dim].values, bool(position > ds[dim].values[-1])
     near, next_ = (-1, -2) if high else (0, 1)
@@ -114,7 +114,7 @@ def _at_boundary(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float
 
 
 def on_cells(ds: xr.Dataset) -> list[str]:
-    """Return the names of the fields that have a value in each cell, or on its faces."""
+    """Return the names of the fields with a value in each cell, or on its faces."""
     return [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(dim)[0] for dim in field.dims}]
 
 
@@ -125,16 +125,18 @@ def on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
 
 
 def choices(directory: str | Path) -> dict[str, Any]:
-    """Return what can be shown of a run: names of `fields`, `times` of snapshots, and the axis to cut across first."""
+    """Return the choices for views of a run: names of `fields`, `times` of snapshots, and the default axis to cut
+    across.
+    """
     ds = box_snapshots(directory)
     return {"fields": shown_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
 
 
 def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -> dict[str, Any]:
-    """Return the values of a field, or of the `speed`, on a plane ("y", or "y=0.3") of a snapshot, counted from 0 or,
-    below 0, from the last: single precision, little-endian, row by row upwards, in base64; NaN where a body is.
+    """Return the values of a field or the `speed` on a plane ("y", or "y=0.3") of a snapshot.
 
-    Raises BadInput where something asked for is not there.
+    Snapshots are counted from 0, or below 0 from the last. Values are in base64: single precision, little-endian, row
+    by row upwards, NaN in bodies. Raises BadInput if a requested item does not exist.
     """
     ds = box_snapshots(directory)
     count = ds.sizes["time"]
@@ -158,7 +160,7 @@ def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -
 
 
 def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the cells in which evenly spaced points lie, as many as show the smallest cell, MOST at most."""
+    """Return the cells that contain evenly spaced points, enough to show the smallest cell, at most MOST."""
     narrowest = np.diff(centres).min() if len(centres) > 1 else high - low
     count = min(MOST, max(len(centres), ceil((high - low) / narrowest * (1 - 1e-9))))
     points = low + (np.arange(count) + 0.5) * (high - low) / count
@@ -166,13 +168,13 @@ def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def shown_fields(ds: xr.Dataset) -> list[str]:
-    """Return the names of the fields that can be shown; the speed comes first, where there are velocities."""
+    """Return the names of the fields that can be shown, with the speed first if velocities exist."""
     names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims and name != SOLID]
     return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
 
 
 def fluid_on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
-    """Return values [up, across] of a field, or of the speed, on a plane of a snapshot; NaN where a body is."""
+    """Return values [up, across] of a field or the speed on a plane of a snapshot, NaN in bodies."""
     if field == SPEED:
         values = np.sqrt(sum(on_plane(ds, name, plane) ** 2 for name in VELOCITY.values()))
     else:

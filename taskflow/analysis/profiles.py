@@ -1,5 +1,6 @@
-"""Profiles: of the velocity on the two centrelines of a plane, compared with tables from the literature; of statistics
-along one axis, over the two directions that are alike.
+"""Profiles of the velocity on the centrelines of a plane, compared with tables, and of statistics over planes.
+
+Statistics are averaged over the two homogeneous directions across an axis.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from taskflow.common import files
 from taskflow.common.errors import BadInput
 from taskflow.output.store.reading import extent, snapshot, widths
 
-LARGEST = 1e100  # of numbers in tables, whose differences are formed and drawn
+LARGEST = 1e100  # largest number in tables, with finite differences
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A profile from a table: u, the velocity across, along the coordinate y upwards; or v, upwards, along x across.
+    """Profile from a table: horizontal velocity u along the vertical coordinate y, or vertical velocity v along x.
 
-    `used` marks the points to compare with, as opposed to those that are only shown.
+    `used` marks the points to compare with. Others are only shown.
     """
 
     name: str
@@ -37,9 +38,9 @@ class Reference:
 
 
 def read_reference(path: str | Path) -> Reference:
-    """Read a table from a CSV file: lines of comment, a header "y,u" or "x,v" and perhaps "use", rows of numbers.
+    """Read a table from a CSV file: comment lines, a header "y,u" or "x,v" with optional "use", rows of numbers.
 
-    Raises BadInput, with the line, where it is not that.
+    Raises BadInput with the line if the file is invalid.
     """
     try:
         text = files.text(path, files.TABLE, "give a file of comma-separated values")
@@ -61,7 +62,7 @@ def read_reference(path: str | Path) -> Reference:
                 columns[name].append(1.0 if name == "use" and not value.strip() else _number(path, line, value))
     source = re.search(r"^# Citation:(.*)", text, re.MULTILINE)
     return Reference(
-        # authors and year of a citation that begins with them
+        # authors and year at the start of a citation
         name=re.split(r"(?<=\(\d{4}\))", source[1].strip(), maxsplit=1)[0] if source else Path(path).stem,
         quantity=quantity,
         places=np.array(columns["y" if quantity == "u" else "x"]),
@@ -71,7 +72,7 @@ def read_reference(path: str | Path) -> Reference:
 
 
 def _rows(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the values of each line that has some, with its number."""
+    """Yield the values of each non-empty line, with its number."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
             try:
@@ -81,7 +82,7 @@ def _rows(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _number(path: str | Path, line: int, text: str) -> float:
-    """Return a finite number. Raises BadInput with its place where a text is none."""
+    """Return a finite number. Raises BadInput with its position if the text is not one."""
     try:
         value = float(text)
     except ValueError:
@@ -97,7 +98,7 @@ def _wrong(path: str | Path, line: int, problem: str) -> BadInput:
 
 
 def profile(ds: xr.Dataset, plane: CutPlane, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return places and values of the velocity across on the vertical ("u"), or upwards on the other centreline."""
+    """Return positions and values of the horizontal velocity on the vertical centreline ("u"), or vice versa."""
     component, line = (plane.across, plane.up) if quantity == "u" else (plane.up, plane.across)
     field = ds[VELOCITY[component]]
     cut = interpolate(ds, field, plane.normal, plane.position)
@@ -108,19 +109,19 @@ def profile(ds: xr.Dataset, plane: CutPlane, quantity: str) -> tuple[np.ndarray,
 def compare_profiles(
     directory: str | Path, references: Iterable[str | Path], plane: str | None = None, time: float | None = None
 ) -> dict[Path, float]:
-    """Return the largest difference of each table to the run, over its points in use that lie between cell centres."""
+    """Return the largest difference of each table to the run, over its used points between cell centres."""
     ds = snapshot(directory, time)
     cut = plane_with_velocities(ds, plane)
     return {Path(path): difference(ds, cut, read_reference(path)) for path in references}
 
 
 def compare(ds: xr.Dataset, reference: str | Path, plane: str | None = None) -> float:
-    """Return the largest difference of a snapshot to a table, over its points in use that lie between cell centres."""
+    """Return the largest difference of a snapshot to a table, over its used points between cell centres."""
     return difference(ds, plane_with_velocities(ds, plane), read_reference(reference))
 
 
 def plane_with_velocities(ds: xr.Dataset, text: str | None) -> CutPlane:
-    """Return the plane, where the run has the velocities to draw on it. Raises BadInput where not."""
+    """Return the plane. Raises BadInput if the run lacks the velocities to draw on it."""
     missing = [name for name in VELOCITY.values() if name not in ds]
     if missing:
         raise BadInput(f"output.fields: a profile needs {', '.join(missing)}, which this run did not write; add it")
@@ -128,7 +129,7 @@ def plane_with_velocities(ds: xr.Dataset, text: str | None) -> CutPlane:
 
 
 def difference(ds: xr.Dataset, plane: CutPlane, table: Reference) -> float:
-    """Return the largest difference to the points in use that lie between cell centres; NaN where there is none."""
+    """Return the largest difference to used points between cell centres, NaN without such points."""
     places, values = profile(ds, plane, table.quantity)
     chosen = table.used & (table.places >= places[0]) & (table.places <= places[-1])
     errors = np.abs(np.interp(table.places[chosen], places, values) - table.values[chosen])
@@ -136,11 +137,11 @@ def difference(ds: xr.Dataset, plane: CutPlane, table: Reference) -> float:
 
 
 def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
-    """Return means and covariances in time and over planes across `axis`, weighted by the size of the cells.
+    """Return means and covariances in time and over planes across `axis`, weighted by cell size.
 
-    A covariance is that of all values in time and in the plane: cov(a, b) = <cov> + <(mean_a - <mean_a>) (mean_b -
-    <mean_b>)>, <> being the mean over a plane of those in time. Raises BadInput where these are no statistics, or
-    there is no such axis.
+    A covariance covers all values in time and in the plane: cov(a, b) = <cov> + <(mean_a - <mean_a>) (mean_b -
+    <mean_b>)>, with <> the mean over a plane of means over time. Raises BadInput if the dataset has no statistics, or
+    the axis does not exist.
     """
     if axis not in ("x", "y", "z"):
         raise BadInput(f"axis = {axis!r}: give the one that profiles are along, x, y or z")
@@ -162,6 +163,6 @@ def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
 
 
 def over_planes(ds: xr.Dataset, field: xr.DataArray, axis: str) -> xr.DataArray:
-    """Return the mean of a field in cells over planes across an axis, weighted by the size of the cells."""
+    """Return the mean of a field in cells over planes across an axis, weighted by cell size."""
     one, other = (name for name in "xyz" if name != axis)
     return field.weighted(widths(ds, one) * widths(ds, other)).mean([f"{one}_c", f"{other}_c"])

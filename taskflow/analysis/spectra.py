@@ -1,4 +1,4 @@
-"""Spectra of snapshots along periodic directions of uniform cells, and the mean of those that a run has recorded."""
+"""Spectra of snapshots along periodic directions of uniform cells, and means of recorded spectra."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from taskflow.output.store.reading import extent, periodic, uniform
 
 
 def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
-    """Return the power spectrum of a field along an axis, on average over all lines: the integral over the wavenumber
-    k, in radians per length, is the mean square of what varies along the lines.
+    """Return the power spectrum of a field along an axis, averaged over all lines.
+
+    The integral over the wavenumber k, in radians per length, is the mean square of the variation along the lines.
     """
     length = _line(ds, axis)
     field = field_of(ds, name)
@@ -28,10 +29,11 @@ def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
 
 
 def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
-    """Return the co-spectrum of two fields in cell centres, and their quadrature spectrum, on average over all lines
-    along an axis. With c and d being their waves, `cospectrum` is the real part of c* d, whose integral over the
-    wavenumber k is the covariance along the lines; `quadrature` is the imaginary part of its conjugate (R. B. Stull
-    1988, section 8.6).
+    """Return the co-spectrum and quadrature spectrum of two fields in cell centres, averaged over all lines along an
+    axis.
+
+    With the waves c and d, `cospectrum` is the real part of c* d, whose integral over the wavenumber k is the
+    covariance along the lines. `quadrature` is the imaginary part of its conjugate (R. B. Stull 1988, section 8.6).
     """
     length, dim = _line(ds, axis), f"{axis}_c"
     fields, cells = [centred(ds, field_of(ds, name)) for name in (one, other)], ds.sizes[dim]
@@ -47,10 +49,10 @@ def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
 
 
 def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
-    """Return E(k) of a snapshot that is periodic in all directions: the kinetic energy of the waves in shells as wide
-    as the smallest wavenumber of the longest direction, so that its integral is the kinetic energy of what varies.
+    """Return E(k) of a snapshot that is periodic in all directions: the kinetic energy of waves in shells.
 
-    It has one snapshot in memory. Raises BadInput where there are more, or boundaries.
+    Shells are as wide as the smallest wavenumber of the longest direction, and the integral is the kinetic energy of
+    the variation. One snapshot is in memory. Raises BadInput for several snapshots, or boundaries.
     """
     if "time" in ds.dims:
         raise BadInput("an energy spectrum is that of one snapshot; choose one, as ds.isel(time=-1)")
@@ -71,8 +73,10 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
 
 
 def over_time(spectra: xr.Dataset) -> xr.Dataset:
-    """Return the mean of all records, each of which is one over the samples since the one before, from the first
-    `since` to the last `time`. Raises BadInput where these are no spectra, or none is there yet.
+    """Return the mean of all records, from the first `since` to the last `time`.
+
+    Each record is a mean over the samples after the previous one. Raises BadInput if the dataset has no spectra, or no
+    record yet.
     """
     names = [str(name) for name in spectra.data_vars if str(name).startswith(("spectrum_", *(f"{p}_" for p in PARTS)))]
     if not names or "since" not in spectra or "time" not in spectra["since"].dims:
@@ -87,7 +91,7 @@ def over_time(spectra: xr.Dataset) -> xr.Dataset:
 
 
 def _waves(field: xr.DataArray, dim: str) -> xr.DataArray:
-    """Return the coefficients of its waves along a dimension, without the constant."""
+    """Return the coefficients of the waves of a field along a dimension, without the mean."""
     return xr.apply_ufunc(
         lambda lines: np.fft.rfft(lines.astype("f8"), axis=-1, norm="forward")[..., 1:],
         field.chunk({dim: -1}),
@@ -100,7 +104,7 @@ def _waves(field: xr.DataArray, dim: str) -> xr.DataArray:
 
 
 def _twice(cells: int) -> xr.DataArray:
-    """Return how many waves each of these stands for: two, but for the shortest of an even number of cells."""
+    """Return the multiplicity of each wave: two, or one for the shortest of an even number of cells."""
     twice = np.full(cells // 2, 2.0)
     if cells % 2 == 0:
         twice[-1] = 1.0
@@ -121,7 +125,7 @@ def _line(ds: xr.Dataset, axis: str) -> float:
 
 
 def _length(ds: xr.Dataset, axis: str) -> float:
-    """Return the length of the domain. Raises BadInput where the axis is not periodic, with uniform cells."""
+    """Return the length of the domain. Raises BadInput if the axis is not periodic with uniform cells."""
     if axis not in ("x", "y", "z") or not periodic(ds, axis):
         closed = ", ".join(axis for axis in "xyz" if periodic(ds, axis)) or "none"
         raise BadInput(f"axis = {axis!r}: spectra are along periodic directions; this run has {closed}")

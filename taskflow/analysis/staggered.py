@@ -1,5 +1,7 @@
-"""The grid of a dataset for xgcm, with what xgcm does not do: faces that are not midway between centres, boundaries
-beyond which nothing is known, integrals from the low end.
+"""Grid of a dataset for xgcm, with extensions: faces not midway between centres, boundaries, integrals from the low
+end.
+
+Beyond boundaries no values are known.
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ except ImportError as error:
 
 
 def staggered(ds: xr.Dataset) -> Staggered:
-    """Return the grid of snapshots, planes or statistics, or of a part of them, with axes X, Y, Z.
+    """Return the grid of snapshots, planes or statistics, or a part of them, with axes X, Y, Z.
 
-    Axes have the positions center and outer (n + 1 faces), or center and left where the dataset has all of a periodic
-    direction; only center where it has one layer of cells. All else along an axis raises BadInput.
+    Axes have the positions center and outer (n + 1 faces), center and left for a complete periodic direction, or only
+    center for one layer of cells. Raises BadInput for anything else along an axis.
     """
     positions: dict[str, dict[str, str]] = {}
     places: dict[str, xr.Variable] = {}
@@ -50,7 +52,7 @@ def staggered(ds: xr.Dataset) -> Staggered:
 
 
 def _whole(ds: xr.Dataset, axis: str) -> bool:
-    """Return whether a dataset without a last face has all cells of a periodic direction, as far as it can tell."""
+    """Return True if a dataset without a last face has all cells of a periodic direction, as far as known."""
     known = known_conditions(ds)
     if known is None:
         return True
@@ -58,7 +60,7 @@ def _whole(ds: xr.Dataset, axis: str) -> bool:
 
 
 def _sizes(ds: xr.Dataset, axis: str, open_ended: bool) -> np.ndarray:
-    """Return the size of each cell along an axis. Raises BadInput where faces are not those of the cells."""
+    """Return the size of each cell along an axis. Raises BadInput if faces do not match the cells."""
     sizes = np.diff(edges(ds, axis))
     if ds.sizes[f"{axis}_f"] == len(sizes) + (not open_ended) and sizes.min() > 0 and around(ds, axis):
         return sizes
@@ -66,10 +68,10 @@ def _sizes(ds: xr.Dataset, axis: str, open_ended: bool) -> np.ndarray:
 
 
 class Staggered(xgcm.Grid):
-    """A grid that is exact for linear functions on cells of any size.
+    """Grid with operators that are exact for linear functions on cells of any size.
 
-    Round periodic directions operators go on. At other ends what depends on a value beyond is NaN, unless `padding` and
-    `fill_value` say otherwise: a padded value counts as one on the end itself, where `interp` then has it, and
+    Operators wrap around periodic directions. At other ends, results that depend on outside values are NaN, unless
+    `padding` and `fill_value` are given. A padded value is located on the end itself: `interp` returns it there, and
     `derivative` the one-sided difference.
     """
 
@@ -88,8 +90,9 @@ class Staggered(xgcm.Grid):
         self._shares = {axis: _share(metrics, dims) for axis, dims in positions.items() if len(dims) > 1}
 
     def interp(self, da: xr.DataArray, axis: Any, **options: Any) -> xr.DataArray:
-        """Interpolate to the other position of each axis, linear between the two values beside it. With
-        `metric_weighted` xgcm's mean of weighted values.
+        """Interpolate to the other position of each axis, linearly between the two adjacent values.
+
+        With `metric_weighted` the result is xgcm's mean of weighted values.
         """
         for name in [axis] if isinstance(axis, str) else axis:
             da = self._linear(da, name, **options)
@@ -104,8 +107,10 @@ class Staggered(xgcm.Grid):
         return (mean + shift).rename(mean.name).assign_attrs(mean.attrs)
 
     def cumsum(self, da: xr.DataArray, axis: Any, **options: Any) -> xr.DataArray:
-        """Return the sum from the low end on, 0 there. Raises BadInput for values on the faces across a periodic
-        direction, where sums over half a cell would be missing.
+        """Return the cumulative sum from the low end, 0 there.
+
+        Raises BadInput for values on the faces across a periodic direction, where sums over half a cell would be
+        missing.
         """
         for name in [axis] if isinstance(axis, str) else axis:
             if self.axes[name].coords.get("left") in da.dims:
@@ -114,8 +119,9 @@ class Staggered(xgcm.Grid):
 
 
 def _share(metrics: xr.Dataset, dims: dict[str, str]) -> xr.DataArray:
-    """Return the share of the difference across each face that is to be added to the mean: (before - behind) / (before
-    + behind) / 2, with the sizes of the cells on both sides; 0 where they are alike.
+    """Return the fraction of the difference across each face to add to the mean, 0 for equal cells.
+
+    It is (before - after) / (before + after) / 2, with the sizes of the cells on both sides.
     """
     centres, faces = dims.values()
     sizes, distances = metrics[metric_name(centres)].values, metrics[metric_name(faces)].values

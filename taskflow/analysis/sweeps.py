@@ -1,4 +1,4 @@
-"""Results of runs that differ in parameters, with these as dimensions."""
+"""Results of runs with different parameters, with these as dimensions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Combination = xr.Dataset | xr.DataArray | xr.DataTree
 def combined(parameters: Mapping[str, Sequence[Any]], results: Sequence[Any]) -> Combination:
     """Return results, in the order of the product of the parameters, as one object with the parameters as dimensions.
 
-    A result is a number, an array, a DataArray, a Dataset or, of runs on charts, a DataTree; what of a Dataset has no
-    time is that of the first one, unless nothing has a time. Raises BadInput where results differ in kind or
+    A result is a number, an array, a DataArray, a Dataset or, for runs on charts, a DataTree. Variables of a Dataset
+    without time are taken from the first result, unless none has a time. Raises BadInput if results differ in kind or
     coordinates.
     """
     kept: list[Combination] = [_as_xarray(result) for result in results]
@@ -45,7 +45,8 @@ def _coordinate(name: str, values: Sequence[Any]) -> xr.Variable:
 
 
 def _concat_trees(some: list[Any], along: xr.Variable) -> xr.DataTree:
-    """Node by node: cells have the same places in all runs; of one record the time is not the same."""
+    """Concatenate node by node. Cells have the same positions in all runs, but single records may have different times.
+    """
     if any(not isinstance(tree, xr.DataTree) or tree.groups != some[0].groups for tree in some):
         raise BadInput(f"the runs along {along.dims[0]} differ in their charts; give measure=, a function of a run")
     nodes: dict[str, Any] = {}

@@ -1,9 +1,9 @@
-"""The bytes that a program must move, as `taskflow check` counts them, and the arithmetic that it does.
+"""Bytes that a program must move, as counted by `taskflow check`, and its arithmetic operations.
 
-The arithmetic of a kernel is counted by doing it: its text is compiled with a number that counts what becomes of it
-(`counted.h`). Additions, subtractions, multiplications and divisions count as one each, as the text has them, where a
-field has a part in them: what follows from constants alone is the same in all cells. Comparisons, choices, signs,
-conversions and square roots do not count.
+The operations of a kernel are counted by executing it: its text is compiled with a counting number type (`counted.h`).
+Additions, subtractions, multiplications and divisions count as one each, as written, if they involve a field.
+Operations on constants alone are the same in all cells and not counted, nor are comparisons, selections, signs,
+conversions and square roots.
 """
 
 from __future__ import annotations
@@ -32,24 +32,25 @@ from taskflow.runtime.tasks.reading import Way, reading
 from taskflow.systems.base.step_cost import often
 
 REAL = np.dtype("f8")
-FLAGS = {"u1": "u1", "u2": "u2"}  # fields of no real numbers
-CELLS = (16, 4, 4)  # that are counted in: even, for tasks that do every other cell
-ALONE = ("-fno-openmp", "-fno-openmp-simd")  # the counter is one number, for one thread and no vector
+FLAGS = {"u1": "u1", "u2": "u2"}  # integer fields
+CELLS = (16, 4, 4)  # of the count: even, for tasks on every other cell
+ALONE = ("-fno-openmp", "-fno-openmp-simd")  # a single counter, without threads and vectors
 
-Done = Sequence[tuple[tuple[Launch, ...], float]]  # launches, and how often
+Done = Sequence[tuple[tuple[Launch, ...], float]]  # launches, and their repetitions
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Bytes through memory, and operations; None where a kernel's are not known."""
+    """Bytes through memory, and operations, None if a kernel's are unknown."""
 
     nbytes: float
     operations: float | None
 
 
 def cost(setup: SimulationSetup, program: Program, rounds: Mapping[str, float]) -> Cost:
-    """The cost of a pass on all blocks together. `rounds` has the repetitions of each loop that ends by a test, by the
-    name of the scalar that counts them.
+    """Return the cost of a pass on all blocks together.
+
+    `rounds` has the repetitions of each conditional loop, by the name of the scalar that counts them.
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
     done = list(often(parts, rounds))
@@ -58,8 +59,9 @@ def cost(setup: SimulationSetup, program: Program, rounds: Mapping[str, float]) 
 
 
 def _operations(done: Done, partition: Partition) -> float | None:
-    """The operations of all launches; None where a library does one of them, or a text cannot be counted: it may use
-    more of a compiler than arithmetic, and a machine with GPUs may have no compiler for its own cores.
+    """Return the operations of all launches, or None if a library does one, or a kernel cannot be counted.
+
+    A kernel may use more of a compiler than arithmetic, and a machine with GPUs may have no compiler for its CPU.
     """
     first = {launch.task: launch for launches, _ in reversed(done) for launch in reversed(launches)}
     if any(task.kernel is None for task in first):
@@ -75,10 +77,9 @@ def _operations(done: Done, partition: Partition) -> float | None:
 
 
 def operations(launch: Launch, partition: Partition) -> float:
-    """Operations per cell of a launch: the mean over some of its cells.
+    """Return the operations per cell of a launch, as the mean over some of its cells.
 
-    Raises BadInput where there is no C++ compiler, and KernelError where the task has no kernel text or that uses
-    something that only built-in numbers can do.
+    Raises BadInput without a C++ compiler, and KernelError if the task has no kernel text or needs built-in numbers.
     """
     lo, hi, swept = launch.over.lo, launch.over.hi, launch.swept
     wide = max(CELLS[0], 2 * (swept[2].tile or CELLS)[0]) if swept else CELLS[0]  # with tiles of both colours
@@ -105,23 +106,23 @@ def operations(launch: Launch, partition: Partition) -> float:
 
 
 def prepare(tasks: Iterable[Task]) -> None:
-    """Compile what counts the operations of these tasks, side by side. Raises as `operations` does."""
+    """Compile the counting kernels of these tasks concurrently. Raises as `operations` does."""
     side_by_side(_library, set(tasks), len(os.sched_getaffinity(0)))
 
 
 def _around(box: Box, stencils: Iterable[Way]) -> list[Box]:
-    """The boxes that these stencils read for the cells of a box."""
+    """Return the boxes that these stencils read for the cells of a box."""
     return [cells for stencil in stencils for cells in stencil.around(box)]
 
 
 def _layout(boxes: Sequence[Box]) -> Layout:
-    """Memory for all these cells."""
+    """Return a memory layout for all these cells."""
     cells = hull(boxes)
     return Layout(cells.lo, cells.shape[::-1])
 
 
 def _unknown(layout: Layout, privilege: Privilege, dtype: np.dtype) -> np.ndarray:
-    """An array of NaN, or of 0 where numbers are whole."""
+    """Return an array of NaN, or of 0 for integers."""
     shape, number = layout.of(privilege.values).shape, np.nan if dtype.kind == "f" else 0
     if privilege.together and len(shape) == 4:
         return np.full((*shape[:2], shape[3], shape[2]), number, dtype).swapaxes(2, 3)
@@ -129,7 +130,7 @@ def _unknown(layout: Layout, privilege: Privilege, dtype: np.dtype) -> np.ndarra
 
 
 class _Counting(HostKernel):
-    """The kernel of a task, compiled to count. What it computes is NaN."""
+    """Kernel of a task, compiled to count. Its results are NaN."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(task, REAL, cpu(1))

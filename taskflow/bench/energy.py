@@ -1,4 +1,4 @@
-"""The energy that a GPU takes, as its driver counts it (NVML)."""
+"""Energy consumption of a GPU, as counted by its driver (NVML)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from taskflow.runtime.host.accelerators import accelerators, nvml_handle
 from taskflow.runtime.machine.device import Device, Gpu
 
-PERIOD = 0.02  # seconds between two looks at the power, where energy is not counted
+PERIOD = 0.02  # seconds between samples of the power, if energy is not counted
 
 
 class EnergyMeter:
-    """Measures the energy of a device while it is open: `joules`, None where nobody counts it or it was open for less
-    than a step of the count.
+    """Meter of the energy of a device while it is open: `joules`, or None if it is not counted or the time was too
+    short.
 
-    A GPU of the Volta generation or later counts it by itself, in steps of some 0.1 s; of older ones the power is
-    looked at again and again. Of cores, and of parts of a GPU (MIG), nothing is known.
+    GPUs of the Volta generation and later count energy in intervals of about 0.1 s. On older ones the power is sampled.
+    CPUs and parts of a GPU (MIG) are not measured.
     """
 
     def __init__(self, device: Device) -> None:
@@ -43,7 +43,7 @@ class EnergyMeter:
 
 
 class _PowerIntegral(threading.Thread):
-    """Integrates power over time."""
+    """Thread that integrates power over time."""
 
     def __init__(self, gpu: Any) -> None:
         super().__init__(daemon=True)
@@ -65,7 +65,7 @@ class _PowerIntegral(threading.Thread):
 
 
 def _handle(device: Device) -> Any:
-    """NVML's handle of a GPU; None for cores, and where NVML does not know it."""
+    """Return NVML's handle of a GPU, or None for CPUs and GPUs unknown to NVML."""
     if not isinstance(device, Gpu):
         return None
     identity = next((gpu.identity for gpu in accelerators() if gpu.ordinal == device.ordinal), None)
@@ -73,21 +73,21 @@ def _handle(device: Device) -> Any:
 
 
 def _energy(gpu: Any) -> float | None:
-    """Joules since the driver was loaded."""
+    """Return the joules since the driver was loaded."""
     import pynvml
 
     return _asked(pynvml.nvmlDeviceGetTotalEnergyConsumption, gpu)
 
 
 def _power(gpu: Any) -> float | None:
-    """Watts."""
+    """Return the power in watts."""
     import pynvml
 
     return _asked(pynvml.nvmlDeviceGetPowerUsage, gpu)
 
 
 def _asked(question: Callable[[Any], int], gpu: Any) -> float | None:
-    """An answer of NVML in thousandths of a unit, in that unit; None where there is none, or no GPU to ask."""
+    """Return an NVML value converted from thousandths, or None if it or the GPU is unavailable."""
     import pynvml
 
     if gpu is None:

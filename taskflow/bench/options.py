@@ -1,4 +1,4 @@
-"""The options that several benchmarks share, and what a user types for them: sizes, counts and names.
+"""Options shared by several benchmarks, and parsers of their values: sizes, counts and names.
 
 A dataclass of options is one parameter of a command (`spread`).
 """
@@ -71,7 +71,7 @@ Price = Annotated[
 
 @dataclass(frozen=True)
 class GrowthOptions:
-    """The options of a command that measures more and more blocks."""
+    """Options of commands that measure an increasing number of blocks."""
 
     shapes: Shapes = "all"
     counts: Counts = None
@@ -79,7 +79,7 @@ class GrowthOptions:
 
     @property
     def growth(self) -> Growth:
-        """Raises BadInput where an option is something else."""
+        """Parsed options. Raises BadInput if one is invalid."""
         from taskflow.bench.scaling import Growth
 
         counts = ascending(self.counts) if self.counts else None
@@ -88,7 +88,7 @@ class GrowthOptions:
 
 @dataclass(frozen=True)
 class TimingOptions:
-    """The options of a command that times passes on blocks."""
+    """Options of commands that time passes on blocks."""
 
     channel: Channel = "auto"
     workers: Workers = None
@@ -99,7 +99,7 @@ class TimingOptions:
     output: Output = None
 
     def conditions(self, overlap: str) -> TimingConditions:
-        """Raises BadInput where the ways to overlap are not known."""
+        """Return the conditions. Raises BadInput if an overlap is unknown."""
         from taskflow.bench.timing import TimingConditions
 
         overlaps = chosen("--overlap", overlap, OVERLAPS)
@@ -107,7 +107,7 @@ class TimingOptions:
 
 
 def triple(option: str, text: str) -> tuple[int, int, int]:
-    """Three numbers along x, y and z from "512x512x256". Raises BadInput where it is something else."""
+    """Return three numbers along x, y and z from "512x512x256". Raises BadInput if the text is invalid."""
     numbers = _numbers(text.lower().split("x"))
     if len(numbers) != 3:
         refuse(f"{option} {text}: give three numbers along x, y and z, such as 64x64x32")
@@ -115,7 +115,8 @@ def triple(option: str, text: str) -> tuple[int, int, int]:
 
 
 def blocks_of(text: str) -> tuple[int, int, int]:
-    """Blocks along x, y and z from "2x2x2", or slabs along z from "4". Raises BadInput where it is neither."""
+    """Return blocks along x, y and z from "2x2x2", or slabs along z from "4". Raises BadInput if the text is neither.
+    """
     if "x" in text.lower():
         return triple("--blocks", text)
     slabs = _numbers([text])
@@ -125,7 +126,9 @@ def blocks_of(text: str) -> tuple[int, int, int]:
 
 
 def cells_of(text: str) -> tuple[int, int, int]:
-    """Cells along x, y and z from "512x512x256", or from "128" for all three. Raises BadInput where it is neither."""
+    """Return cells along x, y and z from "512x512x256", or from "128" for all three. Raises BadInput if the text is
+    neither.
+    """
     if "x" in text.lower():
         return triple("--cells", text)
     along = _numbers([text])
@@ -135,7 +138,7 @@ def cells_of(text: str) -> tuple[int, int, int]:
 
 
 def ascending(text: str, option: str = "--counts", of: str = "blocks") -> tuple[int, ...]:
-    """Ascending numbers from "1,2,4". Raises BadInput where it is something else."""
+    """Return ascending numbers from "1,2,4". Raises BadInput if the text is invalid."""
     numbers = _numbers(text.split(","))
     if not numbers:
         refuse(f"{option} {text}: give numbers of {of}, such as 1,2,4")
@@ -143,7 +146,7 @@ def ascending(text: str, option: str = "--counts", of: str = "blocks") -> tuple[
 
 
 def chosen(option: str, text: str, known: Sequence[Name]) -> tuple[Name, ...]:
-    """Names from "none,full", or all of the known ones from "all". Raises BadInput where one is not known."""
+    """Return names from "none,full", or all known names from "all". Raises BadInput if one is unknown."""
     if text == "all":
         return tuple(known)
     words = [word.strip() for word in text.split(",")]
@@ -153,12 +156,12 @@ def chosen(option: str, text: str, known: Sequence[Name]) -> tuple[Name, ...]:
 
 
 def _numbers(words: Sequence[str]) -> list[int]:
-    """Whole numbers above 0; none where one is something else."""
+    """Return positive integers, or [] if a word is not one."""
     return [int(word) for word in words] if all(word.isdecimal() and int(word) > 0 for word in words) else []
 
 
 def refuse_unused(context: typer.Context, what: str, *names: str) -> None:
-    """Refuse parameters of a command, by name, that are given but not used: `what` says with or by which choice."""
+    """Raise BadInput for parameters of a command, by name, that are given but unused. `what` names the reason."""
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name in names and source is not None and source.name == "COMMANDLINE":
@@ -166,14 +169,15 @@ def refuse_unused(context: typer.Context, what: str, *names: str) -> None:
 
 
 def one_overlap(conditions: TimingConditions, what: str) -> None:
-    """Refuse several ways to overlap if `what` takes one."""
+    """Raise BadInput for several overlaps if `what` takes only one."""
     if len(conditions.overlaps) > 1:
         refuse(f"--overlap {','.join(conditions.overlaps)}: {what} takes one of them; give one")
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer has to see it: a parameter that is a dataclass is replaced by the fields of it, with their
-    annotations and defaults. All parameters are keyword-only.
+    """Return the command for typer, with each dataclass parameter replaced by its fields, annotations and defaults.
+
+    All parameters are keyword-only.
     """
     signature = inspect.signature(command, eval_str=True)
     own = signature.parameters

@@ -23,11 +23,11 @@ SCALE = {"gpu": 1, "cpu": 4}
 
 @dataclass(frozen=True)
 class Size:
-    """The cells of a block: `cells` themselves, or those of a named shape, every direction divided by `scale`.
+    """Cells of a block: `cells`, or a named shape with every direction divided by `scale`.
 
-    "1d": 512 x 512 x 256 cells in every slab: the domain grows in z. "2d": as many cells as in 1024 x 64 x 1024; the
-    domain grows in x and z. "3d": as many as in 416^3; it grows in x, y and z. "strong": 1024 x 64 x 1024 cells shared
-    by all slabs.
+    "1d": 512 x 512 x 256 cells in every slab, in a domain that grows in z. "2d": as many cells as 1024 x 64 x 1024,
+    growing in x and z. "3d": as many as 416^3, growing in x, y and z. "strong": 1024 x 64 x 1024 cells shared by all
+    slabs.
     """
 
     shape: str = "1d"
@@ -35,7 +35,7 @@ class Size:
     scale: int | None = None
 
     def of(self, blocks: Triple, device: str) -> Triple:
-        """The cells of each of the blocks. Raises BadInput where the shape cannot be cut or divided so."""
+        """Return the cells of each block. Raises BadInput if the shape cannot be cut or divided so."""
         if self.cells is not None:
             return self.cells
         if blocks[:2] != (1, 1):
@@ -64,14 +64,14 @@ class Size:
 
 @dataclass(frozen=True)
 class Growth:
-    """Which domains are measured (names of shapes), on how many blocks, every direction divided by `scale`."""
+    """Domains to measure (names of shapes), numbers of blocks, and the `scale` that divides every direction."""
 
     shapes: tuple[str, ...] = NAMES
     counts: tuple[int, ...] | None = None
     scale: int | None = None
 
     def counted(self, device: str) -> tuple[int, ...]:
-        """The numbers of blocks, one among them: by default as many as there are GPUs, or cores."""
+        """Return the numbers of blocks, including one. By default they go up to the number of GPUs, or cores."""
         here = look("this machine")
         most = len(here.gpus) if choose_device(device, [here]) == "gpu" else here.cores
         counts = self.counts or tuple(count for count in COUNTS if count <= most)
@@ -79,7 +79,7 @@ class Growth:
 
 
 class Measure(Protocol):
-    """Measures something on so many cells in each of the blocks: a row with the rate of a block."""
+    """Function that measures `cells` in each of the blocks, and returns a row with the rate of a block."""
 
     def __call__(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, /) -> dict[str, Any]: ...
 
@@ -87,8 +87,9 @@ class Measure(Protocol):
 def scaled(
     growth: Growth, counts: Sequence[int], device: str, conditions: TimingConditions, measure: Measure
 ) -> list[dict[str, Any]]:
-    """The rows of every shape, number of blocks and overlap, with `efficiency` and `speedup` against the one block of
-    their shape.
+    """Return the rows of every shape, number of blocks and overlap, with `efficiency` and `speedup`.
+
+    Both are relative to one block of the same shape.
     """
     cases = [(name, count) for name in growth.shapes for count in counts]
     sizes = [Size(name, None, growth.scale).of((1, 1, count), device) for name, count in cases]
@@ -102,7 +103,7 @@ def scaled(
 
 
 def compared(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with `efficiency` and `speedup` against the one block of their shape."""
+    """Return the rows with `efficiency` and `speedup` relative to one block of their shape."""
     alone = {row["shape"]: row["cells_per_second_per_block"] for row in rows if row["blocks"] == 1}
     shares = [row["cells_per_second_per_block"] / alone[row["shape"]] for row in rows]
     return [

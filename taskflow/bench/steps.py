@@ -1,4 +1,4 @@
-"""Common parts of steps of all flows: the solver of their pressure, whether they fit, and what their time tells."""
+"""Common parts of steps of all flows: pressure solver, memory check, and rates derived from their time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOUR = 3600.0
 
 @dataclass(frozen=True)
 class Pressure:
-    """The solver of the pressure equation in the words of a case file, as far as it is set."""
+    """Solver of the pressure equation, with the keys of a case file that are set."""
 
     solver: str = "jacobi"
     iterations: int | None = None
@@ -35,7 +35,7 @@ class Pressure:
 
     @property
     def table(self) -> dict[str, Any]:
-        """The table [pressure] of a case file."""
+        """Table [pressure] of a case file."""
         values = {"solver": self.solver, "iterations": self.iterations, "tolerance": self.tolerance}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -47,7 +47,7 @@ class Pressure:
 
 @dataclass(frozen=True, eq=False)
 class Solve:
-    """A program: from p = 0 to the pressure of a step, of which the right-hand side is there."""
+    """Program that solves for the pressure of a step from p = 0, given its right-hand side."""
 
     model: NavierStokes | TwoPhase
 
@@ -56,16 +56,14 @@ class Solve:
         yield from self.model.pressure.solve(f)
 
     def end(self, shard: Shard) -> dict[str, Any]:
-        """The iterations of the last solve, and the residual that it left."""
+        """Return the iterations of the last solve, and its residual."""
         taken = self.model.pressure.taken(shard.scalars)
         shard.run(self.model.residual)
         return {"iterations": taken, "residual": relative_residual(shard.scalars)}
 
 
 def flow_state(shard: Shard, taken: Sequence[float], rounds: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """The state of a flow, as its monitor has just found it; and what steps took: iterations of the solver, and the
-    repetitions of each loop.
-    """
+    """Return the state of a flow after its monitor, the iterations of the solver, and the repetitions of each loop."""
     scalars = shard.scalars
     return {
         "iterations": mean(taken),
@@ -77,19 +75,19 @@ def flow_state(shard: Shard, taken: Sequence[float], rounds: Mapping[str, Sequen
 
 
 def check_state(state: Mapping[str, Any], flow: str, cells: Sequence[int]) -> None:
-    """Raises RunFailed where the flow has diverged."""
+    """Raise RunFailed if the flow has diverged."""
     if not math.isfinite(state["kinetic_energy"]):
         raise RunFailed(f"{flow}, {times(cells)} cells: the flow diverged while it was timed")
 
 
 def check_memory(team: Team, setup: SimulationSetup) -> None:
-    """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
+    """Raise BadInput if memory is insufficient for the blocks and the copies used to measure bandwidth."""
     asked = f"{times(setup.case.grid.cells)} cells"
     team.check_memory(needed(team, setup) + BESIDE[team.device], len(setup.partition), asked)
 
 
 def needed(team: Team, setup: SimulationSetup) -> int:
-    """The bytes of the largest block, without what a run writes."""
+    """Return the bytes of the largest block, without output buffers."""
     blocks = Needs(setup, team.spread(len(setup.partition)), team.device).blocks
     return max(memory.total - memory.output for memory in blocks)
 
@@ -97,8 +95,9 @@ def needed(team: Team, setup: SimulationSetup) -> int:
 def costs(
     setup: SimulationSetup, row: Mapping[str, Any], rounds: Mapping[str, float], price: float | None
 ) -> dict[str, Any]:
-    """The rates that follow from the time of a step, in its row, and from its bytes, operations and messages. `rounds`
-    as in `cost`; `price` is that of a device-hour.
+    """Return the rates derived from the time of a step, in its row, and from its bytes, operations and messages.
+
+    `rounds` as in `cost`. `price` is per device-hour.
     """
     spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
     busiest, rate = max(setup.step_cost.traffic), row["cells_per_second_per_block"]

@@ -29,10 +29,9 @@ def present(
     draw: Callable[[Result, Path], Path] | None = None,
     picture: Path | None = None,
 ) -> None:
-    """Measure and show the numbers of the benchmark with this name; write them to `output` and draw them to `picture`.
+    """Measure and show the results of a benchmark, write them to `output` and draw them to `picture`.
 
-    Raises what `measure` raises, and BadInput where a file cannot be written: before anything is measured, as far as
-    that can be known.
+    Raises the errors of `measure`, and BadInput if a file cannot be written, if possible before the measurement.
     """
     files = {path: write for path, write in ((output, _write), (picture, draw)) if path is not None and write}
     for path in files:
@@ -53,47 +52,47 @@ def _write(result: Result, path: Path) -> Path:
 
 
 def number(value: float | None) -> str:
-    """Three digits; nothing for what was not measured."""
+    """Format a number with three digits, "-" if it was not measured."""
     if value is None:
         return "-"
     return significant(value) if value >= 0.995 else f"{value:.3f}"
 
 
 def share(value: float | None) -> str:
-    """Per cent; nothing for what was not measured."""
+    """Format a percentage, "-" if it was not measured."""
     return "-" if value is None else f"{value:.1%}"
 
 
 def where(result: Result) -> str:
-    """The processor or GPU that was measured."""
+    """Return the measured processor or GPU."""
     return str(result["gpu"] or f"{several(result['threads'], 'core')} of {result['processor']}")
 
 
 def conditions(result: Result) -> str:
-    """With what and where it was measured."""
+    """Return the precision and the measured device."""
     return f"{result['precision']} precision on {where(result)}"
 
 
 def grown(row: Result) -> str:
-    """Blocks and the cells of each; how they overlap, where there are several."""
+    """Return the number of blocks, the cells of each, and their overlap if they are several."""
     overlap = f" {arranged(row)}" if row["blocks"] > 1 else ""
     return f"{row['blocks']} x {'x'.join(map(str, row['cells_per_block']))}{overlap}"
 
 
 def arranged(row: Result) -> str:
-    """The name of a row, and the number of processes where that is not one for each block."""
+    """Return the name of a row, and the number of processes if it is not one per block."""
     fewer = f", {several(row['workers'], 'process')}" if row["workers"] < row["blocks"] else ""
     return f"{row['name']}{decided(row)}{fewer}"
 
 
 def decided(row: Result) -> str:
-    """The choice of `auto`."""
+    """Return the choice of `auto`."""
     return f" ({row['overlap']})" if row["name"] == "auto" else ""
 
 
 @dataclass(frozen=True)
 class Units:
-    """The prefixes of the rates in a table: of each kind the one that suits the largest."""
+    """Prefixes of the rates in a table, each chosen for the largest value."""
 
     cells: str
     flops: str
@@ -101,12 +100,12 @@ class Units:
 
     @classmethod
     def of(cls, rows: Sequence[Result]) -> Units:
-        """The units for the rows of a table."""
+        """Return the units for the rows of a table."""
         names = ("cells_per_second_per_block", "flops", "cells_per_dollar")
         return cls(*(_prefix(max(row[name] or 0.0 for row in rows)) for name in names))
 
     def speed(self, row: Result) -> Columns:
-        """How fast it was."""
+        """Return the columns of time and rates."""
         return {
             "ms": number(row["seconds"] * 1e3),
             "spread": share(row["spread"]),
@@ -116,7 +115,7 @@ class Units:
         }
 
     def costs(self, row: Result) -> Columns:
-        """The columns of operations, energy and money, as far as they are known."""
+        """Return the columns of operations, energy and cost, if known."""
         columns = {}
         if row["flops"] is not None:
             columns[f"{self.flops}FLOPS"] = number(row["flops"] / PREFIXES[self.flops])
@@ -134,7 +133,7 @@ def _prefix(largest: float) -> str:
 
 
 def about(result: Result) -> list[tuple[str, str]]:
-    """The meaning of the columns, and why some are missing."""
+    """Return the meaning of the columns, and why some are missing."""
     row = result["results"][0]
     operations = row["operations_per_cell"]
     counted = "operations that cannot be told" if operations is None else f"{operations:.0f} operations"
@@ -155,22 +154,22 @@ def about(result: Result) -> list[tuple[str, str]]:
 
 
 def columned(labels: Iterable[str], columns: Sequence[Columns]) -> None:
-    """Print rows, each with its label and with these columns."""
+    """Print rows with their labels and columns."""
     table(tuple(columns[0]), zip(labels, (tuple(texts.values()) for texts in columns), strict=True))
 
 
 def listed(rows: Sequence[Result], columns: Sequence[Columns]) -> None:
-    """Print rows, each with its blocks and with these columns."""
+    """Print rows with their blocks and columns."""
     columned(map(grown, rows), columns)
 
 
 def scaled(row: Result) -> Columns:
-    """How well many blocks do beside one."""
+    """Return the columns of efficiency and speedup."""
     return {"efficiency": share(row["efficiency"]), "speedup": number(row["speedup"])}
 
 
 def by(key: str, rows: Sequence[Result]) -> dict[Any, list[Result]]:
-    """The rows by what they have there, in order."""
+    """Return the rows grouped by the value of a key, in order."""
     groups: dict[Any, list[Result]] = {}
     for row in rows:
         groups.setdefault(times(row[key]) if isinstance(row[key], list) else row[key], []).append(row)
@@ -178,5 +177,5 @@ def by(key: str, rows: Sequence[Result]) -> dict[Any, list[Result]]:
 
 
 def reached(row: Result) -> Columns:
-    """The iterations of a solver, and what they left."""
+    """Return the columns of iterations and residual of a solver."""
     return {"iterations": f"{row['iterations']:.4g}", "residual": f"{row['residual']:.1e}"}

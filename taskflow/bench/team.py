@@ -1,4 +1,4 @@
-"""The processes that a measurement uses: opened once, and given one job after another."""
+"""Processes of a measurement, opened once and given a sequence of jobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """The most blocks that a measurement will use at a time, and the processes to hold them."""
+    """Largest number of concurrent blocks of a measurement, and the processes to hold them."""
 
     device: str
     blocks: Triple
@@ -41,7 +41,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Team:
-    """Processes of this machine, each with so many cores for a block. `device` is what all blocks compute on."""
+    """Processes of this machine, with `threads` cores per block. All blocks compute on `device`."""
 
     client: Client
     places: Sequence[Place]
@@ -50,7 +50,7 @@ class Team:
 
     @contextmanager
     def group(self, partition: Partition, mapper: Mapper, channel: str = "auto") -> Iterator[BlockGroup]:
-        """A group of the blocks, not connected yet. Neighbours share a process where there are fewer of them."""
+        """Yield a group of the blocks, not connected yet. If processes are fewer than blocks, neighbours share one."""
         where = self.spread(len(partition))
         plan = Plan(
             run=f"bench-{uuid.uuid4().hex[:8]}",
@@ -66,9 +66,9 @@ class Team:
             yield group
 
     def run(self, partition: Partition, job: Job, mapper: Mapper, channel: str = "auto") -> tuple[list[Any], list[str]]:
-        """Let every block do the job; what each returned, and the transports between them.
+        """Run the job on every block, and return the results and the transports between blocks.
 
-        Raises the error of the block that failed, Interrupted after Ctrl-C.
+        Raises the error of a failed block, and Interrupted after Ctrl-C.
         """
         with self.group(partition, mapper, channel) as group:
             routes = group.connect()
@@ -80,20 +80,20 @@ class Team:
             return group.results(), sorted({name for route in routes for name in route.values()})
 
     def spread(self, blocks: int) -> list[Place]:
-        """The place of each of so many blocks."""
+        """Return the place of each block."""
         return spread(blocks, self.places)
 
     def check_memory(self, need: int, blocks: int, asked: str) -> None:
-        """Raises BadInput, which begins with what was `asked`, where so many blocks with this need do not fit."""
+        """Raise BadInput, starting with `asked`, if blocks that need `need` bytes each do not fit."""
         if problem := shortage([need] * blocks, self.spread(blocks), self.device):
             raise BadInput(f"{asked}: {problem}; use fewer cells, or --precision single")
 
 
 @contextmanager
 def open_team(request: Request) -> Iterator[Team]:
-    """Processes for the blocks: one each, unless fewer are asked for.
+    """Open processes for the blocks: one each, unless fewer are requested.
 
-    Raises BadInput where the device is not usable, or there are fewer GPUs than blocks.
+    Raises BadInput if the device is not usable, or blocks outnumber GPUs.
     """
     blocks = prod(request.blocks)
     with cluster_client(request, request.blocks, None, None) as (client, _):

@@ -1,4 +1,4 @@
-"""How times are taken: medians of an operation, and of passes of a program on all blocks together."""
+"""Timing: medians of an operation, and of passes of a program on all blocks together."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ PRECISION = {"cpu": "double", "gpu": "single"}
 POLICIES: tuple[Overlap, ...] = ("none", "comm", "full")
 BUDGET = 1.5  # seconds for the samples of one operation
 SAMPLES = 5, 50  # least and most of them
-LENGTH = 0.02  # seconds that a sample takes at least: many calls of a short operation, the device waited for once
-PASSES = 0.1  # seconds that a sample of passes takes at least: blocks begin it together within some 10 us
+LENGTH = 0.02  # least seconds of a sample: many calls of a short operation, with one wait for the device
+PASSES = 0.1  # least seconds of a sample of passes: blocks start within about 10 us
 COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 BESIDE = {device: 2 * (mebibytes << 20) for device, mebibytes in COPY.items()}  # bytes that it takes
-OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes that it takes for a process (H200: 0.6 GB), once there is one
+OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes of the driver for a process (H200: 0.6 GB)
 
 
 def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: int = 1) -> tuple[float, int]:
-    """Median seconds of an operation, divided by `repeats`, and the number of samples. First calls do not count."""
+    """Return the median seconds of an operation, divided by `repeats`, and the number of samples, after warm-up calls.
+    """
 
     def sample(calls: int) -> float:
         start = time.perf_counter()
@@ -51,7 +52,7 @@ def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: in
 
 @dataclass(frozen=True)
 class TimingConditions:
-    """How blocks are measured: `seconds` for the samples of each measurement."""
+    """Conditions of measurements on blocks. `seconds`: duration of the samples of each measurement."""
 
     overlaps: tuple[Overlap, ...] = POLICIES
     channel: str = "auto"
@@ -60,16 +61,16 @@ class TimingConditions:
     graphs: bool = True
 
     def apart(self, blocks: Triple) -> tuple[Overlap, ...]:
-        """The overlaps that differ: one block exchanges nothing, and has one."""
+        """Return the overlaps that differ: only one for a single block, which exchanges nothing."""
         return self.overlaps if math.prod(blocks) > 1 else self.overlaps[:1]
 
 
 @dataclass(frozen=True)
 class PassJob:
-    """The job of a block: its passes timed together with those of all others, and reported.
+    """Job of a block: its passes are timed together with all others, and reported.
 
-    `begin` fills the fields. A pass has so many `units`, sweeps or steps, and begins with these `scalars`. What `end`
-    finds when all is timed is added to the report.
+    `begin` fills the fields. A pass has `units`, sweeps or steps, and starts with these `scalars`. The result of `end`
+    is added to the report.
     """
 
     begin: Callable[[Shard], None]
@@ -80,11 +81,13 @@ class PassJob:
     seconds: float = 1.0
 
     def __call__(self, shard: Shard, control: Control) -> dict[str, Any]:
-        """`seconds` of a unit are those of the slowest block, one value for each sample; `joules` are of this block's
-        device and one unit, None where nobody counts them.
+        """Return the report of this block.
+
+        `seconds` of a unit are those on the slowest block, one value per sample. `joules` are of this block's device
+        and one unit, or None if they are not counted.
         """
         self.begin(shard)
-        shard.meet()  # blocks that share a memory measure together what they can have together
+        shard.meet()  # blocks that share memory measure its bandwidth together
         bandwidth = copy_bandwidth(shard.device, COPY[shard.device.kind], repeats=4)
         calls, count = self._samples(shard)
         with EnergyMeter(shard.device) as meter:
@@ -99,7 +102,7 @@ class PassJob:
         }
 
     def _sample(self, shard: Shard, calls: int) -> float:
-        """Seconds of a unit in so many passes, on the slowest block."""
+        """Return the seconds of a unit on the slowest block, measured over `calls` passes."""
         shard.meet()
         start = time.perf_counter()
         for _ in range(calls):
@@ -107,8 +110,8 @@ class PassJob:
         return slowest(shard, start) / (calls * self.units)
 
     def _samples(self, shard: Shard) -> tuple[int, int]:
-        """The passes of a sample, and how many of these there are to be: the same on all blocks, because they decide on
-        numbers of all of them.
+        """Return the passes per sample and the number of samples, the same on all blocks, because they use reduced
+        values.
         """
         rehearse(shard, lambda: self._sample(shard, 1))
         once = self._sample(shard, 1) * self.units
@@ -117,7 +120,7 @@ class PassJob:
         return calls, min(max(least, int(self.seconds / (calls * once))), most)
 
     def _host(self, shard: Shard) -> float | None:
-        """Seconds that the host spends on a unit; None where it computes itself, or waits for messages."""
+        """Return the host seconds of a unit, or None if the host computes itself or waits for messages."""
         operations = (operation for trace in shard.traces for operation in trace.operations)
         if shard.device.kind == "cpu" or any(operation.lane is None for operation in operations):
             return None
@@ -132,26 +135,26 @@ class PassJob:
 
 
 def slowest(shard: Shard, start: float) -> float:
-    """Seconds since then, when all blocks have done everything."""
+    """Return the seconds since `start` when all blocks are done."""
     shard.synchronize()
     return float(shard.allreduce([time.perf_counter() - start], "max")[0])
 
 
 def rehearse(shard: Shard, once: Callable[[], object]) -> None:
-    """Do something until the best way to overlap is known, and all states that it meets have been analysed."""
+    """Repeat an operation until the best overlap is known and all its states have been analysed."""
     analysed = -1
-    while shard.trying or len(shard.traces) != analysed:  # a state that comes back is followed by known ones
+    while shard.trying or len(shard.traces) != analysed:  # a repeated state is followed by known ones
         analysed = len(shard.traces)
         once()
 
 
 def nothing(shard: Shard) -> None:
-    """The beginning of a job whose fields are as the last one left them."""
+    """Keep the fields of the last job: an empty `begin`."""
 
 
 @dataclass(frozen=True)
 class PassTiming:
-    """Jobs timed on the processes of a team."""
+    """Timing of jobs on the processes of a team."""
 
     team: Team
     conditions: TimingConditions
@@ -159,25 +162,25 @@ class PassTiming:
 
     @property
     def precision(self) -> str:
-        """The precision that is asked for, or the usual one."""
+        """Requested precision, or the default."""
         return self.conditions.precision or self.usual[self.team.device]
 
     def timed(
         self, name: str, partition: Partition, job: PassJob, overlap: Overlap
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """A row of a table, and what each block reported."""
+        """Return a row of a table, and the report of each block."""
         reports, transports = self.run(partition, job, overlap)
         return self.row(name, partition, reports, transports), reports
 
     def run(self, partition: Partition, job: Job, overlap: Overlap) -> tuple[list[Any], list[str]]:
-        """The results of a job by block, and the transports between the blocks."""
+        """Return the results of a job by block, and the transports between the blocks."""
         mapper = Mapper(overlap, graphs=self.conditions.graphs)
         return self.team.run(partition, job, mapper, self.conditions.channel)
 
     def row(
         self, name: str, partition: Partition, reports: Sequence[dict[str, Any]], transports: list[str]
     ) -> dict[str, Any]:
-        """The row that follows from the reports of the blocks."""
+        """Return the row derived from the reports of the blocks."""
         blocks, cells = len(partition), partition.region.count
         seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
@@ -201,19 +204,19 @@ class PassTiming:
 
 
 def moving(row: Mapping[str, Any], nbytes: float) -> dict[str, float]:
-    """The rates of a row of which a unit must move so many bytes, all blocks together."""
+    """Return the rates of a row, given the bytes that all blocks together must move per unit."""
     rate = nbytes / row["seconds"]
     return {"bytes_per_second": rate, "share_of_copy": rate / row["copy_bandwidth"]}
 
 
 def open_here(requested: str) -> tuple[Place, Device]:
-    """This machine and a device of it, cores all together. Raises BadInput where it is not usable."""
+    """Return this machine and a device of it, or all its cores. Raises BadInput if the device is not usable."""
     here = look("this machine")
     return here, open_device("gpu" if choose_device(requested, [here]) == "gpu" else "cpu", here.cores)
 
 
 def beside_copies(device: Device, measure: Callable[[], list[dict[str, Any]]]) -> dict[str, Any]:
-    """Rows with their rates, and the copy bandwidth to compare: the median of what is measured before and after."""
+    """Return rows with their rates, and the copy bandwidth: the median of measurements before and after."""
     before, rows = copy_bandwidth(device), measure()
     bandwidth = median([before, copy_bandwidth(device)])
     rates = [moving({**row, "copy_bandwidth": bandwidth}, row["bytes"]) for row in rows]
@@ -221,7 +224,7 @@ def beside_copies(device: Device, measure: Callable[[], list[dict[str, Any]]]) -
 
 
 def about(place: Place, device: str, threads: int) -> dict[str, Any]:
-    """Versions, command, date, host and processor; the name of a GPU, or so many cores of a CPU."""
+    """Return versions, command, date, host, processor, and the name of a GPU or the number of threads."""
     return {
         **provenance(),
         "host": socket.gethostname(),
@@ -232,7 +235,7 @@ def about(place: Place, device: str, threads: int) -> dict[str, Any]:
 
 
 def describe(team: Team, precision: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The machine, the precision and the copy bandwidth of the rows."""
+    """Return the machine, the precision and the copy bandwidth of the rows."""
     return {
         **about(team.places[0], team.device, team.threads),
         "precision": precision,

@@ -1,4 +1,5 @@
-"""The command `taskflow`: words into calls. Each command loads what it needs when it is called: help comes at once.
+"""The command `taskflow`: words into calls. Each command loads its modules when it is called, so that help is
+immediate.
 
 It knows options, terminals and exit codes. It does not know how anything is computed, stored or drawn.
 """
@@ -14,19 +15,21 @@ from taskflow.common.namesake import PROBLEM, mixed
 
 CTRL_C = 130
 TRY_AGAIN = 75
-AGAIN = {"run": ", with --resume", "sweep": ""}  # how commands go on with what they have begun
-CHECKING = ("check", "grid")  # commands that read files of others and compute nothing
+AGAIN = {"run": ", with --resume", "sweep": ""}  # options with which commands resume
+CHECKING = ("check", "grid")  # commands that read foreign files and compute nothing
 
 
 def _hush() -> None:
-    """Silence the logs of libraries: we report what matters as an error. What a killed worker leaves is collected."""
+    """Silence the logs of libraries, because errors report what matters. Resources of killed workers are released
+    anyway.
+    """
     logging.disable()
     filters = os.environ.get("PYTHONWARNINGS"), "ignore::UserWarning:multiprocessing.resource_tracker"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, filters))
 
 
 def _terminable(how: str) -> None:
-    """End at SIGTERM and SIGHUP before a run has begun, and after it has ended; in between the run handles it."""
+    """End at SIGTERM and SIGHUP before a run has started and after it has ended. In between the run handles them."""
 
     def end(number: int, _: object) -> None:
         with suppress(OSError):  # a terminal that is closed
@@ -66,4 +69,4 @@ def alone() -> Iterator[None]:
     except KeyboardInterrupt:  # while loading: a command itself ends in `Commands`
         sys.exit(CTRL_C)
     finally:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(CTRL_C))  # what Python does at exit is not worth a traceback
+        signal.signal(signal.SIGINT, lambda *_: os._exit(CTRL_C))  # interrupts at exit need no traceback

@@ -1,4 +1,4 @@
-"""The commands and their options; what they do is in a module each."""
+"""Commands and their options. Each command is implemented in its own module."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ app = typer.Typer(
     epilog="A first flow:  taskflow new cavity.toml,  taskflow run cavity.toml,  taskflow plot cavity",
 )
 app.add_typer(grid, name="grid")
-# Benchmarks are built on top of this command, which knows the group by its name alone.
+# Benchmarks are built on top of this command, which knows the group by name only.
 app.add_typer(import_module("taskflow.bench.app").bench, name="bench")
 
 
@@ -68,8 +68,8 @@ def run(
 ) -> None:
     """Run a case and write a run directory.
 
-    Ctrl-C ends the run after the present step, with its state written; a second Ctrl-C ends it at once. SIGTERM and
-    SIGHUP do the same, with exit code 75. --resume goes on from there; where there is no run yet it begins one.
+    Ctrl-C ends the run after the current step, with its state written. A second Ctrl-C ends it immediately. SIGTERM and
+    SIGHUP do the same, with exit code 75. --resume continues from there, or starts a run if none exists.
     """
     if resume and force:
         refuse("--resume --force: one at a time; --force begins again and drops what is there")
@@ -103,9 +103,9 @@ def check(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Validate a case and tell what it will cost.
+    """Validate a case and estimate its cost.
 
-    Nothing is run or written. Memory, time and what `auto` chooses are those of this machine.
+    Nothing is run or written. Memory, time and the choices of `auto` are for this machine.
     """
     from taskflow.cli.check import check_case
 
@@ -123,7 +123,7 @@ def new(
     ] = "lid_driven_cavity",
     output: Annotated[Path | None, into("FILE", "By default NAME.toml in the current folder.")] = None,
 ) -> None:
-    """Write a commented case to start from, and the data that it reads. An existing file is never replaced."""
+    """Write a commented case to start from, with its data files. An existing file is never replaced."""
     from taskflow.cli.files import write
 
     write(named_once(case, output) or Path(f"{example}.toml"), example)
@@ -133,7 +133,7 @@ def new(
 def schema(output: Annotated[Path | None, into("FILE", "A file instead of standard output.")] = None) -> None:
     """Write the JSON schema of case files, for editors.
 
-    With it they complete keys, explain them and mark what is wrong.
+    Editors use it to complete and explain keys, and to mark errors.
     """
     from taskflow.cli.files import write_schema
 
@@ -147,9 +147,9 @@ def info(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell about this machine, or about a run.
+    """Describe this machine or a run.
 
-    Of a machine: versions, cores, compiler, GPUs. Of a run, also while it goes on: what, where, how far, how fast.
+    Machine: versions, cores, compiler, GPUs. Run, finished or active: case, machine, progress, speed.
     """
     from taskflow.cli.info import tell_machine, tell_run
 
@@ -158,10 +158,10 @@ def info(
 
 @app.command()
 def unlock(directory: RunDirectory) -> None:
-    """Remove the lock of a run that is over.
+    """Remove the lock of a run that has ended.
 
-    Tells who has it. A run that goes on keeps it: one that cannot be seen from here is watched for a minute first. No
-    run needs this unless its lock is damaged.
+    Prints the owner. An active run keeps its lock. A run that is not visible from this host is watched for a minute
+    first. This is only needed if the lock is damaged.
     """
     from taskflow.cli.info import unlock_run
 
@@ -178,8 +178,7 @@ def watch(
 ) -> None:
     """Watch a run until it has ended.
 
-    All that is looked at is its directory: the run may be one of another machine. Ctrl-C ends the watching, not the
-    run.
+    Only its directory is read, so the run may be on another machine. Ctrl-C ends the watching, not the run.
     """
     if web:
         from taskflow.cli.web import serve
@@ -262,7 +261,7 @@ def export(
     value: Annotated[float | None, typer.Option(metavar="V", help="Of --interface: its value; 0.5.")] = None,
     output: Annotated[Path | None, into("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
-    """Write snapshots as files of other programs and print what to open."""
+    """Write snapshots in formats of other programs and print the file to open."""
     from taskflow.cli.files import export_interface, export_run
 
     if interface:
@@ -284,7 +283,7 @@ def graph(
 ) -> None:
     """Draw the analysed task graph of one step.
 
-    Who waits for whom: edges, middles and transfers by colour. Without -o as text in the DOT language.
+    Dependences between tasks: edges, centres and transfers by colour. Without -o it is printed in the DOT language.
     """
     from taskflow.cli.files import draw_graph
 

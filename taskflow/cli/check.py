@@ -13,7 +13,7 @@ from taskflow.runs.estimate.estimate import estimate
 def check_case(path: Path, settings: Sequence[str], *, proves: bool = False, as_json: bool = False) -> None:
     """Validate a case and print its cost.
 
-    Raises BadInput if it cannot run on this machine, RunFailed if a proof was asked for and fails.
+    Raises BadInput if it cannot run on this machine, and RunFailed if a requested proof fails.
     """
     case = Case.load(path, settings)
     costs = estimate(case)

@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and errors as lines for people."""
+"""Exit codes of commands, and error messages."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from taskflow.common.registry import author
 from taskflow.common.units import several
 
 FAILED = TaskflowError.exit_code
-MOST = 100  # lines of what went wrong
-USAGE: Any = typer.BadParameter.__base__  # typer's own errors of usage: it shows them itself, with exit code 2
+MOST = 100  # lines of errors
+USAGE: Any = typer.BadParameter.__base__  # usage errors of typer, which it shows itself with exit code 2
 
 
 class Commands(TyperGroup):
-    """The commands; whatever ends one of them becomes an exit code and, on standard error, what happened."""
+    """Command group that turns exceptions into exit codes and messages on standard error."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Do the command. Never lets an exception through that a user would see as a traceback."""
+        """Invoke the command. No exception reaches users as a traceback."""
         return _invoked(super().invoke, ctx)
 
 
@@ -56,7 +56,7 @@ def _invoked(invoke: Callable[[Any], Any], ctx: Any) -> Any:
 
 
 def ended_by(error: BaseException) -> int:
-    """Say on standard error what happened; the exit code."""
+    """Report an error on standard error, and return the exit code."""
     match error:
         case Interrupted():
             tell(error, err=True)
@@ -70,7 +70,7 @@ def ended_by(error: BaseException) -> int:
         case KeyboardInterrupt():
             typer.echo("interrupted", err=True)
             return Interrupted.exit_code
-        case BrokenPipeError():  # who read our output has seen enough
+        case BrokenPipeError():  # the reader of our output has exited
             deafen()
         case OSError():
             complain(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
@@ -82,12 +82,12 @@ def ended_by(error: BaseException) -> int:
 
 
 def refuse(message: str) -> NoReturn:
-    """Bad input found by the command itself."""
+    """Raise BadInput, for bad input found by the command itself."""
     raise BadInput(message)
 
 
 def refuse_options(options: Mapping[str, object], why: str) -> None:
-    """Bad input: the first of these options that was given."""
+    """Raise BadInput for the first of these options that was given."""
     for option, value in options.items():
         if value:
             refuse(f"{option}: {why}; leave it out")
@@ -95,7 +95,7 @@ def refuse_options(options: Mapping[str, object], why: str) -> None:
 
 @contextmanager
 def writing(path: Path, remedy: str = "choose another file with -o") -> Iterator[None]:
-    """A file that cannot be written within is bad input."""
+    """Raise BadInput if a file cannot be written within."""
     try:
         yield
     except OSError as error:
@@ -103,7 +103,7 @@ def writing(path: Path, remedy: str = "choose another file with -o") -> Iterator
 
 
 def complain(*messages: str) -> None:
-    """The lines of the messages on standard error, each marked as an error; of very many, the first."""
+    """Print the lines of the messages on standard error, each marked as an error, at most `MOST`."""
     mark = f"{style('Error:', fg='red', bold=True)} "
     lines = "\n".join(messages).split("\n")
     for line in lines[:MOST]:
@@ -113,14 +113,14 @@ def complain(*messages: str) -> None:
 
 
 def deafen() -> None:
-    """Let standard output go nowhere from now on: its reader has gone."""
+    """Discard standard output from now on, because its reader has exited."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)
 
 
 def _kept(error: BaseException) -> str:
-    """Write the traceback to a file; return whose fault it shows, in which program, and the path of the file."""
+    """Write the traceback to a separate file, and return a message with its path."""
     trace = "".join(traceback.format_exception(error))
     theirs, where = author(trace), re.search(rf"{IN_PROGRAM} .*", trace)
     fault = f"this is a fault of {theirs or 'taskflow'}{f', {where[0]}' if where and theirs else ''}"

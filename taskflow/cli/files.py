@@ -1,4 +1,4 @@
-"""Files that commands write: cases from examples and their schema; pictures, films and exports of a run."""
+"""Files that commands write: example cases and their schema, pictures, films and exports of a run."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ NOT_ON_CHARTS = "not of runs on charts in this version"
 
 
 def folder() -> Path:
-    """Where the examples are: inside the package, or beside it in a checkout."""
+    """Return the folder of the examples: inside the package, or next to it in a checkout."""
     package = Path(taskflow.__file__).parent
     inside = package / "examples"
     return inside if inside.is_dir() else package.parent / "examples"
 
 
 def names() -> list[str]:
-    """Names of the examples."""
+    """Return the names of the examples."""
     return sorted(path.stem for path in folder().glob("*.toml"))
 
 
 def data(example: str) -> list[Path]:
-    """The files that the case of an example reads: those beside it with its name."""
+    """Return the data files of an example: files of the same name next to it."""
     return sorted(path for path in folder().glob(f"{example}.*") if path.suffix != ".toml")
 
 
 def write(path: Path, example: str) -> None:
-    """Write an example to a new file, and beside it the data that it reads, and say what to do with it.
+    """Write an example to a new file, with its data files next to it, and print the next commands.
 
-    Raises BadInput where that cannot be.
+    Raises BadInput if a file cannot be written.
     """
     if example not in names():
         refuse(f"--example {example}: there is no such example; choose one of {', '.join(names())}")
@@ -67,7 +67,7 @@ def _write(path: Path, content: bytes, remedy: str) -> None:
 
 
 def write_schema(path: Path | None) -> None:
-    """Write the JSON schema of case files, to a file or to standard output. Raises BadInput where that cannot be."""
+    """Write the JSON schema of case files to a file or standard output. Raises BadInput if it cannot be written."""
     from taskflow.cases.schema import schema
 
     text = json.dumps(schema(), indent=2)
@@ -92,10 +92,10 @@ def draw(
     window: Window | None = None,
     look: Look,
 ) -> None:
-    """Draw a snapshot and, where there are tables, the centreline profiles over them; print the paths. On charts, draw
-    the part of it in a `window`, or what acts on a `side` of the grid.
+    """Draw a snapshot and, if tables are given, the centreline profiles with them, and print the paths.
 
-    The profiles go to FILE_profiles beside the picture where a file was named.
+    On charts, draw the part in a `window`, or the loads on a `side` of the grid. If a file is named, the profiles go to
+    FILE_profiles next to it.
     """
     from taskflow.output import STORE, has_charts
 
@@ -130,7 +130,7 @@ def draw(
 
 
 def draw_series(directory: Path, out: Path | None) -> None:
-    """Draw the log over time; print the path."""
+    """Draw the log over time, and print the path."""
     from taskflow.plots.charts import plot_series
 
     with writable(directory, out):
@@ -148,7 +148,7 @@ def film(
     look: Look,
     fps: int | None,
 ) -> None:
-    """Make a film of the snapshots, on charts of the part in a `window`; print the path."""
+    """Make a film of the snapshots, on charts of the part in a `window`, and print the path."""
     from taskflow.output import STORE, has_charts
     from taskflow.plots.films import PER_SECOND, animate_charts, animate_run
 
@@ -164,7 +164,7 @@ def film(
 
 @contextmanager
 def writable(directory: Path, out: Path | None) -> Iterator[None]:
-    """A place that cannot be written is bad input."""
+    """Raise BadInput if a place cannot be written."""
     try:
         yield
     except OSError as error:
@@ -196,9 +196,9 @@ def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everyth
 
 
 def export_run(directory: Path, group: str, time: float | None, out: Path | None, *, vtk: bool, netcdf: bool) -> None:
-    """Write the snapshots, or another group of the store, as VTK or NetCDF files, and print what to open.
+    """Write the snapshots, or another group of the store, as VTK or NetCDF files, and print the file to open.
 
-    Raises BadInput where what is asked for is not there.
+    Raises BadInput if the group or record does not exist.
     """
     from taskflow.analysis.charts.export import export_charts
     from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk, has_charts, tree
@@ -215,9 +215,9 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
 
 
 def export_interface(directory: Path, field: str, value: float, time: float | None, out: Path | None) -> None:
-    """Write the surface on which a field has a value as VTK PolyData, and print what to open.
+    """Write the surface on which a field has a value as VTK PolyData, and print the file to open.
 
-    Raises BadInput where there is no such field or record.
+    Raises BadInput if the field or record does not exist.
     """
     from taskflow.analysis.interface import export_interfaces
     from taskflow.output import STORE, at_time, dataset

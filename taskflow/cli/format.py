@@ -1,4 +1,4 @@
-"""Lines for people: the same looks everywhere, no colour codes where nobody would see colours."""
+"""Formatted lines for terminals: a common style, without colour codes elsewhere."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ COLUMN = 12
 
 
 def style(text: str, **looks: Any) -> str:
-    """Text with a look, which typer takes off again where it does not go to a terminal. Heeds NO_COLOR."""
+    """Return styled text. typer removes the style outside of terminals. NO_COLOR is respected."""
     text = visible(text)
     return text if os.environ.get("NO_COLOR") else typer.style(text, **looks)
 
 
 def tell(text: object, mark: str = "", *, err: bool = False) -> None:
-    """Print a text, whoever it is from, behind a mark of ours."""
+    """Print a text of any origin, made visible, after a mark."""
     typer.echo(f"{mark}{visible(text)}", err=err)
 
 
 def say(heading: str, rows: Iterable[Row | tuple[str, str]] = ()) -> None:
-    """Print a heading and rows; on a terminal long rows are wrapped under their beginning."""
+    """Print a heading and rows. On a terminal long rows are wrapped and indented."""
     typer.echo(style(heading, bold=True))
     wide = shutil.get_terminal_size().columns - LABEL if sys.stdout.isatty() else 0
     for row in rows:

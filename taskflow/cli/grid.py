@@ -1,4 +1,4 @@
-"""`taskflow grid`: body-fitted grids of several charts; what the commands do is in `grid_files`."""
+"""`taskflow grid`: body-fitted grids of several charts. The commands are implemented in `grid_files`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def new(
 
 @grid.command()
 def info(file: GridFile, neutral_map: Map = None) -> None:
-    """Tell about a grid: charts, seams, sides, the worst of its cells."""
+    """Describe a grid: charts, seams, sides, its worst cells."""
     from taskflow.cli.grid_files import tell_grid
 
     tell_grid(file, neutral_map, f"{file}")
@@ -51,7 +51,7 @@ def info(file: GridFile, neutral_map: Map = None) -> None:
 
 @grid.command()
 def check(file: GridFile, neutral_map: Map = None) -> None:
-    """Validate a grid. All that is wrong is told at once."""
+    """Validate a grid. All problems are listed together."""
     from taskflow.cli.grid_files import tell_grid
 
     tell_grid(file, neutral_map, f"{file}: the grid is valid")

@@ -1,4 +1,4 @@
-"""The work of the commands of `taskflow grid`."""
+"""Implementation of the commands of `taskflow grid`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from taskflow.geometry.grids import (
 )
 from taskflow.geometry.grids.outline import flat, outlines
 
-CHARTS = 8  # that are listed; of more the first
+CHARTS = 8  # listed at most
 
 
 def write_shape(name: str, settings: Sequence[str], path: Path, *, text: bool) -> None:
-    """Write the grid of a shape. Raises BadInput with all that is wrong with its keys."""
+    """Write the grid of a shape. Raises BadInput with all problems of its keys."""
     from taskflow.cases.source import override  # slow to load
 
     tables: dict[str, dict[str, object]] = {"grid": {}}
@@ -48,7 +48,7 @@ def _called(problem: Exception) -> str:
 
 
 def _write(path: Path, grid: MultiBlockGrid, *, text: bool) -> None:
-    itself = path.suffix.lower() == CGNS  # has seams and sides in it
+    itself = path.suffix.lower() == CGNS  # the file includes seams and sides
     for file in (path,) if itself else (path, path.with_suffix(".nmf")):
         if file.exists():
             refuse(f"{file} exists; choose another name")
@@ -63,18 +63,18 @@ def _write(path: Path, grid: MultiBlockGrid, *, text: bool) -> None:
 
 
 def load(path: Path, neutral_map: Path | None) -> MultiBlockGrid:
-    """The grid of a file, with its map where there is one. Raises BadInput with all that is wrong."""
+    """Return the grid of a file, with its map if it exists. Raises BadInput with all problems."""
     return read_grid(path, neutral_map or map_beside(path))
 
 
 def tell_grid(path: Path, neutral_map: Path | None, heading: str) -> None:
-    """Print what a grid has, under a heading. Raises BadInput with all that is wrong."""
+    """Print the properties of a grid, under a heading. Raises BadInput with all problems."""
     grid = load(path, neutral_map)
     say(heading, _described(grid, neutral_map or map_beside(path)))
 
 
 def _described(grid: MultiBlockGrid, neutral_map: Path | None) -> Iterator[tuple[str, str]]:
-    """Label and text of each line; with a map, narrow gaps are meant to be there."""
+    """Yield label and text of each line. If a map is given, narrow gaps are intended and not reported."""
     for number, chart in enumerate(grid.charts[:CHARTS], start=1):
         yield "charts" if number == 1 else "", f"{number}: {times(chart.cells)} cells"
     if len(grid.charts) > CHARTS:
@@ -100,7 +100,7 @@ def _described(grid: MultiBlockGrid, neutral_map: Path | None) -> Iterator[tuple
 
 
 def draw_grid(path: Path, neutral_map: Path | None, out: Path) -> None:
-    """Draw the outlines of a grid; print the path."""
+    """Draw the outlines of a grid, and print the path."""
     from taskflow.plots.grids import plot_outlines
 
     grid = load(path, neutral_map)
@@ -109,6 +109,6 @@ def draw_grid(path: Path, neutral_map: Path | None, out: Path) -> None:
 
 
 def convert_grid(path: Path, neutral_map: Path | None, target: Path | None, *, text: bool) -> None:
-    """Write a grid as another file, by default beside it in the other format."""
+    """Write a grid as another file, by default next to it in the other format."""
     other = ".xyz" if path.suffix.lower() == CGNS else CGNS
     _write(target or path.with_suffix(other), load(path, neutral_map), text=text)

@@ -1,4 +1,4 @@
-"""`taskflow info` and `taskflow unlock`: this machine; a run, finished or not, and its lock."""
+"""`taskflow info` and `taskflow unlock`: this machine, or a run, finished or active, and its lock."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from taskflow.runs.directory.record import Record
 
 
 def tell_machine(*, as_json: bool = False) -> None:
-    """Print the hardware and software of this machine, and the reasons for what it lacks."""
+    """Print the hardware and software of this machine, and why parts are missing."""
     from taskflow.runs.directory.provenance import build, machine_rows
 
     report(f"taskflow {build()}", machine_rows(), as_json=as_json)
 
 
 def tell_run(directory: Path, *, as_json: bool = False) -> None:
-    """Print the state of a run. Raises BadInput if the directory is not one of a run."""
+    """Print the state of a run. Raises BadInput if the directory is not a run directory."""
     record = Record(directory)
     report(record.title, record.rows(), as_json=as_json)
 
 
 def unlock_run(directory: Path) -> None:
-    """Remove the lock, and say who had it. Raises BadInput where a run goes on, or there is no directory."""
+    """Remove the lock, and print its owner. Raises BadInput if the run is active, or the directory does not exist."""
     from taskflow.runs.directory.lock import unlock
 
     if not directory.is_dir():

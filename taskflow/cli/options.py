@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have."""
+"""Options and arguments shared by several commands."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ Jobs = Annotated[
 
 
 def where(slurm: str | None, scheduler_file: Path | None) -> str | Path | None:
-    """Where to run. Raises BadInput if both are given."""
+    """Return where to run. Raises BadInput if both are given."""
     if slurm is not None and scheduler_file is not None:
         refuse("--slurm --scheduler-file: one at a time; --slurm begins a cluster of its own")
     return slurm or scheduler_file
 
 
 def named_once(argument: Path | None, option: Path | None) -> Path | None:
-    """The file that a command writes, which its argument or -o names. Raises BadInput if both do."""
+    """Return the file that a command writes, given by its argument or -o. Raises BadInput if both are given."""
     if argument is not None and option is not None:
         refuse(f"{argument} -o {option}: give the file to write once")
     return argument or option
 
 
 def into(kind: str, text: str) -> Any:
-    """The option -o of a command."""
+    """Return the option -o of a command."""
     return typer.Option("-o", "--output", metavar=kind, help=text)

@@ -1,4 +1,4 @@
-"""`taskflow run`: from the case file to the report at the end."""
+"""`taskflow run`: from the case file to the final report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PHASES = 12  # most lines of its table
 LINKS = 5  # of the critical path
 SMALL = 0.001  # shares below which nothing is shown
 
-Onto = Literal["new", "replace", "resume"]  # what to do with the run directory
+Onto = Literal["new", "replace", "resume"]  # use of the run directory
 
 
 def run_case(
@@ -43,9 +43,9 @@ def run_case(
     quiet: bool,
     profile: Window | None,
 ) -> None:
-    """Run a case; unless quiet, show how it goes and how it went. Raises what `taskflow.run` raises.
+    """Run a case and, unless quiet, show its progress and result. Raises the errors of `taskflow.run`.
 
-    `where` is a scheduler file, or what to ask SLURM for, or nothing: on this machine.
+    `where` is a scheduler file, a request to SLURM, or None for this machine.
     """
     with as_keys():
         slurm = Slurm.of(where) if isinstance(where, str) else None
@@ -72,7 +72,7 @@ def run_case(
             )
         say(heading(finished.report).capitalize(), [*speed_rows(finished.report), Row("results", f"{output}")])
         opened, how = "open_zarr", ""
-        if has_charts(output / STORE):  # of several groups, each with times of its own, no one tree is made
+        if has_charts(output / STORE):  # groups with separate times do not form one tree
             several = case.statistics is not None or bool(case.probes or case.planes)
             opened, how = ("open_datatree", "open_groups")[several], ', engine="zarr"'
         tell(f"Next: taskflow plot {output}, or in Python: xarray.{opened}({str(output / STORE)!r}{how})")

@@ -1,4 +1,4 @@
-"""`taskflow sweep`: runs that differ in parameters."""
+"""`taskflow sweep`: runs with different parameters."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def sweep(
     slurm: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run a case with all combinations of some parameters, side by side.
+    """Run a case with all combinations of some parameters, concurrently.
 
-    What has ended already is not computed again, and what was broken off goes on.
+    Finished runs are kept, and interrupted ones are resumed.
     """
     from taskflow.cli.format import tell
     from taskflow.cli.run import warn
@@ -55,7 +55,7 @@ def sweep(
             warn(f"{run.directory}: {warning}")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # which name no run; they are told with its end
+        warnings.simplefilter("ignore", UserWarning)  # they do not name the run and are printed at its end
         done = sweeps.sweep(
             case, parameters, folder, client, scheduler_file=scheduler_file, at_once=at_once, force=force, told=told
         )

@@ -1,5 +1,6 @@
-"""A run shown while it goes on, as a display on a terminal and as lines elsewhere; and `taskflow watch`, which sees it
-through what it writes alone: it may be one of another machine.
+"""Display of an active run, on a terminal or as lines elsewhere, and `taskflow watch`.
+
+`taskflow watch` reads the files of a run only, so the run may be on another machine.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from taskflow.runs.directory.record import Record, target
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-APART = 5.0  # seconds of the run between two lines where they pile up
-WINDOW = 15.0  # seconds of the run over which speed and time left are judged
-PER_SECOND = 5  # times that the display is drawn
-WIDTH = 20  # columns of a number with its name; as many beside each other as the terminal holds
-EVERY = 1.0  # seconds between two looks at a run directory
-FIRST = 10  # lines of the log that are printed at first
+APART = 5.0  # least seconds of the run between two lines
+WINDOW = 15.0  # seconds of the run for estimating speed and remaining time
+PER_SECOND = 5  # updates of the display
+WIDTH = 20  # columns of a number with its name, as many per line as fit
+EVERY = 1.0  # seconds between reads of a run directory
+FIRST = 10  # lines of the log printed at the start
 FORMATS = {
     "step": "step {}",
     "time": "time {:.6g}",
@@ -47,14 +48,16 @@ FORMATS = {
 }
 ALWAYS = ("step", "time")
 
-Status = Mapping[str, Any]  # what a run reports: see `taskflow.runs.run.run`
-View = AbstractContextManager[Callable[[Status], None]]  # shows a run from before it begins until it has ended
+Status = Mapping[str, Any]  # status of a run: see `taskflow.runs.run.run`
+View = AbstractContextManager[Callable[[Status], None]]  # shows a run from before its start to its end
 
 
 @dataclass
 class ProgressMeter:
-    """How fast a run of so many cells is, and how long it will still take, judged by its last seconds. The time of a
-    run in pseudo-time is not shown, as it is the number of the step, and the run may end before its last step.
+    """Speed and remaining time of a run, estimated from its last seconds.
+
+    In pseudo-time the time is not shown, because it is the number of the step, and the run may end before its last
+    step.
     """
 
     cells: int
@@ -63,7 +66,7 @@ class ProgressMeter:
     samples: deque[tuple[float, int, float]] = field(default_factory=deque)  # seconds, step, share of the run done
 
     def take(self, seconds: float, step: int, time: float) -> None:
-        """Note that a step was reached; an earlier one than before where a run goes on from a checkpoint."""
+        """Note that a step was reached, which may precede the last one after a restart from a checkpoint."""
         if self.samples and step < self.samples[-1][1]:
             self.samples.clear()
         if self.samples and step == self.samples[-1][1]:
@@ -74,7 +77,7 @@ class ProgressMeter:
 
     @property
     def share(self) -> float:
-        """The part of the run that is done, 0 to 1."""
+        """Completed fraction of the run, 0 to 1."""
         return self.samples[-1][2] if self.samples else 0.0
 
     @property
@@ -85,15 +88,17 @@ class ProgressMeter:
 
     @property
     def left(self) -> str:
-        """The time left."""
+        """Remaining time."""
         seconds, _, share = self._latest()
         if not (share > 0 and seconds > 0):
             return ""
         return f"{'at most ' * self.pseudo_time}{clock((1 - self.share) * seconds / share)} left"
 
     def facts(self, numbers: Status, *, goals: bool = False) -> list[str]:
-        """Step, time and the other numbers of a line of the log, as far as it has them; those that are not finite may
-        be None. Of several residuals the largest is shown. With `goals` also where step and time will end.
+        """Return step, time and the other numbers of a line of the log as text. None stands for numbers that are not
+        finite.
+
+        Of several residuals the largest is shown. With `goals` the final step and time are included.
         """
         numbers = measured({**numbers, **largest_residual(numbers)})
         ends = {"step": self.clock.steps, "time": self.clock.end} if goals else {}
@@ -112,21 +117,22 @@ class ProgressMeter:
 
 
 class LogLines:
-    """Lines of the log some seconds apart, the first and the last among them, for files and pipes. When nobody reads
-    them any more the run goes on.
+    """Lines of the log some seconds apart, including the first and last, for files and pipes.
+
+    If the reader exits, the run continues.
     """
 
     def __init__(self, heading: str, meter: ProgressMeter, log: Path) -> None:
         self.heading, self.meter, self.log = heading, meter, log
-        self._waiting = ""  # for what
+        self._waiting = ""  # what the run waits for
         self._begun = False  # whether the log is this run's, not an older one's
-        self._restarts = 0  # of the run, by itself
+        self._restarts = 0  # automatic ones of the run
         self._left = ""  # the last line that was not printed
         self._read_anew()
 
     def _read_anew(self) -> None:
         self._tail, self._seen = Tail(self.log), 0
-        self._after: int | None = None  # the step with which the run goes on; lines up to there are older
+        self._after: int | None = None  # step of the restart; lines up to it are older
         self._due = -math.inf  # when the next line is printed, by the clock of the log
 
     def __enter__(self) -> LogLines:
@@ -161,10 +167,10 @@ class LogLines:
             self._print_left()
 
     def _new(self) -> Iterator[Status]:
-        """Complete lines of the log that have not been seen."""
+        """Yield new complete lines of the log."""
         try:
             lines = self._tail.look()
-        except OSError:  # on a machine that does not see it: nothing to show
+        except OSError:  # not visible from this machine
             return
         begin, self._seen = self._seen, len(lines)
         yield from lines[begin:]
@@ -182,7 +188,7 @@ class LogLines:
 
 
 class Display:
-    """A bar, what the run is doing, its numbers. It vanishes when the run has ended."""
+    """Progress bar, current activity and numbers of a run. It vanishes when the run has ended."""
 
     def __init__(self, heading: str, meter: ProgressMeter) -> None:
         from rich.live import Live
@@ -223,7 +229,7 @@ class Display:
 
 
 def stage(status: Status) -> str:
-    """The stage that a run is in, in words."""
+    """Return the current stage of a run as text."""
     for key in ("waiting", "stage"):
         if key in status:
             return str(status[key])
@@ -237,7 +243,7 @@ def stage(status: Status) -> str:
 
 
 def view(heading: str, meter: ProgressMeter, log: Path) -> View:
-    """A display where standard output is a terminal that can redraw lines, lines of the log elsewhere."""
+    """Return a display if standard output is a terminal that can redraw lines, else lines of the log."""
     from rich.console import Console
 
     on_terminal = sys.stdout.isatty() and not Console().is_dumb_terminal
@@ -245,20 +251,20 @@ def view(heading: str, meter: ProgressMeter, log: Path) -> View:
 
 
 class Followed(Record):
-    """A run directory that is looked at again and again: what it says now, and how fast the run is."""
+    """Run directory that is read repeatedly, with its current state and the speed of the run."""
 
     _measured = 0  # lines of the log
 
     @cached_property
     def meter(self) -> ProgressMeter:
-        """The meter of the run, which has taken all lines of the log."""
+        """Meter of the run, which has taken all lines of the log."""
         until = self.case["time"]
         clock = Clock(StepLimit(), end=until.get("end"), steps=until.get("steps"))
         return ProgressMeter(self.cells[0], clock, PSEUDO_TIME in self.report)
 
     def look(self) -> None:
         super().look()
-        if len(self.log) < self._measured:  # the run went on from a checkpoint
+        if len(self.log) < self._measured:  # the run was resumed from a checkpoint
             self.meter.samples.clear()
             self._measured = 0
         for line in self.log[self._measured :]:
@@ -271,17 +277,17 @@ class Followed(Record):
 
     @property
     def heading(self) -> str:
-        """The title of the case, its cells, and where the run stops."""
+        """Title of the case, its cells, and the end of the run."""
         return f"{self.case.get('title', '')}: {self.cells[1]}, to {'at most ' * self.meter.pseudo_time}{self.goal}"
 
     @property
     def goal(self) -> str:
-        """Where the run stops."""
+        """End of the run."""
         return target(self.meter.clock.end, self.meter.clock.steps)
 
 
 def follow(directory: Path) -> None:
-    """Show a run until it has ended, and then what became of it. Raises BadInput where there is none."""
+    """Show a run until it has ended, and then its result. Raises BadInput if it does not exist."""
     run = Followed(directory)
     older = run.log[:-FIRST]
     begin = older[-1]["step"] if older else -1

@@ -1,4 +1,4 @@
-"""`taskflow watch --web`: a run as a page, served on demand, to this machine alone, without anything from elsewhere."""
+"""`taskflow watch --web`: a run as a page, served on demand to this machine only, without external resources."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from taskflow.common.errors import BadInput
 from taskflow.output.log import largest_residual, measured
 
 HERE = "127.0.0.1"
-NAMES = (HERE, "localhost")  # as which a browser may ask: another name is that of a page that wants to look in here
+NAMES = (HERE, "localhost")  # host names of valid requests: others come from foreign pages
 POINTS = 1000  # of a curve
 POLICY = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 CURVES = ("time", "step", "dt", "cfl", "divergence", "residual", "kinetic_energy")
 
 
 class Page(ThreadingHTTPServer):
-    """The server of a run's page."""
+    """Server of a run's page."""
 
     daemon_threads = True
 
@@ -38,22 +38,22 @@ class Page(ThreadingHTTPServer):
         super().__init__((HERE, port), Answer)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a connection that broke: the terminal shows the run."""
+        """Ignore broken connections, because the terminal shows the run."""
 
     @property
     def address(self) -> str:
-        """Where the page is."""
+        """Address of the page."""
         return f"http://{HERE}:{self.server_address[1]}/"
 
 
 class Answer(BaseHTTPRequestHandler):
-    """Answers a browser: the page, the run as it is now, a slice."""
+    """Handler of browser requests: the page, the current state of the run, a slice."""
 
     server: Page
     timeout = 30.0  # seconds that a connection may be idle
 
     def do_GET(self) -> None:
-        """Answer, or say what was wrong with the question."""
+        """Send the response, or the error of the request."""
         try:
             url = urlsplit(self.path)
         except ValueError as error:
@@ -73,7 +73,7 @@ class Answer(BaseHTTPRequestHandler):
             return self._send(HTTPStatus.BAD_REQUEST, {"error": str(error)})
         except OSError as error:  # the directory went away
             return self._send(HTTPStatus.GONE, {"error": str(error)})
-        except Exception as error:  # of this question alone: the page goes on, and no browser waits
+        except Exception as error:  # of this request only: the server continues, and no browser waits
             return self._send(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": f"{type(error).__name__}: {error}"})
         return self._send(HTTPStatus.OK, answer)
 
@@ -90,11 +90,11 @@ class Answer(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nobody wants a line for every request."""
+        """Log nothing per request."""
 
 
 def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
-    """The run as it is now, and its curves."""
+    """Return the current state of the run, and its curves."""
     followed.look()
     log, report = followed.log, followed.report
     stride = max(1, -(-len(log) // POINTS))
@@ -138,7 +138,7 @@ def _slice(followed: Followed, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def serve(directory: Path, port: int) -> None:
-    """Serve the page of a run until Ctrl-C. Raises BadInput where there is no run, or the port is taken."""
+    """Serve the page of a run until Ctrl-C. Raises BadInput if the run does not exist, or the port is in use."""
     try:
         page = Page(directory, port)
     except OSError as error:

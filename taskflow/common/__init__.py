@@ -1,1 +1,1 @@
-"""Errors, text, units, files, caching: for every room. It knows none of them."""
+"""Errors, text, units, files and caching for all rooms. It knows none of them."""

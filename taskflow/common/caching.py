@@ -1,4 +1,4 @@
-"""Properties that are worked out once, for objects that threads share."""
+"""Properties that are computed once, for objects shared by threads."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ T = TypeVar("T")
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801
-    """As that of `functools`, but one object for all threads: of those worked out side by side the first to be stored
-    stays. Without that blocks that run as threads could see different objects for the same thing, as from Python 3.12
-    on nothing is locked, and disagree on what they have recorded. Locks could wait for each other.
+    """`functools.cached_property` with one object for all threads: of values computed concurrently, the first stored is
+    kept.
+
+    Without this, blocks that run as threads could see different objects for the same thing, because Python 3.12 and
+    later do not lock, and disagree on recorded data. Locks could deadlock.
     """
 
     @overload

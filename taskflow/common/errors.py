@@ -25,7 +25,7 @@ class TaskflowError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        return visible(super().__str__())  # it may quote files of others
+        return visible(super().__str__())  # it may quote foreign files
 
 
 class BadInput(TaskflowError):
@@ -45,7 +45,7 @@ def named(where: str) -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence warnings and logs of libraries that read foreign files; errors are reported in our words."""
+    """Silence warnings and logs of libraries that read foreign files. Errors are reported by taskflow."""
     loggers = {name: logging.getLogger(name) for name in ("rasterio", "trimesh")}
     levels = {name: logger.level for name, logger in loggers.items()}
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Files that users name: opened so that nothing waits, and read as far as they may be large."""
+"""Files named by users, opened without blocking, and read within limits of size."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from taskflow.common.units import size
 
 TABLE = 10_000_000  # bytes of a table of numbers as text
 SHAPE = 2_000_000_000  # bytes of a surface or a height map
-SHARE, SPARE = 100, 1 << 29  # bytes of memory that reading may take for each byte of a file, and besides
-ROOM = 700_000_000  # bytes besides that libraries may take, too, while they read
+SHARE, SPARE = 100, 1 << 29  # bytes of memory that reading may take per byte of a file, and in addition
+ROOM = 700_000_000  # additional bytes for libraries while they read
 KINDS = {
     stat.S_ISFIFO: "a pipe",
     stat.S_ISSOCK: "a socket",
@@ -30,10 +30,10 @@ KINDS = {
 
 @contextmanager
 def opened(path: str | Path, most: int, remedy: str, missing: str | None = None) -> Iterator[IO[bytes]]:
-    """A regular file of at most so many bytes, open for reading.
+    """Open a regular file of at most `most` bytes for reading.
 
-    Raises BadInput, which does not repeat the path, where it is something else or cannot be opened, at once: a pipe is
-    not waited for. `remedy` says what to give instead, `missing` where there is no such file.
+    Raises BadInput, without the path, if it is something else or cannot be opened. Pipes do not block. `remedy` is the
+    advice in the message, or `missing` if the file does not exist.
     """
     try:
         file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
@@ -56,17 +56,17 @@ _checking = False
 
 
 def only_check() -> None:
-    """Bound the memory of readers in this process from now on: its command checks files and computes nothing."""
+    """Limit the memory of readers in this process permanently, for commands that check files and compute nothing."""
     global _checking
     _checking = True
 
 
 @contextmanager
 def bounded(nbytes: int) -> Iterator[None]:
-    """While a command that only checks reads so many bytes, let it take memory in proportion to them.
+    """Limit memory in proportion to `nbytes` while a checking command reads that many bytes.
 
-    Sizes that files claim are looked at before. This is for what nobody can look at, such as bytes that unpack to far
-    more than they should: libraries then fail to get memory, which is an error of theirs, and not the end of a host.
+    Claimed sizes are checked beforehand. This covers sizes that cannot be checked, such as data that unpack to far more
+    bytes than they should: libraries then fail to allocate memory, and the host survives.
     """
     if not _checking:
         yield
@@ -86,26 +86,26 @@ def bounded(nbytes: int) -> Iterator[None]:
 
 
 def _data() -> int:
-    """Return the bytes that RLIMIT_DATA counts of this process."""
+    """Return the bytes of this process that RLIMIT_DATA counts."""
     lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
     return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
 
 
 def content(path: str | Path, most: int, remedy: str, missing: str | None = None) -> bytes:
-    """Read all of such a file. Raises BadInput as `opened` does, and where it cannot be read."""
+    """Read a whole file as bytes. Raises BadInput as `opened` does, and if it cannot be read."""
     with opened(path, most, remedy, missing) as file:
         try:
             data = file.read(most + 1)
         except OSError as error:
             raise _unread(error, remedy) from None
-    if len(data) > most:  # it grew, or does not tell its size
+    if len(data) > most:  # it grew, or has no known size
         raise BadInput(f"more than {most} bytes; {remedy}")
     return data
 
 
 def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -> str:
-    """Read all of such a file as text. Raises BadInput as `content` does, and with the place of what is not UTF-8."""
-    data = content(path, most, remedy, missing).removeprefix(BOM_UTF8)  # which programs on Windows begin with
+    """Read a whole file as text. Raises BadInput as `content` does, and with the position of invalid UTF-8."""
+    data = content(path, most, remedy, missing).removeprefix(BOM_UTF8)  # written by programs on Windows
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -115,9 +115,9 @@ def text(path: str | Path, most: int, remedy: str, missing: str | None = None) -
 
 
 def fits(nbytes: int, what: str, of: int | None = None) -> None:
-    """Raise BadInput where reading something takes more memory than is free, or than a file of `of` bytes may ask for.
+    """Raise BadInput if reading takes more memory than is free, or out of proportion to a file of `of` bytes.
 
-    Files claim sizes. Sound ones that are packed take some ten times their bytes, damaged or hostile ones any number.
+    Valid packed files unpack to about ten times their size, damaged or hostile ones claim any size.
     """
     free = psutil.virtual_memory().available
     if nbytes > free:

@@ -1,4 +1,4 @@
-"""Well-known formats of meshes, shapes and fields that are not read here: what a file is, and what to do with it."""
+"""Well-known formats of meshes, shapes and fields that are not supported: what a file is, and the remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 Kind = Literal["mesh", "shape", "fields"]
 
-BEGINNING = 4096  # bytes in which a format shows
+BEGINNING = 4096  # bytes for detecting a format
 SUFFIXES: dict[str, tuple[str, Kind]] = {
     ".msh": ("a mesh of Gmsh or of Fluent", "mesh"),
     ".geo": ("a script of Gmsh", "mesh"),
@@ -82,9 +82,9 @@ STATE: dict[Kind, str] = dict.fromkeys(
 
 
 def foreign(path: Path, remedies: dict[Kind, str]) -> str | None:
-    """Return the words on a file, or folder, of a well-known format that is not read, with its remedy; None for others.
+    """Return the message for a file or folder of a well-known unsupported format, with its remedy, or None for others.
 
-    `remedies` are those of what reads it: `GRID`, `SHAPE` or `STATE`.
+    `remedies` depend on the reader: `GRID`, `SHAPE` or `STATE`.
     """
     found = (_by_content(path) or SUFFIXES.get(path.suffix.lower())) if path.exists() else None
     return f"this is {found[0]}, a format that is not read; {remedies[found[1]]}" if found else None
@@ -105,5 +105,5 @@ def _by_content(path: Path) -> tuple[str, Kind] | None:
 
 
 def _begins(head: bytes, sign: bytes) -> bool:
-    """Return whether one of the first lines begins with a sign; comments and declarations may come before it."""
+    """Return True if one of the first lines starts with a sign. Comments and declarations may precede it."""
     return any(line.lstrip().startswith(sign.strip()) for line in head.splitlines(keepends=True)[:24])

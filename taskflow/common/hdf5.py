@@ -1,7 +1,7 @@
-"""HDF5 files of other programs: looked at before any value is read.
+"""HDF5 files of other programs, checked before any value is read.
 
-Their values may be stored in other files, which can be pipes, devices or secrets; filters are plug-ins; and a chunk
-takes the memory that the file claims for it.
+Their values may be stored in other files, which can be pipes, devices or secrets. Filters are plug-ins. A chunk takes
+as much memory as the file claims.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILTERS = {1, 2, 3, 4, 5, 6, 32000}
 
 
 def sound(root: Any) -> Iterator[Any]:
-    """Yield the datasets of an open file, each once. Raises BadInput for one that needs more than this file."""
+    """Yield the datasets of an open file, each once. Raises BadInput for one that needs other files."""
     import h5py
 
     size, seen, groups = root.id.get_filesize(), set[tuple[int, int]](), [root]
@@ -35,7 +35,7 @@ def sound(root: Any) -> Iterator[Any]:
             except TypeError:  # of a kind that programs define
                 link = None
             if isinstance(link, h5py.SoftLink):
-                continue  # the file has what it leads to elsewhere
+                continue  # its target is found elsewhere in the file
             if not isinstance(link, h5py.HardLink):
                 raise BadInput(f"{where}: a link, which is not available in this version; write the file without links")
             node = group[name]
@@ -51,7 +51,7 @@ def sound(root: Any) -> Iterator[Any]:
 
 
 def _examine(dataset: Any, where: str, size: int) -> None:
-    """Raise BadInput for values in other files, a filter that is not HDF5's own, or chunks far larger than the file."""
+    """Raise BadInput for values in other files, a filter outside of HDF5, or chunks far larger than the file."""
     from h5py import h5d
 
     how = dataset.id.get_create_plist()
@@ -70,14 +70,14 @@ def _examine(dataset: Any, where: str, size: int) -> None:
 
 
 def nbytes(dataset: Any) -> int:
-    """Return the bytes that a dataset claims to have."""
+    """Return the claimed size of a dataset in bytes."""
     return int(dataset.id.get_space().get_simple_extent_npoints()) * int(dataset.id.get_type().get_size())
 
 
 def examine(file: IO[bytes]) -> bool:
-    """Return whether an open NetCDF file is one of HDF5, if it is safe to read. Raises BadInput otherwise.
+    """Return True if an open NetCDF file is HDF5. Raises BadInput if it is not safe to read.
 
-    Coordinates are read as soon as the file is opened, so these may not claim far more memory than the file has.
+    Coordinates are read when the file is opened, so they may not claim far more memory than the size of the file.
     """
     file.seek(0)
     begin = file.read(len(SIGNATURE))
@@ -97,6 +97,6 @@ def examine(file: IO[bytes]) -> bool:
 
 
 def engine(path: Path, remedy: str) -> str:
-    """Return the engine by which xarray reads a NetCDF file. Raises BadInput for one that is not safe to read."""
+    """Return the xarray engine for a NetCDF file. Raises BadInput if it is not safe to read."""
     with opened(path, MOST, remedy) as file:
         return "h5netcdf" if examine(file) else "scipy"

@@ -1,7 +1,7 @@
-"""Hexahedra between vertices anywhere, in double precision: area vectors of faces, and volumes.
+"""Hexahedra between arbitrary vertices, in double precision: area vectors of faces, and volumes.
 
-Vertices are arrays [z, y, x] of each coordinate, or one array [xyz, k, j, i]; vertex (i, j, k) is the low corner of
-cell (i, j, k). With n vertices in a row there are n - 1 cells.
+Vertices are arrays [z, y, x] of each coordinate, or one array [xyz, k, j, i]. Vertex (i, j, k) is the low corner of
+cell (i, j, k). A row of n vertices has n - 1 cells.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Steps = tuple[int, int, int]
 Part = tuple[slice, slice]  # ranges of cells along z and y
 T = TypeVar("T")
 CORNERS = [(n & 1, n >> 1 & 1, n >> 2) for n in range(8)]
-PART = 1 << 13  # cells that are computed in one go: what is between stays in the cache of a core
+PART = 1 << 13  # cells computed together: intermediate values stay in the cache of a core
 
 
 def in_parts(vertices: Vertices, work: Callable[[np.ndarray, Part], T]) -> list[T]:
-    """Return the results of `work(corners, part)` for parts of the cells, one after the other."""
+    """Return the results of `work(corners, part)` for parts of the cells, computed sequentially."""
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
     rows = max(1, PART // nx)
     layers = max(1, rows // ny)
@@ -34,16 +34,17 @@ def in_parts(vertices: Vertices, work: Callable[[np.ndarray, Part], T]) -> list[
 
 
 def feet(inside: np.ndarray, middles: np.ndarray, areas: np.ndarray) -> np.ndarray:
-    """Where normals through points [xyz, ...] meet the planes of faces, by middles and areas of these."""
+    """Return the intersections of normals through points [xyz, ...] with the planes of faces, given by centres and
+    areas.
+    """
     away = ((inside - middles) * areas).sum(axis=0) / (areas**2).sum(axis=0)
     return np.asarray(inside - away * areas)
 
 
 def area(a: Vertices, b: Vertices, c: Vertices, d: Vertices) -> np.ndarray:
-    """The area vectors [xyz, ...] of faces with the vertices a, b, c, d in order: (c - a) x (d - b) / 2.
+    """Return the area vectors [xyz, ...] of faces with the vertices a, b, c, d in order: (c - a) x (d - b) / 2.
 
-    The bits are the same, but for the sign, with which vertex and which way round one ever begins: the same on both
-    sides of a seam.
+    Bitwise identical, up to the sign, for any first vertex and orientation, and so on both sides of a seam.
     """
     (u, v, w), (x, y, z) = np.subtract(c, a), np.subtract(d, b)
     twice = np.array([v * z - w * y, w * x - u * z, u * y - v * x])
@@ -51,32 +52,33 @@ def area(a: Vertices, b: Vertices, c: Vertices, d: Vertices) -> np.ndarray:
 
 
 def face_areas(vertices: Vertices, axis: int) -> np.ndarray:
-    """The area vectors [xyz, z, y, x] of faces across an axis, which point along it. Along the axis there is one face
-    more than cells. Those of a cell sum to 0 to rounding.
+    """Return the area vectors [xyz, z, y, x] of faces across an axis, directed along it.
+
+    A row along the axis has one more face than cells. The outward areas of a cell sum to 0 up to rounding.
     """
     return area(*face_corners(vertices, axis))
 
 
 def low_faces(vertices: Vertices, axis: int) -> np.ndarray:
-    """The area vectors [xyz, z, y, x] of the faces of cells at their low ends."""
+    """Return the area vectors [xyz, z, y, x] of the low faces of cells."""
     cells = tuple(slice(None, -1) if a == axis else slice(None) for a in (2, 1, 0))
     return face_areas(np.asarray(vertices)[:, *cells], axis)
 
 
 def face_corners(vertices: Vertices, axis: int) -> list[np.ndarray]:
-    """The vertices a, b, c, d of faces across an axis, in a row around the face."""
+    """Return the vertices a, b, c, d of faces across an axis, in order around the face."""
     low, first, second, high = _square(axis)
     x = np.asarray(vertices, np.float64)
     return [_corner(x, steps, high) for steps in (low, first, high, second)]
 
 
 def cell_volumes(vertices: Vertices) -> np.ndarray:
-    """The volumes [z, y, x] of cells whose faces are bilinear, exactly: of vertices n = i + 2 j + 4 k
+    """Return the exact volumes [z, y, x] of cells with bilinear faces, with vertices n = i + 2 j + 4 k:
 
-    12 V = det[(x7 - x1) + (x6 - x0), x7 - x2, x3 - x0] + det[x6 - x0, (x7 - x2) + (x5 - x0), x7 - x4]
-         + det[x7 - x1, x5 - x0, (x7 - x4) + (x3 - x0)]
+        12 V = det[(x7 - x1) + (x6 - x0), x7 - x2, x3 - x0] + det[x6 - x0, (x7 - x2) + (x5 - x0), x7 - x4]
+             + det[x7 - x1, x5 - x0, (x7 - x4) + (x3 - x0)]
 
-    (Grandy, UCRL-ID-128886, 1997). It is (1/3) sum of (mean of a face's vertices) . S over the faces. Negative in a
+    (Grandy, UCRL-ID-128886, 1997). Equals (1/3) sum of (mean of a face's vertices) . S over the faces. Negative in a
     left-handed chart.
     """
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
@@ -90,7 +92,7 @@ def cell_volumes(vertices: Vertices) -> np.ndarray:
 
 
 def centres(vertices: Vertices) -> np.ndarray:
-    """The means [xyz, z, y, x] of the corners of cells."""
+    """Return the means [xyz, z, y, x] of the corners of cells."""
     result = np.empty((3, *(n - 1 for n in vertices[0].shape)))
 
     def fill(corners: np.ndarray, part: Part) -> None:
@@ -104,21 +106,22 @@ def centres(vertices: Vertices) -> np.ndarray:
 
 
 def swept_volumes(old: Vertices, new: Vertices, axis: int) -> np.ndarray:
-    """The volumes [z, y, x] that faces across an axis sweep between two positions of their vertices, positive along the
-    axis: those of cells between their old and their new places. What the faces of a cell sweep is the change of its
-    volume, to rounding.
+    """Return the volumes [z, y, x] swept by faces across an axis between two vertex positions, positive along the axis.
+
+    They are volumes of cells between old and new faces. The volumes swept by the faces of a cell sum to the change of
+    its volume, up to rounding.
     """
     steps, x = _square(axis), [np.asarray(vertices, np.float64) for vertices in (old, new)]
     return _trilinear([_corner(x[n & 1], steps[n >> 1], steps[3]) for n in range(8)])
 
 
 def _square(axis: int) -> list[Steps]:
-    """The steps to the corners of a face across an axis, the second one along the next axis, and so on."""
+    """Return the steps to the corners of a face across an axis, the second one along the next axis, and so on."""
     return [CORNERS[0], *(CORNERS[1 << (axis + n) % 3] for n in (1, 2)), CORNERS[7 - (1 << axis)]]
 
 
 def _corner(x: np.ndarray, steps: Steps, reach: Steps) -> np.ndarray:
-    """The vertices some steps away, for all that are followed by `reach` others."""
+    """Return the vertices some steps away, for all vertices with `reach` successors."""
     cut = (slice(s, n - r + s) for s, r, n in zip(steps[::-1], reach[::-1], x.shape[1:], strict=True))
     return x[:, *cut]
 

@@ -1,4 +1,4 @@
-"""OpenStack's TaskFlow has the same import package: where both are installed, their files lie in one folder."""
+"""OpenStack's TaskFlow has the same import package: if both are installed, their files are in one folder."""
 
 import os.path
 
@@ -9,6 +9,7 @@ PROBLEM = (
 
 
 def mixed() -> bool:
-    """Return whether files of that package lie among ours. Every import of taskflow asks, so pathlib stays out."""
+    """Return True if files of that package are among ours. Called by every import of taskflow, so pathlib is avoided.
+    """
     package = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
     return os.path.exists(os.path.join(package, "engines"))  # noqa: PTH110, PTH118

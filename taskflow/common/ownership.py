@@ -1,4 +1,4 @@
-"""Who can change a path: folders from which code is loaded, or with keys in them, belong to this user alone."""
+"""Protection of paths: folders with code to load, or with keys, must belong to this user alone."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 
 from taskflow.common.errors import BadInput
 
-LINKS = 40  # symbolic links that are followed, as many as Linux does
+LINKS = 40  # symbolic links followed at most, as in Linux
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def weakness(path: str | Path, *, shared: bool = False, links: int = LINKS) -> str | None:
-    """Say why another user could exchange a path or write into it; None if only root and this user can.
+    """Return why another user could replace a path or write into it, or None if only root and this user can.
 
-    Every folder on the way belongs to root or to this user. Nobody else may write into it, unless it is sticky, as
-    /tmp is. The path itself may be sticky only if `shared`. Raises OSError where it does not exist.
+    Every folder on the path must belong to root or this user, and others may not write into it unless it is sticky,
+    like /tmp. The path itself may be sticky only if `shared`. Raises OSError if it does not exist.
     """
     path = Path.cwd() / path
     trusted = {0, os.geteuid(), Path("/").stat().st_uid}  # in a container root can have another number
@@ -40,14 +40,14 @@ def weakness(path: str | Path, *, shared: bool = False, links: int = LINKS) -> s
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and its missing parents for this user alone, whatever the umask. Raises OSError."""
+    """Make a folder and its missing parents for this user alone, with any umask. Raises OSError."""
     for part in (*reversed(folder.parents), folder):
         if not part.exists():
             part.mkdir(mode=0o700, exist_ok=True)
 
 
 def first_own(folders: Iterable[str | Path]) -> Path:
-    """Return the first of these folders in which nobody else can exchange what this user makes. Raises BadInput."""
+    """Return the first of these folders in which no other user can replace files of this user. Raises BadInput."""
     reasons = []
     for folder in dict.fromkeys(map(Path, folders)):
         try:
@@ -64,16 +64,16 @@ def first_own(folders: Iterable[str | Path]) -> Path:
 
 
 def scratch_folders() -> tuple[str, ...]:
-    """Return the folders for temporary files in which scratch folders may be made, the best first."""
+    """Return the possible parents of scratch folders, the best first."""
     return tempfile.gettempdir(), "/tmp", "/var/tmp"
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Make an empty folder that no other user can read, change or exchange, and remove it at the end.
+    """Make an empty folder that no other user can read, change or replace, and remove it at the end.
 
-    It is below TMPDIR, or below /tmp or /var/tmp where others could exchange what is in TMPDIR. Raises BadInput if all
-    of these are unsafe.
+    It is below TMPDIR, or below /tmp or /var/tmp if others could replace files in TMPDIR. Raises BadInput if all of
+    these are unsafe.
     """
     where = first_own(scratch_folders())
     with tempfile.TemporaryDirectory(prefix="taskflow-", dir=where, ignore_cleanup_errors=True) as folder:
@@ -81,9 +81,9 @@ def scratch() -> Iterator[Path]:
 
 
 def main(task: str, *paths: str) -> str | None:
-    """Do a task for shell scripts; returns the problem, if any.
+    """Do a task for shell scripts, and return the problem, if any.
 
-    `scratch` makes such a folder and prints it, `first` prints the first safe one of some folders, `check` only fails
+    `scratch` makes such a folder and prints it. `first` prints the first safe one of some folders. `check` only fails
     if a path is unsafe.
     """
     try:

@@ -1,4 +1,4 @@
-"""The cells in which points lie, and grids of charts that are one cell thick along an axis."""
+"""Cells that contain points, and grids of charts one cell thick along an axis."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 STEPS, ENOUGH = 20, 1e-10  # of Newton's method; the error that ends it, over the size of a cell
-GROUP = 8  # cells along each direction of a group in which points are looked for
+GROUP = 8  # cells along each direction of a search group
 Cell = tuple[int, int, int, int]  # chart, k, j, i
 
 
 def cells_around(parts: Iterable[tuple[int, np.ndarray]], points: np.ndarray) -> list[Cell | None]:
-    """Return chart, k, j and i of the cell in which each of the points [n, xyz] lies: trilinear between its vertices;
-    of several, as on a face, the first; None where a point lies in none. `parts` are charts by number and vertices.
+    """Return chart, k, j and i of the cell that contains each of the points [n, xyz], or None.
+
+    Cells are trilinear between their vertices. On a face the first cell is returned. `parts` are charts by number and
+    vertices.
     """
     cells: list[Cell | None] = [None] * len(points)
     for number, x in parts:
@@ -25,13 +27,13 @@ def cells_around(parts: Iterable[tuple[int, np.ndarray]], points: np.ndarray) ->
 
 
 def reach(parts: Iterable[np.ndarray]) -> tuple[list[float], list[float]]:
-    """Return the least and the largest coordinates of places [xyz, ...], as the vertices of charts."""
+    """Return the smallest and largest coordinates of positions [xyz, ...], such as vertices of charts."""
     ends = [(x.reshape(3, -1).min(axis=1), x.reshape(3, -1).max(axis=1)) for x in parts]
     return np.min([low for low, _ in ends], axis=0).tolist(), np.max([high for _, high in ends], axis=0).tolist()
 
 
 def _cell(x: np.ndarray, groups: tuple[np.ndarray, np.ndarray], point: np.ndarray) -> tuple[int, int, int] | None:
-    """Return k, j, i of the first cell with a point in it; few are looked at, as there are boxes around `groups`."""
+    """Return k, j, i of the first cell that contains a point. Bounding boxes of `groups` limit the search."""
     cells = list[list[int]]()
     for first in GROUP * np.argwhere(_between(*groups, point)):
         part = x[:, *(slice(n, n + GROUP + 1) for n in first)]
@@ -55,14 +57,14 @@ def _between(low: np.ndarray, high: np.ndarray, point: np.ndarray) -> np.ndarray
 
 
 def around_cells(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
-    """Return the least or largest coordinates [xyz, k, j, i] of the vertices of each cell."""
+    """Return the smallest or largest coordinates [xyz, k, j, i] of the vertices of each cell."""
     for axis in (1, 2, 3):
         x = extreme(np.delete(x, -1, axis), np.delete(x, 0, axis))
     return x
 
 
 def _around_groups(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
-    """Return the least or largest coordinates [xyz, k, j, i] of the vertices of each group of cells."""
+    """Return the smallest or largest coordinates [xyz, k, j, i] of the vertices of each group of cells."""
     for axis in (1, 2, 3):
         firsts = range(0, x.shape[axis] - 1, GROUP)
         ends = np.moveaxis(extreme.reduceat(x, firsts, axis), axis, 0)
@@ -72,8 +74,9 @@ def _around_groups(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
 
 
 def _within(corners: np.ndarray, point: np.ndarray) -> bool:
-    """Return whether a point lies in the trilinear cell between vertices [xyz, 2, 2, 2]: whether its shares of the way
-    along k, j and i, which Newton's method finds, are between 0 and 1.
+    """Return True if a point is in the trilinear cell between vertices [xyz, 2, 2, 2].
+
+    That is, if its local coordinates along k, j and i, found by Newton's method, are between 0 and 1.
     """
     size, share = np.ptp(corners.reshape(3, 8), axis=1).max(), np.full(3, 0.5)
     for _ in range(STEPS):
@@ -90,13 +93,13 @@ def _within(corners: np.ndarray, point: np.ndarray) -> bool:
     return False
 
 
-NEAR = 1e-9  # of the extent of a chart: what differs by less is the same
+NEAR = 1e-9  # of the extent of a chart: smaller differences are ignored
 
 
 def thin_along(parts: Sequence[np.ndarray]) -> tuple[int, list[int]] | None:
-    """Return the axis along which a grid is one cell thick, 0, 1, 2 for x, y, z, and the direction of each chart that
-    runs along it, 0, 1, 2 for i, j, k; None where there is no such axis. `parts` are the vertices [xyz, k, j, i] of
-    charts.
+    """Return the axis along which a grid is one cell thick, and the direction of each chart along it, or None.
+
+    Axes 0, 1, 2 are x, y, z, and directions i, j, k. `parts` are the vertices [xyz, k, j, i] of charts.
     """
     for normal in (2, 1, 0):
         thin = [direction for x in parts if (direction := thin_direction(x, normal)) is not None]
@@ -106,7 +109,7 @@ def thin_along(parts: Sequence[np.ndarray]) -> tuple[int, list[int]] | None:
 
 
 def thin_direction(x: np.ndarray, normal: int) -> int | None:
-    """Return the direction of a chart that is one cell thick and runs along an axis; None where there is none."""
+    """Return the direction along an axis in which a chart is one cell thick, or None."""
     size = np.ptp(x.reshape(3, -1), axis=1).max()
     for axis in range(3):
         if x.shape[3 - axis] == 2:

@@ -1,8 +1,8 @@
-"""The version of this build: that of the distribution, which is called taskflow-cfd."""
+"""Version of this build, from the distribution taskflow-cfd."""
 
 from importlib.metadata import PackageNotFoundError, version
 
 try:
     __version__ = version("taskflow-cfd")
-except PackageNotFoundError:  # imported straight from its folder
+except PackageNotFoundError:  # imported from its folder without installation
     __version__ = "0.1.dev0"

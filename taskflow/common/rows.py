@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 
 class Row(NamedTuple):
-    """A line of a report. Without a label it continues the row above; `auto` marks a choice made for "auto"."""
+    """Line of a report. Without a label it continues the previous row. `auto` marks a choice made for "auto"."""
 
     label: str
     text: str

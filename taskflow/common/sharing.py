@@ -1,4 +1,4 @@
-"""Changes of the whole process, such as settings of a library, that several threads need for a while."""
+"""Process-wide changes, such as settings of a library, that several threads need temporarily."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 
 class WhileNeeded(AbstractContextManager[None]):
-    """A change of the whole process for as long as anybody needs it: the first makes it, the last takes it back.
+    """Process-wide change while any thread needs it: the first makes it, the last reverts it.
 
-    Runs in threads end in any order. If each took back what it met itself, one would end what another still needs, and
-    the last one would leave it for good.
+    Runs in threads end in any order. If each restored the state that it found, one would revert a change that another
+    still needs, and the last would leave it permanently.
     """
 
     def __init__(self, change: Callable[[], AbstractContextManager[Any]]) -> None:
         self.__doc__ = change.__doc__
-        self._change, self._lock, self._users = change, threading.RLock(), 0  # finalizers come at any time
+        self._change, self._lock, self._users = change, threading.RLock(), 0  # finalizers can run at any time
 
     def __enter__(self) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""Text of others, made harmless before people see it: from files, environments and messages of other programs."""
+"""Text from files, environments and other programs, made safe to display."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ _parsing = threading.Lock()
 
 
 def parsed(text: str, mode: str = "exec") -> ast.AST:
-    """The syntax tree of a text, one at a time: threads that ask Python at the same time get a SystemError now and
-    then, as it counts the depth of a tree for all of them (CPython issue 106905). Raises as `ast.parse` does.
+    """Return the syntax tree of a text, parsed by one thread at a time.
+
+    Concurrent parsing occasionally raises SystemError, because Python counts the depth of a tree for all threads
+    (CPython issue 106905). Raises as `ast.parse` does.
     """
     with _parsing:
         return ast.parse(text, mode=mode)
 
 
 def visible(text: object) -> str:
-    """Return the text with an escape (`\\x1b`) for all that steers a terminal, turns the direction of writing or cannot
-    be seen; the ends of lines stay, and long lines lose their middle.
+    r"""Return the text with escapes (`\x1b`) for terminal controls, changes of text direction and invisible characters.
+
+    Line ends are kept, and long lines lose their middle.
     """
     return "\n".join(_escaped(_shortened(line)) for line in str(text).split("\n"))
 
 
 def literal(text: object) -> str:
-    """Return the visible text for a picture, where a dollar sign would begin a formula."""
+    """Return the visible text for a picture, with dollar signs escaped, which would start a formula."""
     return visible(text).replace("$", r"\$")
 
 
 def _shortened(line: str) -> str:
-    """Remedies stand at the end."""
+    """Return a line without its middle if it is long, because remedies are at the end."""
     half = LONGEST // 2
     return line if len(line) <= LONGEST else f"{line[:half]} ... {line[-half:]}"
 

@@ -1,4 +1,4 @@
-"""Numbers for people, in messages and on the screen."""
+"""Formatted numbers for messages and the screen."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ NAMES = {
 
 
 def unit_of_length(text: str) -> tuple[str, float | None]:
-    """Return a unit of length by its usual name, and how many metres it is; as it is and None if it is not known."""
+    """Return the usual name of a unit of length and its size in metres, or the text and None if unknown."""
     word = text.strip().lower()
     name = NAMES.get(word, word.replace("meter", "metre"))
     name = name if name in LENGTHS else name.removesuffix("s")
@@ -21,13 +21,13 @@ def unit_of_length(text: str) -> tuple[str, float | None]:
 
 
 def significant(value: float) -> str:
-    """Write a number with three significant digits, never in powers of ten."""
+    """Format a number with three significant digits, never in powers of ten."""
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:,.{digits}f}"
 
 
 def size(nbytes: float) -> str:
-    """Write a number of bytes."""
+    """Format a number of bytes."""
     for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if nbytes >= scale:
             return f"{significant(nbytes / scale)} {unit}"
@@ -35,7 +35,7 @@ def size(nbytes: float) -> str:
 
 
 def rate(cells_per_second: float) -> str:
-    """Cells per second."""
+    """Format a rate in cells per second."""
     for unit, scale in (("Gcell/s", 1e9), ("Mcell/s", 1e6)):
         if cells_per_second >= scale:
             return f"{significant(cells_per_second / scale)} {unit}"
@@ -43,24 +43,24 @@ def rate(cells_per_second: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time span: 1.2 ms, 12.3 s, 0:02:03, 3 days 4:05:06."""
+    """Format a time span: 1.2 ms, 12.3 s, 0:02:03, 3 days 4:05:06."""
     if seconds < 1:
         return f"{significant(seconds * 1e3)} ms" if seconds >= 1e-3 else f"{significant(seconds * 1e6)} us"
     return f"{significant(seconds)} s" if seconds < 60 else clock(seconds)
 
 
 def clock(seconds: float) -> str:
-    """A time span in hours, minutes and seconds."""
+    """Format a time span in hours, minutes and seconds."""
     days, rest = divmod(round(seconds), 86400)
     text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
     return f"{days} day{'s' if days > 1 else ''} {text}" if days else text
 
 
 def several(count: int, word: str) -> str:
-    """A count with its noun."""
+    """Format a count with its noun."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith(('ss', 'ch')) else 's'}"
 
 
 def times(numbers: Iterable[object]) -> str:
-    """Sizes along x, y and z."""
+    """Format sizes along x, y and z."""
     return " x ".join(f"{n}" for n in numbers)

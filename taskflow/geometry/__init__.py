@@ -1,6 +1,6 @@
-"""Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files.
+"""Shapes of bodies and body-fitted grids: boxes, spheres, cylinders, formulas, and surfaces and heights from files.
 
-It knows points and files; in `grids` charts, too. It does not know what flows around them.
+It knows points and files, and charts in `grids`. It does not know the flow around bodies.
 """
 
 from taskflow.geometry.solids.distance import SurfaceDistance

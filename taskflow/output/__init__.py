@@ -1,9 +1,9 @@
-"""The files of a run: store, checkpoints, log and report, and their export to other formats.
+"""Files of a run: store, checkpoints, log and report, and their export to other formats.
 
-It knows how values and their meaning are stored, and whether files are as they were written. It does not know how a run
-computes them (`flow`, `simulation`), what follows from them (`analysis`), or how to draw it (`plots`).
+It knows how values and their metadata are stored, and whether files are intact. It does not know how a run computes
+them (`flow`, `runs`), how they are evaluated (`analysis`), or how to draw them (`plots`).
 
-Names load their module when first used (PEP 562): Zarr and xarray cost half a second each.
+Names load their module when first used (PEP 562), because Zarr and xarray take half a second each to import.
 """
 
 from importlib import import_module

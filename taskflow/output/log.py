@@ -1,4 +1,4 @@
-"""The log of a run, a line of numbers per monitor interval, and its report."""
+"""Log of a run, one line of numbers per monitor interval, and its report."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy as np
 from taskflow.output.disk.damage import RESTORE, Damaged, crc32c
 from taskflow.output.disk.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
-OF = "residual_"  # how columns of several residuals begin
+OF = "residual_"  # prefix of columns of several residuals
 OF_A_STEP = ("dt", "cfl", "residual")  # which are 0 before the first one
 
 
 class RunLog:
-    """Appends objects to a file, one JSON object per line: a reader always finds complete lines, `lines` of them.
+    """Append-only file of JSON objects, one per line: readers always find complete lines, `lines` of them.
 
-    A line that an earlier run could not complete is dropped. The file is open only while a line is written. `guard` is
-    called then: a run that has lost the directory writes into a file that a cut has replaced.
+    An incomplete line of an earlier run is dropped. The file is open only while a line is written, after calling
+    `guard`: a run that lost the directory would write into a file that `cut` has replaced.
     """
 
     def __init__(self, path: str | Path, guard: Guard = unguarded) -> None:
@@ -33,15 +33,15 @@ class RunLog:
         self._begin(text[: _complete(text)])
 
     def _begin(self, text: bytes) -> None:
-        """Count and sum the lines behind which the next one is written."""
+        """Count and checksum the lines before the next one."""
         lines = text.splitlines(keepends=True)
         before = crc32c(b"".join(lines[:-1]))
         self.lines, self._sums = len(lines), (before, crc32c(b"".join(lines[-1:]), before))
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Append one record, such as {"step": 10, "time": 0.1}. JSON has no NaN and no infinity: both become null.
+        """Append one record, such as {"step": 10, "time": 0.1}. NaN and infinity become null, because JSON lacks them.
 
-        Raises RunFailed where the disk is full.
+        Raises RunFailed if the disk is full.
         """
         line = json.dumps(plain(record), allow_nan=False, ensure_ascii=False) + "\n"
         with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
@@ -50,11 +50,11 @@ class RunLog:
         self.lines, self._sums = self.lines + 1, (self._sums[1], crc32c(line.encode(), self._sums[1]))
 
     def checksum(self, lines: int) -> int:
-        """Return the checksum of so many lines: all, or all but the last one."""
+        """Return the checksum of the first `lines` lines: all, or all but the last."""
         return self._sums[lines - self.lines + 1]
 
     def cut(self, lines: int) -> None:
-        """Drop all but so many lines, the first ones. They are in another file then."""
+        """Keep only the first `lines` lines, in a new file."""
         kept = b"".join(self._path.read_bytes().splitlines(keepends=True)[:lines])
         with replacing(self._path) as draft:
             write_synced(draft, [kept])
@@ -62,7 +62,7 @@ class RunLog:
 
 
 class Tail:
-    """The records of a log that another process writes: each look reads what is new. null is read as NaN."""
+    """Records of a log that another process writes. Each look reads new lines only. null is read as NaN."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -70,9 +70,9 @@ class Tail:
         self._records: list[dict[str, Any]] = []
 
     def look(self) -> list[dict[str, Any]]:
-        """Return all complete records in order. A log that was cut meanwhile, as by a run that goes on, is read anew.
+        """Return all complete records in order. A log that was cut since, as by a resumed run, is read again.
 
-        Raises Damaged where a line is none that a run writes, OSError where the log cannot be read.
+        Raises Damaged if a line is invalid, and OSError if the log cannot be read.
         """
         with self._path.open("rb") as file:
             file.seek(max(0, self._read - 1))
@@ -89,24 +89,24 @@ class Tail:
 
 
 def residuals(line: Mapping[str, Any]) -> dict[str, float]:
-    """Return the residuals of a line by equation, where each has one, as `residual_continuity`."""
+    """Return the residuals of a line by equation, if it has `residual_continuity` and others."""
     several = {name.removeprefix(OF): value for name, value in line.items() if name.startswith(OF)}
     return {name: math.nan if value is None else float(value) for name, value in several.items()}
 
 
 def largest_residual(line: Mapping[str, Any]) -> dict[str, float]:
-    """Return the largest of several residuals of a line, as its `residual`; nothing where it has one or none."""
+    """Return the largest of several residuals of a line as its `residual`, or nothing if it does not have several."""
     several = residuals(line)
     return {"residual": max(several.values())} if several else {}
 
 
 def measured(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a line without what a step has and step 0 has not: its length, its CFL number, a residual."""
+    """Return a line without values that step 0 lacks: dt, CFL number, residual."""
     return {name: value for name, value in line.items() if line.get("step") != 0 or name not in OF_A_STEP}
 
 
 def read_log(path: str | Path) -> list[dict[str, Any]]:
-    """Return the records of a log in order, also of a run that still writes; null is read as NaN."""
+    """Return the records of a log in order, also of an active run. null is read as NaN."""
     return Tail(path).look()
 
 
@@ -118,7 +118,7 @@ def _record(path: Path, line: bytes) -> dict[str, Any]:
 
 
 def _object(path: str | Path, text: bytes) -> dict[str, Any]:
-    """Return a JSON object. Raises Damaged where the text is none."""
+    """Return a JSON object. Raises Damaged if the text is not one."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -129,17 +129,17 @@ def _object(path: str | Path, text: bytes) -> dict[str, Any]:
 
 
 def write_report(path: str | Path, report: Mapping[str, Any]) -> None:
-    """Write a JSON file that is there completely or not at all. NaN and infinity become null."""
+    """Write a JSON file atomically. NaN and infinity become null."""
     replace_synced(Path(path), json.dumps(plain(report), allow_nan=False, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_report(path: str | Path) -> dict[str, Any]:
-    """Return the report as written. Raises Damaged where it is none, OSError where it cannot be read."""
+    """Return the report as written. Raises Damaged if it is invalid, and OSError if it cannot be read."""
     return _object(path, Path(path).read_bytes())
 
 
 def plain(value: Any) -> Any:
-    """Return a value in the types of JSON: NumPy's as Python's, other objects (paths, versions) as text."""
+    """Return a value in JSON types: NumPy's as Python's, other objects (paths, versions) as text."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):

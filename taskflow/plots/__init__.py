@@ -1,7 +1,7 @@
-"""Pictures and films, drawn with matplotlib and without pyplot: no window, no global state.
+"""Pictures and films, drawn with matplotlib without pyplot: no window, no global state.
 
-It knows what `taskflow.analysis` computes of a dataset, logs, task graphs, and results of profiles and benchmarks. It
-does not know the equations, how a run solves them, or how its files are stored.
+It knows the results of `taskflow.analysis`, logs, task graphs, and results of profiles and benchmarks. It does not know
+the equations, how a run solves them, or how its files are stored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DPI = 160
 
 
 def save(figure: Figure, directory: str | Path, name: str, out: str | Path | None) -> Path:
-    """Write a figure to the file `out`, or as NAME.png into the folder `out` or `directory`; return the file."""
+    """Write a figure to the file `out`, or as NAME.png into the folder `out` or `directory`, and return the file."""
     path = Path(directory if out is None else out)
     if not path.suffix or path.is_dir():
         path = path / f"{name}.png"

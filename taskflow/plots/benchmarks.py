@@ -1,4 +1,10 @@
-"""Pictures of scaling studies: what many devices reach of what one would reach that many times."""
+"""Pictures of benchmark results of `taskflow bench`.
+
+- scaling: throughput of many devices relative to one device
+- the papers' campaign, with arithmetic, energy and cost
+- time of pressure solvers against their residuals
+- the two-phase figures of P. Zaspel and M. Griebel (2011)
+"""
 
 from __future__ import annotations
 
@@ -17,10 +23,10 @@ Panel = tuple[Callable[[Axes, Sequence[Row]], None], Sequence[Row]]  # a functio
 
 
 def plot_scaling(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
-    """Draw what `taskflow bench scaling` found: the efficiency of weak scaling, and the speedup of strong scaling.
+    """Draw the results of `taskflow bench scaling`: efficiency of weak scaling, and speedup of strong scaling.
 
-    `rows` have shape, name (of the overlap), blocks, efficiency and speedup. Returns the file written. Raises BadInput
-    where the format is not known.
+    `rows` have shape, name (of the overlap), blocks, efficiency and speedup. Returns the written file. Raises BadInput
+    if the format is unknown.
     """
     return draw_panels(scaling_panels(rows), heading, out)
 
@@ -32,7 +38,7 @@ def scaling_panels(rows: Sequence[Row]) -> list[Panel]:
 
 
 def _shared(row: Row) -> bool:
-    """Return whether all blocks share cells that do not grow with them."""
+    """Return True if the total number of cells does not grow with the blocks."""
     return str(row["shape"]).startswith("strong")
 
 
@@ -85,7 +91,8 @@ def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
-    """Yield (label, mark, colour, rows) of each shape and overlap; every line begins at the one block of its shape."""
+    """Yield (label, mark, colour, rows) of each shape and overlap. Every line starts with the one block of its shape.
+    """
     shapes = list(dict.fromkeys(row["shape"] for row in rows))
     for overlap in dict.fromkeys(row["name"] for row in rows if row["blocks"] > 1):
         for number, shape in enumerate(shapes):

@@ -1,4 +1,4 @@
-"""Pictures of a state on charts, drawn beside a run: slices as `taskflow plot` draws them, and surfaces by pyvista."""
+"""Pictures of a state on charts, drawn during a run: slices as `taskflow plot` draws them, and surfaces by pyvista."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from taskflow.runtime.regions import Patch
 
 
 class ChartDrawing:
-    """Draws states of a run on charts, whose store is at a path."""
+    """Drawing of states of a run on charts, given the path of its store."""
 
     def __init__(self, store: Path) -> None:
         records = tree(store)
@@ -34,7 +34,7 @@ class ChartDrawing:
         self._charts = [chart.load() for chart in at_rest]
 
     def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
-        """Draw a state into a file: fields by role, and the numbers that say when it was, and where charts are."""
+        """Draw a state into a file, given fields by role, and numbers for its time and the positions of charts."""
         record = self._record(order.fields, about, fields)
         if order.axis is None:
             draw_scene(order, self._scene(order, record), look, path)
@@ -45,7 +45,7 @@ class ChartDrawing:
         draw_charts(record, name, plane, look=look, lines=False).savefig(path, dpi=DPI)
 
     def _record(self, words: Mapping[str, str], about: Numbers, fields: Boxes) -> xr.DataTree:
-        """The record of a snapshot, as far as there are fields."""
+        """Return the record of a snapshot with the given fields."""
         parts = {"/": xr.Dataset(attrs=self._attributes).assign_coords(time=about["time"])}
         for number, chart in enumerate(self._charts):
             filled = {
@@ -55,7 +55,7 @@ class ChartDrawing:
         return xr.DataTree.from_dict(parts)
 
     def _scene(self, order: PictureOrder, record: xr.DataTree) -> Scene:
-        """A curvilinear grid of each chart with values at its vertices, and the walls."""
+        """Return a curvilinear grid of each chart with values at its vertices, and the walls."""
         import pyvista
 
         parts = [vertices_of(chart) for _, chart in charts(record)]
@@ -74,12 +74,12 @@ class ChartDrawing:
 
 
 def _values(record: xr.DataTree, name: str) -> list[np.ndarray]:
-    """The values of a field, or of one that follows from others, in the cells of each chart."""
+    """Return the values of a recorded or derived field in the cells of each chart."""
     return [chart[name].values for _, chart in charts(shown(record, name))]
 
 
 def _walls(record: xr.DataTree) -> Iterator[Any]:
-    """The faces on walls, which from outside of the fluid look towards it: so they hide nothing of it."""
+    """Yield the faces on walls, oriented towards the fluid, so that they do not hide it."""
     import pyvista
 
     datasets = dict(charts(record))
@@ -91,7 +91,8 @@ def _walls(record: xr.DataTree) -> Iterator[Any]:
 
 
 def _faces(chart: xr.Dataset, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices [n, xyz] of a patch, and its faces as pyvista has them, which go round as seen from outside."""
+    """Return the vertices [n, xyz] of a patch, and its faces in the format of pyvista, ordered as viewed from outside.
+    """
     x = np.stack([chart[axis].isel(ranges(VERTICES, patch.vertices)).values for axis in "xyz"])
     order = (0, 3 - patch.axis, 3 - (patch.axis + 1) % 3, 3 - (patch.axis + 2) % 3)  # as areas have it
     x = x.transpose(order)[:, 0]

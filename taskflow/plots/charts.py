@@ -1,4 +1,4 @@
-"""Charts of one run: its log over time, its velocity profiles beside tables, and the shares of a step's time."""
+"""Charts of one run: its log over time, velocity profiles with tables, and shares of a step's time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from taskflow.output.store.reading import extent, snapshot
 from taskflow.plots import save
 from taskflow.plots.snapshots import label, title
 
-# The columns of the log that are drawn first, and those of every system that are not; decades: on a logarithmic axis.
+# Columns of the log to draw first, and columns never drawn. True: logarithmic axis.
 CURVES = (
     ("kinetic_energy", "mean kinetic energy", False),
     ("residual", "relative residual of the pressure", True),
@@ -30,16 +30,16 @@ NOT_DRAWN = {"step", "time", "cfl", "wall"}
 
 COLOURS = {"compute": "#abd9e9", "copy": "#a6d96a", "communication": "#fdae61", "rest": "#d9d9d9"}
 PHASES = 12  # most bars
-SMALL = 5e-4  # shares below which a phase gets none
+SMALL = 5e-4  # smallest share of a drawn phase
 
 
 def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
-    """Draw four columns of the log over time, also of a run that goes on; return the file written. They are kinetic
-    energy, residual, divergence and time step, and the first others where a system of equations has not all of these;
-    where each equation has a residual, these alone, over steps. Columns that are zero throughout, such as momentum
-    across a plane flow, are not drawn.
+    """Draw four columns of the log over time, also of an active run, and return the written file.
 
-    `out` is a file or a folder, as for `plot_run`. Raises BadInput where there is no log, or it has not begun.
+    They are kinetic energy, residual, divergence and time step, supplemented by other columns if a system of equations
+    lacks some of these. If each equation has a residual, only residuals are drawn, over steps. Columns that are zero
+    throughout, such as momentum across a plane flow, are omitted. `out` is a file or a folder, as for `plot_run`.
+    Raises BadInput if the log does not exist or is empty.
     """
     try:
         log = read_log(Path(directory) / LOG)
@@ -70,8 +70,7 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
 
 
 def _columns(line: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
-    """Return the columns of a log with such a line, first those to draw first: name, words, whether they span decades.
-    """
+    """Return the columns of a log with such a line as (name, words, decades), in order of preference."""
     known = [curve for curve in CURVES if curve[0] in line]
     numbers = [name for name, value in line.items() if type(value) in (int, float)]
     others = [name for name in numbers if name not in {*NOT_DRAWN, *(name for name, _, _ in known)}]
@@ -79,13 +78,13 @@ def _columns(line: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
 
 
 def _column(log: Sequence[Mapping[str, Any]], name: str, decades: bool) -> np.ndarray:
-    """Return a column of the log, NaN if a line lacks it; with `decades` also if nothing was solved, or is left."""
+    """Return a column of the log, NaN if a line lacks it. With `decades` values that are not positive are NaN, too."""
     values = np.array([measured(line).get(name, np.nan) for line in log], dtype="f8")
     return np.where(values > 0, values, np.nan) if decades else values
 
 
 def _varies(values: np.ndarray) -> bool:
-    """Return True if there is a number other than 0."""
+    """Return True if a value is a number other than 0."""
     return bool((np.nan_to_num(values) != 0).any())
 
 
@@ -96,9 +95,10 @@ def plot_profiles(
     time: float | None = None,
     out: str | Path | None = None,
 ) -> list[Path]:
-    """Draw both centreline profiles of a plane over the tables; return the files written. Arguments as for `plot_run`.
+    """Draw both centreline profiles of a plane with the tables, and return the written files. Arguments as for
+    `plot_run`.
 
-    Points not in use are hollow. The tables' y, v are the picture's upward axis, whichever of x, y, z that is.
+    Unused points are hollow. The tables' y and v are along the vertical axis of the picture, for any plane.
     """
     ds = snapshot(directory, time)
     cut = plane_with_velocities(ds, plane)
@@ -108,7 +108,7 @@ def plot_profiles(
     for axes, quantity in zip(figure.subplots(1, 2), "uv", strict=True):
         component, line = (cut.across, cut.up) if quantity == "u" else (cut.up, cut.across)
         places, values = profile(ds, cut, quantity)
-        turned = slice(None, None, -1 if quantity == "u" else 1)  # the vertical centreline stands upright
+        turned = slice(None, None, -1 if quantity == "u" else 1)  # the vertical centreline is drawn vertically
         axes.plot(*(places, values)[turned], color="tab:blue", label="taskflow", zorder=2)
         for number, table in enumerate(t for t in tables if t.quantity == quantity):
             largest = difference(ds, cut, table)
@@ -131,7 +131,7 @@ def plot_profiles(
 def plot_shares(summary: Mapping[str, Any], path: Path, heading: str) -> Path:
     """Draw the shares of a profile's summary by phase, longest first, and of all phases together, into a file.
 
-    Raises BadInput where its suffix is no format of pictures, OSError where it cannot be written.
+    Raises BadInput if its suffix is not a picture format, and OSError if it cannot be written.
     """
     phases = [(name, shares) for name, shares in summary["phases"].items() if sum(shares.values()) >= SMALL][:PHASES]
     bars = [("all", summary["shares"]), *reversed(phases)]
@@ -153,14 +153,15 @@ def plot_shares(summary: Mapping[str, Any], path: Path, heading: str) -> Path:
 
 
 def plot_residuals(log: Sequence[Mapping[str, Any]], directory: str | Path, out: str | Path | None) -> Path:
-    """Draw the residual of each equation over the steps of a log, on a logarithmic axis; return the file written."""
+    """Draw the residual of each equation over the steps of a log, on a logarithmic axis, and return the written file.
+    """
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
     axes = figure.subplots()
     axes.set_yscale("log", nonpositive="mask")
     steps = np.array([line["step"] for line in log], dtype="f8")
     for name in dict.fromkeys(name for line in log for name in residuals(line)):
         known = np.array([residuals(line).get(name, np.nan) for line in log])
-        known[~(known > 0)] = np.nan  # nothing was computed yet, or nothing is left
+        known[~(known > 0)] = np.nan  # nothing was computed yet, or the residual is 0
         if _varies(known):
             axes.plot(steps, known, linewidth=1.2, marker="." if len(log) < 20 else "", label=name)
     axes.set_xlabel("step")

@@ -1,4 +1,4 @@
-"""Pictures of fields on charts: colours over all of them, with streamlines, and what acts on their sides."""
+"""Pictures of fields on charts: colour maps with streamlines, and loads on their sides."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from taskflow.plots.streamlines import draw_streamlines
 SIDE = 6.4  # inches along the longer side
 ALONG = 120  # places for streamlines along the longer side
 FINE = 20_000  # triangles
-# Of a triangle: behind its corners come the middles of its edges
+# Of a triangle: its corners, then the midpoints of its edges
 QUARTERS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
 COMPUTED = {SPEED: speed, "Q": second_invariant}
 STATISTICS = "statistics"  # a group of the store
@@ -49,10 +49,9 @@ def plot_charts(
     window: Window | None = None,
     look: Look = Look(),  # noqa: B008  a value
 ) -> Path:
-    """Draw a snapshot of a run on charts, the last one by default, as `draw_charts` does, or of a `field` that only the
-    statistics have these; return the file written.
+    """Draw a snapshot of a run on charts, by default the last, as `draw_charts` does, and return the written file.
 
-    Raises BadInput where something asked for is not there.
+    A `field` that only exists in the statistics is drawn from them. Raises BadInput if a requested item does not exist.
     """
     store = Path(directory) / STORE
     averaged = fields_of(tree(store, STATISTICS)) if has_charts(store, STATISTICS) else []
@@ -72,11 +71,12 @@ def draw_charts(
     *,
     lines: bool = True,
 ) -> Figure:
-    """Return a field of one record, or `Q`, as colours over all charts, whose values at vertices are the means of the
-    cells around; without `field` the speed, with streamlines unless there shall be no `lines`. A grid in two dimensions
-    is drawn as it is, another one is cut by a `plane`, "y" for the middle or "y=0.3"; by default across its shortest
-    extent. `window` is the part to be shown, and its values are the range of the colours. Raises BadInput where
-    something asked for is not there.
+    """Return a figure of a field of one record, or `Q`, as colours over all charts.
+
+    Values at vertices are the means of adjacent cells. Without `field` the speed is drawn, with streamlines if `lines`.
+    A grid in two dimensions is drawn directly. Another grid is cut by a `plane`, "y" for the centre or "y=0.3", by
+    default across its shortest extent. `window` is the part to show, whose values determine the colour range. Raises
+    BadInput if a requested item does not exist.
     """
     field = field or default_field(record)
     drawn = shown(record, field)
@@ -110,7 +110,7 @@ def draw_charts(
 
 
 def shown(record: xr.DataTree, field: str) -> xr.DataTree:
-    """Return the record with a field, recorded or one that follows from others. Raises BadInput where there is none."""
+    """Return the record with a field, recorded or derived. Raises BadInput if it does not exist."""
     known = fields_of(record)
     if field not in COMPUTED and field not in known:
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(known))}")
@@ -118,7 +118,7 @@ def shown(record: xr.DataTree, field: str) -> xr.DataTree:
 
 
 def default_field(record: xr.DataTree) -> str:
-    """Return the field that is drawn where none is asked for."""
+    """Return the field to draw by default."""
     known = fields_of(record)
     return SPEED if set(VELOCITY) <= set(known) else known[0]
 
@@ -144,8 +144,9 @@ def _figure(window: Window, look: Look) -> tuple[Figure, Axes]:
 
 
 def _finer(triangles: Triangulation, values: np.ndarray) -> tuple[Triangulation, np.ndarray]:
-    """Return triangles that are cut into four until there are `FINE`, and values that are linear in each: within a
-    triangle matplotlib mixes the colours of its corners, which are not on the map between them.
+    """Return triangles, each divided into four until they are at least `FINE`, and values, linear in each.
+
+    Inside a triangle matplotlib mixes the colours of the corners, which does not follow the colour map.
     """
     corners, parts = triangles.triangles, np.stack([triangles.x, triangles.y, values])[:, triangles.triangles]
     while len(corners) < FINE:
@@ -165,18 +166,18 @@ def _streamlines(axes: Axes, triangles: Triangulation, velocity: list[np.ndarray
     y = np.linspace(*window[2:], max(8, round(tall / spacing)))
     try:
         along, upwards = (LinearTriInterpolator(triangles, component)(*np.meshgrid(x, y)) for component in velocity)
-    except RuntimeError:  # triangles of cells that are not convex overlap: then points cannot be found in them
+    except RuntimeError:  # triangles of cells that are not convex overlap: points cannot be located
         return
     outside = np.ma.getmaskarray(along)
     draw_streamlines(axes, x, y, (along.filled(0.0), upwards.filled(0.0)), outside, wide / tall)
 
 
 def plot_side(directory: str | Path, name: str, time: float | None = None, out: str | Path | None = None) -> Path:
-    """Draw pressure and shear stress along a side of a run on charts over x, or over y or z where it has one x; return
-    the file written.
+    """Draw pressure and shear stress along a side of a run on charts, and return the written file.
 
-    With the attribute `reference_speed` U they are the coefficients c_p = 2 p / U^2 and c_f = 2 t / U^2, where the
-    stress t is signed like its component along that axis. Raises BadInput where something asked for is not there.
+    They are drawn over x, or over y or z if x is constant. With the attribute `reference_speed` U they are the
+    coefficients c_p = 2 p / U^2 and c_f = 2 t / U^2, where the stress t has the sign of its component along that axis.
+    Raises BadInput if a requested item does not exist.
     """
     on = side(snapshot_of(directory, time), name)
     extents = {axis: float(np.ptp(on[axis].values)) for axis in "xyz"}

@@ -1,5 +1,4 @@
-"""Films of snapshots on a plane, or on charts as `taskflow plot` draws them without streamlines, with one scale of
-colours.
+"""Films of snapshots on a plane, or on charts as `taskflow plot` draws them without streamlines, with one colour scale.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ def animate_run(
     look: Look = Look(),  # noqa: B008  a value
     fps: int = PER_SECOND,
 ) -> Path:
-    """Draw every snapshot of a run on a plane as a film (.gif, or .mp4 with ffmpeg), with one scale of colours; return
-    the file written.
+    """Draw every snapshot of a run on a plane as a film (.gif, or .mp4 with ffmpeg), and return the written file.
 
-    Without `field`: the speed. `plane`, `out` and `interface` are as for `plot_run`. Of many snapshots every n-th is
-    drawn, `fps` of them in a second. Raises BadInput where something asked for is not there.
+    All frames share one colour scale. Without `field` the speed is drawn. `plane`, `out` and `interface` are as for
+    `plot_run`. Above `FRAMES` snapshots only every n-th is drawn, at `fps` frames per second. Raises BadInput if a
+    requested item does not exist.
     """
     ds = box_snapshots(directory)
     known = shown_fields(ds)
@@ -80,17 +79,16 @@ def animate_run(
 
 
 def _chosen(directory: str | Path, count: int) -> range:
-    """Return the numbers of the snapshots to be drawn. Raises BadInput where there are none."""
+    """Return the numbers of the snapshots to draw. Raises BadInput if they do not exist."""
     if not count:
         raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
     return range(0, count, ceil(count / FRAMES))
 
 
 def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) -> tuple[Path, AbstractMovieWriter]:
-    """Return the file to write, and its writer. Raises BadInput where no writer is there for its format, or frames in a
-    second cannot be so many.
+    """Return the file to write, and its writer. Raises BadInput if its format has no writer, or `fps` is out of range.
     """
-    from matplotlib.animation import FFMpegWriter, PillowWriter  # loads what a single picture does not need
+    from matplotlib.animation import FFMpegWriter, PillowWriter  # loads modules that a single picture does not need
 
     if not 0 < fps <= FASTEST:
         raise BadInput(f"--fps {fps}: give a whole number above 0, {FASTEST} at most")
@@ -116,9 +114,10 @@ def animate_charts(
     look: Look = Look(),  # noqa: B008  a value
     fps: int = PER_SECOND,
 ) -> Path:
-    """Draw every snapshot of a run on charts as a film (.gif, or .mp4 with ffmpeg); return the file written. A grid
-    that moves does so in it. Arguments are those of `plot_charts` and `animate_run`. Raises BadInput where something
-    asked for is not there.
+    """Draw every snapshot of a run on charts as a film (.gif, or .mp4 with ffmpeg), and return the written file.
+
+    A moving grid moves in it. Arguments are as for `plot_charts` and `animate_run`. Raises BadInput if a requested item
+    does not exist.
     """
     records = tree(Path(directory) / STORE)
     snapshots = [records.isel(time=number) for number in _chosen(directory, records.sizes["time"])]
@@ -142,7 +141,7 @@ def animate_charts(
 
 
 def _range(snapshots: Sequence[xr.DataTree], name: str, look: Look) -> tuple[float, float]:
-    """The range of the colours in which all values of all snapshots are."""
+    """Return the colour range of all values in all snapshots."""
     ends = []
     for record in snapshots:
         for _, chart in charts(shown(record, name)):
@@ -156,14 +155,14 @@ def _range(snapshots: Sequence[xr.DataTree], name: str, look: Look) -> tuple[flo
 
 
 def _cut(record: xr.DataTree) -> str | None:
-    """The plane of a film where none is asked for: that of its first snapshot, however the grid turns; None in two
+    """Return the default plane of a film: the plane of its first snapshot, also if the grid rotates. None in two
     dimensions.
     """
     return None if flat_mesh(record) else cut_plane(record, None).normal
 
 
 def _around(snapshots: Sequence[xr.DataTree], plane: str | None) -> Window:
-    """The window around the grid of all snapshots, along the axes of the picture."""
+    """Return the window around the grid of all snapshots, along the axes of the picture."""
     flat = flat_mesh(snapshots[0]) if plane is None else None
     cut = cut_plane(snapshots[0], plane)
     axes = flat.plane if flat else f"{cut.across}{cut.up}"
@@ -180,7 +179,7 @@ def _pixels(figure: Figure) -> np.ndarray:
 
 
 def _fitted(pixels: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Pixels in a picture of this shape: a longer title makes a picture wider."""
+    """Return pixels in a picture of this shape, because a longer title makes a picture wider."""
     fitted = np.full(shape, 255, pixels.dtype)
     tall, wide = (min(one, other) for one, other in zip(shape[:2], pixels.shape[:2], strict=True))
     fitted[:tall, :wide] = pixels[:tall, :wide]

@@ -1,4 +1,4 @@
-"""The ranges of temperature and scalars that a run gives, by which pictures show values beyond."""
+"""Prescribed ranges of temperature and scalars of a run, by which pictures mark values out of range."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from taskflow.output.store.reading import charts
 
 
 def given_ranges(records: xr.Dataset | xr.DataTree) -> dict[str, tuple[float, float]]:
-    """Return the ranges of what a run gives on sides, in bodies and at the beginning, by field, as far as its snapshots
-    have the field: an end is infinite if sources push beyond.
+    """Return the ranges of prescribed values on sides, in bodies and at the start of a run, by field.
+
+    Only fields in its snapshots are included. An end is infinite if sources can exceed it.
     """
     ranges = {}
     for key, text in records.attrs.items():
@@ -28,7 +29,7 @@ def given_ranges(records: xr.Dataset | xr.DataTree) -> dict[str, tuple[float, fl
 
 
 def _first(records: xr.Dataset | xr.DataTree, name: str) -> Iterator[xr.DataArray]:
-    """The values of a field in the first snapshot."""
+    """Yield the values of a field in the first snapshot."""
     parts = [records] if isinstance(records, xr.Dataset) else [chart for _, chart in charts(records)]
     for part in parts:
         if name in part and part.sizes.get("time", 0):

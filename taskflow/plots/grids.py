@@ -19,9 +19,9 @@ COLOURS = 10
 
 
 def plot_outlines(lines: Sequence[tuple[str, str, np.ndarray]], out: Path, title: str, *, flat: bool) -> Path:
-    """Draw lines of points [n, xyz], in the plane x, y where they are `flat`; return the file written.
+    """Draw lines of points [n, xyz], in the x-y plane if `flat`, and return the written file.
 
-    Each has a kind and a name: a "seam" is drawn in a colour of its own, a "side" in black with its name, a "chart" is
+    Lines have a kind and a name: a "seam" is drawn in its own colour, a "side" in black with its name, and a "chart" is
     its name at a point.
     """
     low, high = (reach(np.concatenate([line[2] for line in lines]), axis=0) for reach in (np.min, np.max))

@@ -1,5 +1,6 @@
-"""`python -m taskflow.plots.in_situ DIR`: draws the pictures of a run beside it, whenever their parts are there, until
-standard input ends and nothing is left. It takes what processors have to spare.
+"""`python -m taskflow.plots.in_situ DIR`: draws the pictures of a run during the run.
+
+A picture is drawn when its parts exist, until standard input ends and no parts remain. It uses idle processors only.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from taskflow.plots.snapshots import colours_of, draw_image, panels_of, solid_on
 if TYPE_CHECKING:
     from taskflow.plots.chart_pictures import ChartDrawing
 
-EVERY = 0.2  # seconds between two looks
+EVERY = 0.2  # seconds between checks
 
 
 class BoxDrawing:
-    """Draws states of a run on a Cartesian grid, whose store is at a path."""
+    """Drawing of states of a run on a Cartesian grid, given the path of its store."""
 
     def __init__(self, store: Path) -> None:
-        grid = dataset(store).drop_dims("time")  # bodies that move are not drawn
+        grid = dataset(store).drop_dims("time")  # moving bodies are not drawn
         self._grid = grid.drop_vars([name for name in grid.data_vars if name != SOLID]).load()
 
     def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
-        """Draw a state into a file: fields by role, and its numbers."""
+        """Draw a state into a file, given fields by role, and its numbers."""
         grid, whole = self._grid.assign_coords(time=about["time"]), {role: boxes[0] for role, boxes in fields.items()}
         if order.axis is None:
             from taskflow.plots.surfaces import draw_scene, scene_of_box
@@ -63,16 +64,16 @@ def _drawing(store: Path) -> BoxDrawing | ChartDrawing:
 
 
 class Pictures:
-    """The pictures of a run directory."""
+    """Pictures of a run directory."""
 
     def __init__(self, directory: Path) -> None:
         self.directory, self.orders = directory, {order.name: order for order in listed(directory)}
         self._drawing = _drawing(directory / STORE)
         self.problems = set[str]()  # pictures of which something cannot be drawn
-        self._lost = set[str]()  # those of which nothing more is drawn
+        self._lost = set[str]()  # pictures that are no longer drawn
 
     def draw(self) -> int:
-        """Draw what is there; how many pictures that are."""
+        """Draw all complete pictures, and return their number."""
         ready = drawable(self.directory, list(self.orders.values()))
         for state in ready:
             if state.name not in self._lost:
@@ -88,7 +89,7 @@ class Pictures:
         try:
             self._drawing.draw(order, about, fields, Look(order.range, order.log, order.cmap, order.size), draft)
             draft.replace(path)
-        except BadInput as error:  # of this state: a grid that moves may come back into a plane
+        except BadInput as error:  # for this state: a moving grid may return to a plane
             if state.name not in self.problems:
                 self._tell(state, str(error))
         except Exception as error:
@@ -102,13 +103,13 @@ class Pictures:
 
 
 def _schedule(policy: str) -> None:
-    """Have processors by a policy, as far as the system has it and lets us."""
+    """Set the scheduling policy of this process, if supported and permitted."""
     with suppress(AttributeError, OSError):
         os.sched_setscheduler(0, getattr(os, policy), os.sched_param(0))
 
 
 def main(directory: Path) -> int:
-    """Draw until standard input ends and nothing is left; return whether something could not be drawn."""
+    """Draw until standard input ends and no parts remain, and return 1 if a picture could not be drawn."""
     _schedule("SCHED_IDLE")
     ended = Event()
 

@@ -1,4 +1,4 @@
-"""How a picture looks: the range, the map and the scale of its colours, and its size."""
+"""Appearance of a picture: range, map and scale of its colours, and its size."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from matplotlib.figure import Figure
 
 from taskflow.common.errors import BadInput
 
-ONE_SIDED = 1e-2  # of the largest value: what is below 0 by less does not make colours of two signs
+ONE_SIDED = 1e-2  # of the largest value: negative values below this do not count for two-signed colours
 DECADES = 4  # of a logarithmic scale below the largest value
 SMALLEST, LARGEST = 100, 10_000  # points of the screen
-SLACK = 1e-3  # of a range: values so little beyond do not count
+SLACK = 1e-3  # of a range: smaller excesses are ignored
 PADDING = 0.08  # inches around a picture
 
 
 @dataclass(frozen=True)
 class Look:
-    """The look that is asked for; None, and no: what suits the values.
+    """Requested appearance. By default it is derived from the values.
 
-    The `range` of the colours, whether they are `log`arithmic, the name of their map of matplotlib, and the `size` in
-    points of the screen, width and height; `given` are the ranges of what the run gives, by field.
-    Raises BadInput where they cannot be.
+    `range`: of the colours. `log`: logarithmic scale. `cmap`: a matplotlib colour map. `size`: width and height in
+    pixels. `given`: prescribed ranges of the run, by field. Raises BadInput for invalid values.
     """
 
     range: tuple[float, float] | None = None
@@ -48,7 +47,7 @@ class Look:
 
     @classmethod
     def parsed(cls, range: str | None, log: bool, cmap: str | None, size: str | None) -> Look:  # noqa: A002
-        """Return the look of texts: a range "LO,HI" and a size "WxH". Raises BadInput where they are none."""
+        """Return the look for texts: a range "LO,HI" and a size "WxH". Raises BadInput if they are invalid."""
         try:
             low, high = map(float, range.split(",")) if range is not None else (0.0, 0.0)
         except ValueError:
@@ -62,12 +61,12 @@ class Look:
     def colours(
         self, values: np.ndarray, words: str, cmap: str = "viridis", bottom: float | None = None, name: str = ""
     ) -> Colours:
-        """Return the colours for values, of which those that are not finite do not count. If those of a field leave the
-        range that is `given`, that range has the colours, and the bar points beyond.
+        """Return the colours for values, ignoring values that are not finite.
 
-        By default all of them are in the range, it begins at `bottom` where that is given, and is symmetric around 0
-        where both signs occur, in blue and red; a logarithmic one spans DECADES at most. Raises BadInput where no value
-        is above 0 and the scale shall be logarithmic.
+        If the values of a field leave its prescribed range, the colours cover that range, and the bar marks values
+        outside. By default the range covers all values, starts at `bottom` if given, and is symmetric about 0 in blue
+        and red if both signs occur. A logarithmic range spans at most DECADES. Raises BadInput if the scale is
+        logarithmic and no value is positive.
         """
         known = values[np.isfinite(values)]
         least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
@@ -83,7 +82,7 @@ class Look:
         low, high = self._bounded(low, high, name)
         if low == -high:
             cmap = "RdBu_r"
-        if high <= low:  # all are alike
+        if high <= low:  # all are equal
             low, high = (low / 2, low * 2) if self.log else (low - 0.5 * (abs(low) or 1), low + 0.5 * (abs(low) or 1))
         beyond = 1e-9 * (high - low)
         ends = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
@@ -92,7 +91,7 @@ class Look:
         return Colours(norm, self.cmap or cmap, outside, words)
 
     def _bounded(self, low: float, high: float, name: str) -> tuple[float, float]:
-        """Return ends of colours within the range that is given of a field, if they are clearly beyond."""
+        """Return the ends of the colours limited to the prescribed range of a field, if they clearly exceed it."""
         if name not in self.given or self.range is not None or self.log:
             return low, high
         least, most = self.given[name]
@@ -100,15 +99,15 @@ class Look:
         return least if low < least - slack else low, most if high > most + slack else high
 
     def drawable(self, values: np.ndarray) -> Look:
-        """Return this look, or where a logarithmic one could not show any of the values a linear one."""
+        """Return this look, or a linear one if a logarithmic scale could not show any value."""
         return replace(self, log=False) if self.log and self.range is None and not (values > 0).any() else self
 
     def figure_size(self, width: float, height: float, dpi: int) -> tuple[float, float]:
-        """Return the size in inches: that asked for, or another."""
+        """Return the size in inches: the requested size, or the given one."""
         return (width, height) if self.size is None else (self.size[0] / dpi, self.size[1] / dpi)
 
     def trim(self, figure: Figure) -> None:
-        """Cut what is empty around the panels of a figure whose size was not asked for."""
+        """Trim empty margins of a figure without a requested size."""
         if self.size is None:
             figure.draw_without_rendering()
             box = figure.get_tightbbox()
@@ -117,7 +116,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Colours:
-    """Colours of values: their scale, their map, at which ends of it values lie beyond, and what the values are."""
+    """Colours of values: scale, map, ends with values out of range, and description."""
 
     norm: Normalize
     cmap: str
@@ -126,15 +125,15 @@ class Colours:
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """Arguments of matplotlib's images."""
+        """Arguments for images of matplotlib."""
         return {"norm": self.norm, "cmap": self.cmap}
 
     def shown(self, values: np.ndarray) -> np.ndarray:
-        """Return values, none of them where a logarithm has none."""
+        """Return the values, raised to the lower end of a logarithmic scale."""
         low = self.norm.vmin
         return np.where(values < low, low, values) if isinstance(self.norm, LogNorm) and low is not None else values
 
     def bar(self, axes: Axes, image: Any) -> None:
-        """Draw the colour bar of an image; it points where values lie beyond."""
+        """Draw the colour bar of an image, with arrows at ends that values exceed."""
         place = axes.inset_axes((1.03, 0.0, 0.03, 1.0))
         axes.figure.colorbar(image, cax=place, label=self.words, extend=self.beyond)

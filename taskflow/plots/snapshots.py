@@ -26,8 +26,8 @@ from taskflow.plots.look import Colours, Look
 from taskflow.plots.streamlines import draw_streamlines
 
 SIDE, FLAT_SIDE = 5.2, 7.8  # inches along the longer side of a panel, of a flat one
-WIDE, FLAT = 1.5, 3.0  # width over height from which on panels are stacked, and from which on they are flat
-THIN = 10.0  # length over width from which on a domain is drawn wider than it is, to see anything
+WIDE, FLAT = 1.5, 3.0  # smallest width over height of stacked and of flat panels
+THIN = 10.0  # largest length over width in a picture, so that thin domains stay visible
 POINTS = 1000  # of an image along a side, at most
 BODY = 0.6  # the grey of bodies
 
@@ -44,12 +44,12 @@ def plot_run(
     interface: bool = False,
     look: Look = Look(),  # noqa: B008  a value
 ) -> list[Path]:
-    """Draw a snapshot of a run, the last one by default, on a plane; the files written.
+    """Draw a snapshot of a run, by default the last, on a plane, and return the written files.
 
-    Without `field`: the velocity magnitude with streamlines, and the temperature where there is one; with it, that
-    field, or the "speed". `plane` is "x", "y", "z" (the middle) or "z=0.3"; by default the middle of the thinnest
-    direction. `out` is a file, whose suffix says the format, or a folder; by default the run's folder. `interface`: the
-    line f = 1/2, too. Raises BadInput where something asked for is not there.
+    Without `field` the velocity magnitude is drawn with streamlines, and the temperature if it exists. With it, this
+    field or the "speed". `plane` is "x", "y", "z" (the centre) or "z=0.3", by default the centre of the thinnest
+    direction. `out` is a file, whose suffix selects the format, or a folder, by default the run's folder. `interface`
+    adds the line f = 1/2. Raises BadInput if a requested item does not exist.
     """
     ds, look = snapshot(directory, time), replace(look, given=given_ranges(box_snapshots(directory)))
     cut = plane_of(ds, plane)
@@ -70,13 +70,13 @@ def plot_run(
 
 
 def has_interface(names: Collection[str]) -> None:
-    """Raises BadInput where a run has not recorded the share of a phase."""
+    """Raise BadInput if a run has not recorded the share of a phase."""
     if "f" not in names:
         raise BadInput("--interface: f is not among the fields of this run; give output.fields with f, or leave it out")
 
 
 def draw_interface(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> ContourSet | None:
-    """Draw the line f = 1/2, where there is one."""
+    """Draw the line f = 1/2, if it exists."""
     values = fluid_on_plane(ds, "f", plane)
     if min(values.shape) < 2 or not np.nanmin(values) < 0.5 < np.nanmax(values):
         return None
@@ -85,32 +85,33 @@ def draw_interface(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> ContourSet | 
 
 
 def streamlines_of(ds: xr.Dataset, plane: CutPlane) -> Figure:
-    """Return the magnitude of the velocity of a snapshot on a plane, with streamlines."""
+    """Return a figure of the velocity magnitude of a snapshot on a plane, with streamlines."""
     return _figure([_speed], ds, plane, Look())
 
 
 def title(ds: xr.Dataset, plane: CutPlane) -> str:
-    """Return the case, the time, which a mean has not, and the plane."""
+    """Return the case, the time (except for means) and the plane."""
     when = f"{moment(ds.attrs, float(ds['time']))},  " if "time" in ds.coords else ""
     return literal(f"{ds.attrs.get('title', '')}\n{when}{plane}".strip())
 
 
 def label(array: xr.DataArray, words: str) -> str:
-    """Return words with the unit; a case in its own consistent units has none to show."""
+    """Return words with the unit, or without one for a case in consistent units."""
     units = array.attrs.get("units", "1")
     return words if units == "1" else f"{words} [{units}]"
 
 
 def words_of(ds: xr.Dataset, field: str) -> str:
-    """Return what a field is, with its unit."""
+    """Return the description of a field, with its unit."""
     if field == SPEED:
         return label(ds["u"], "velocity magnitude")
     return label(ds[field], ", ".join(dict.fromkeys((field, ds[field].attrs.get("long_name", field)))))
 
 
 def panels_of(ds: xr.Dataset, plane: CutPlane, look: Look, count: int = 1, dpi: int = DPI) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels beside each other, or above each other where they are wide, in the domain's
-    proportions, with axes, bodies and a title above the first.
+    """Return a figure with panels in a row, or in a column if they are wide, in the proportions of the domain.
+
+    They have axes, bodies and a title above the first.
     """
     true = _aspect(ds, plane)
     aspect = min(max(true, 1 / THIN), THIN)
@@ -146,18 +147,18 @@ def draw_image(axes: Axes, ds: xr.Dataset, plane: CutPlane, values: np.ndarray, 
 
 
 def colours_of(field: str, values: np.ndarray, words: str, look: Look) -> Colours:
-    """Return the colours of values of a field: a speed begins at 0, and the zero of a temperature has no meaning."""
+    """Return the colours of values of a field. A speed starts at 0, and the zero of a temperature is arbitrary."""
     bottom = {SPEED: 0.0, "T": float(np.nanmin(values)) if np.isfinite(values).any() else 0.0}.get(field)
     return look.colours(values, words, "RdYlBu_r" if field == "T" else "viridis", bottom, field)
 
 
 def image_of(ds: xr.Dataset, plane: CutPlane, values: np.ndarray) -> np.ndarray:
-    """Return values [up, across] of the cells at evenly spaced places that show the smallest cell."""
+    """Return values [up, across] of the cells at evenly spaced points that show the smallest cell."""
     return _evenly(ds, plane, values, *(_pixels(ds, axis) for axis in (plane.across, plane.up)))
 
 
 def _pixels(ds: xr.Dataset, axis: str) -> np.ndarray:
-    """Return the middles of so many parts of one size that none is wider than the smallest cell, POINTS at most."""
+    """Return the centres of equal parts no wider than the smallest cell, at most POINTS."""
     places = edges(ds, axis)
     whole = places[-1] - places[0]
     count = max(len(places) - 1, min(POINTS, ceil(whole / np.diff(places).min() * (1 - 1e-9))))
@@ -165,7 +166,7 @@ def _pixels(ds: xr.Dataset, axis: str) -> np.ndarray:
 
 
 def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane, look: Look, *, interface: bool = False) -> Figure:
-    """Draw the panels, perhaps with the line f = 1/2 over each."""
+    """Draw the panels, with the line f = 1/2 over each if `interface`."""
     figure, places = panels_of(ds, plane, look, len(panels))
     for axes, draw in zip(places, panels, strict=True):
         draw(axes, ds, plane, look)
@@ -182,7 +183,7 @@ def _aspect(ds: xr.Dataset, plane: CutPlane) -> float:
 
 
 def _bodies(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
-    """Draw the cells that are solid, in grey."""
+    """Draw solid cells in grey."""
     solid = solid_on(ds, plane)
     if solid.any():
         shade = np.ma.masked_where(~solid, np.full(solid.shape, BODY))
@@ -191,7 +192,7 @@ def _bodies(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
 
 
 def solid_on(ds: xr.Dataset, plane: CutPlane) -> np.ndarray:
-    """Return which cells [up, across] are solid."""
+    """Return a mask [up, across] of solid cells."""
     shape = (ds.sizes[f"{plane.up}_c"], ds.sizes[f"{plane.across}_c"])
     return on_plane(ds, SOLID, plane) >= 0.5 if SOLID in ds else np.zeros(shape, dtype=bool)
 
@@ -210,13 +211,13 @@ def _speed(axes: Axes, ds: xr.Dataset, plane: CutPlane, look: Look) -> None:
 
 
 def _even(ds: xr.Dataset, axis: str) -> np.ndarray:
-    """Return as many evenly spaced places along an axis, from the first centre to the last, as there are cells."""
+    """Return evenly spaced points along an axis, from the first centre to the last, one per cell."""
     centres = ds[f"{axis}_c"].values
     return np.linspace(centres[0], centres[-1], len(centres))
 
 
 def _evenly(ds: xr.Dataset, plane: CutPlane, values: np.ndarray, across: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Return values [up, across] of the cells at evenly spaced places."""
+    """Return values [up, across] of the cells at evenly spaced points."""
     rows = np.array([np.interp(across, ds[f"{plane.across}_c"].values, row) for row in values])
     return np.array([np.interp(up, ds[f"{plane.up}_c"].values, column) for column in rows.T]).T
 

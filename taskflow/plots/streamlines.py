@@ -1,8 +1,9 @@
-"""Streamlines at even distances that end where they meet each other, themselves or a body.
+"""Evenly spaced streamlines that end where they meet each other, themselves or a body.
 
-They are made as by Jobard and Lefer (1997), "Creating evenly-spaced streamlines of arbitrary density", Visualization in
-Scientific Computing '97: a line begins at one distance beside another and is followed both ways until it comes closer
-than half of that to any. Here it also ends where it comes back to itself, so a vortex is a few closed lines.
+Method of Jobard and Lefer (1997), "Creating evenly-spaced streamlines of arbitrary density", Visualization in
+Scientific Computing '97: a line starts at the separation distance from another line and is followed both ways until it
+comes closer than half of it to any line. Here it also ends where it returns to itself, so a vortex is a few closed
+lines.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from matplotlib.patches import FancyArrowPatch
 ALONG, FLAT = 36, 54  # distances along the longer side of a picture, and of one at least three times as long as wide
 NEAR = 0.5  # to another line, and
 ITSELF = 0.25  # to itself: where a line ends, in distances
-TURN = 1.0  # of its own length before it can meet itself
+TURN = 1.0  # length before a line can meet itself
 STEP = 0.1  # of the integration
-SHORT = 1.5  # extent below which a line is left out
+SHORT = 1.5  # extent below which a line is omitted
 WEAK = 1e-4  # of the largest velocity: where nothing flows
 WHITE, WIDTH, ARROW = (1.0, 1.0, 1.0, 0.75), 0.7, 9.0
 
@@ -38,9 +39,9 @@ def draw_streamlines(
     blocked: np.ndarray,
     aspect: float,
 ) -> None:
-    """Draw streamlines of a velocity, two components [y, x] at evenly spaced places, where it is not `blocked`.
+    """Draw streamlines of a velocity, two components [y, x] at evenly spaced points, where it is not `blocked`.
 
-    `aspect` is the width of the picture over its height. Nothing is drawn where nothing flows.
+    `aspect` is the width of the picture over its height. Nothing is drawn without flow.
     """
     if min(len(x), len(y)) < 4:
         return
@@ -64,7 +65,7 @@ def draw_streamlines(
 
 @dataclass
 class _Streamlines:
-    """Lines in a velocity [row, column], in coordinates that count distances: 0 to `columns`, and to `rows`."""
+    """Lines in a velocity [row, column], in units of the separation distance: 0 to `columns`, and to `rows`."""
 
     along: np.ndarray
     upwards: np.ndarray
@@ -74,7 +75,7 @@ class _Streamlines:
     taken: dict[Square, list[Point]] = field(default_factory=lambda: defaultdict(list))
 
     def all(self) -> list[list[Point]]:
-        """Return all lines: first those beside others, then those of places where the flow is strong."""
+        """Return all lines: first those next to existing lines, then through points of strong flow."""
         lines: list[list[Point]] = []
         beside: deque[list[Point]] = deque()
         for start in self._strongest():
@@ -90,13 +91,13 @@ class _Streamlines:
         return lines
 
     def _strongest(self) -> list[Point]:
-        """Return a point for each square of a distance, in the order of falling speed."""
+        """Return a point for each square of the separation distance, by decreasing speed."""
         points = [(a + 0.5, b + 0.5) for a in range(floor(self.columns)) for b in range(floor(self.rows))]
         speeds = {point: hypot(*velocity) for point in points if (velocity := self._velocity(*point))}
         return sorted(speeds, key=lambda point: -speeds[point])
 
     def _line(self, seed: Point) -> list[Point]:
-        """Return the line through a point and take its place; nothing where it would be short."""
+        """Return the line through a point and mark it as taken, or [] if it is short."""
         ahead, own = self._followed(seed, 1.0, {}), defaultdict[Square, list[tuple[Point, float]]](list)
         for number, point in enumerate(ahead):
             own[_square(point)].append((point, number * STEP))
@@ -108,7 +109,7 @@ class _Streamlines:
         return line
 
     def _followed(self, seed: Point, sign: float, own: Mapping[Square, list[tuple[Point, float]]]) -> list[Point]:
-        """Return points of the line from a seed on, down or up the stream; `own` has those on its other side."""
+        """Return points of the line from a seed, downstream or upstream. `own` has the points on its other side."""
         points: list[Point] = []
         mine = {square: [(point, -length) for point, length in places] for square, places in own.items()}
         (a, b), length = seed, 0.0
@@ -129,7 +130,7 @@ class _Streamlines:
         return None if velocity is None else (velocity[0] / hypot(*velocity), velocity[1] / hypot(*velocity))
 
     def _velocity(self, a: float, b: float) -> Point | None:
-        """Return the velocity at a point, linear between four places; None outside, in bodies and where none is."""
+        """Return the velocity at a point, bilinear between four points, or None outside, in bodies and without flow."""
         rows, columns = self.along.shape
         i, j = a / self.columns * (columns - 1), b / self.rows * (rows - 1)
         if not (0 <= i <= columns - 1 and 0 <= j <= rows - 1) or self.blocked[floor(j + 0.5), floor(i + 0.5)]:
@@ -142,13 +143,13 @@ class _Streamlines:
         return (u, v) if hypot(u, v) > WEAK else None
 
     def _meets(self, point: Point, distance: float) -> bool:
-        """Return whether another line is closer to a point than a distance."""
+        """Return True if another line is closer to a point than `distance`."""
         near = (place for square in _around(point) for place in self.taken.get(square, ()))
         return any(hypot(a - point[0], b - point[1]) < distance for a, b in near)
 
 
 def _returns(mine: Mapping[Square, list[tuple[Point, float]]], point: Point, length: float) -> bool:
-    """Return whether a line comes back to itself."""
+    """Return True if a line returns to itself."""
     near = (place for square in _around(point) for place in mine.get(square, ()))
     return any(length - at > TURN and hypot(a - point[0], b - point[1]) < ITSELF for (a, b), at in near)
 
@@ -158,13 +159,13 @@ def _square(point: Point) -> Square:
 
 
 def _around(point: Point) -> list[Square]:
-    """Return the squares in which points at most a distance away are."""
+    """Return the squares that contain points at most one separation distance away."""
     column, row = _square(point)
     return [(column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
 
 
 def _beside(line: list[Point]) -> Iterator[Point]:
-    """Return points at a distance on both sides of a line."""
+    """Yield points at the separation distance on both sides of a line."""
     for (a, b), (c, d) in zip(line[:-1:4], line[1::4], strict=False):
         length = hypot(c - a, d - b) or 1.0
         across = (-(d - b) / length, (c - a) / length)

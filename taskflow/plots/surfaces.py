@@ -1,4 +1,4 @@
-"""Pictures of surfaces on which a field has a value, drawn by pyvista without a screen."""
+"""Pictures of isosurfaces, drawn by pyvista without a screen."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from taskflow.output.store.reading import edges
 from taskflow.plots.look import Look
 
 SIZE = (1024, 768)
-MOST = 2**24  # values of a field that are drawn; of more every second, third, ... one along each direction
+MOST = 2**24  # largest number of drawn values; above it every second, third, ... along each direction
 WIDTH = 16  # letters of a line above the bar of colours
 PLACE = (0.01, 0.93)  # of the title
 GREY, BODY = "#595959", "#bfbfbf"
-AMBIENT = 0.5  # light on walls: their inner sides are turned away from the lamp
+AMBIENT = 0.5  # ambient light on walls, whose inner sides face away from the lamp
 ZOOM = 0.85  # so that the labels of axes are in the picture
 BAR = {
     "vertical": True, "position_x": 0.87, "position_y": 0.2, "width": 0.06, "height": 0.6, "color": "black",
@@ -31,9 +31,10 @@ BAR = {
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture of a surface: grids of pyvista with values at points, meshes of `walls`, the ends of the
-    domain along x, y and z, and the title and the moment of the state, in words. Walls may be known from `outside`:
-    their faces go round as seen from there, and are left out where they are before the fluid.
+    """Picture of a surface: pyvista grids with values at points, meshes of `walls`, ends of the domain, title and time.
+
+    If `outside`, the faces of walls are ordered as viewed from outside, and are omitted if they are in front of the
+    fluid.
     """
 
     volumes: Sequence[Any]
@@ -64,7 +65,7 @@ def scene_of_box(order: PictureOrder, grid: xr.Dataset, fields: Mapping[str, np.
 
 
 def draw_scene(order: PictureOrder, scene: Scene, look: Look, path: Path) -> None:
-    """Draw the surface on which the last of the fields has a value, coloured by the first, into a file."""
+    """Draw the surface on which the last field has a value, coloured by the first, into a file."""
     import pyvista
 
     names = [*order.fields]
@@ -94,7 +95,7 @@ def draw_scene(order: PictureOrder, scene: Scene, look: Look, path: Path) -> Non
 
 
 def _draw_domain(plotter: Any, pyvista: Any, scene: Scene) -> None:
-    """Draw the edges of the domain with axes, and walls as far as they are not between the eye and the fluid."""
+    """Draw the edges of the domain with axes, and walls that are not between the eye and the fluid."""
     plotter.set_background("white")
     plotter.add_mesh(pyvista.Box(scene.ends).outline(), color=GREY)
     for wall in scene.walls:

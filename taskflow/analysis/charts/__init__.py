@@ -1,1 +1,1 @@
-"""Questions to the records of a run on charts: values on sides, at points, volumes, derived fields."""
+"""Analysis of records of a run on charts: values on sides and at points, volumes, derived fields."""

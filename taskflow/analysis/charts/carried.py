@@ -1,10 +1,10 @@
-"""Fields of a record on charts at the places of another grid.
+"""Fields of a record on charts, interpolated to another grid.
 
-In the nearest cell a field is linear, with the differences to its neighbours on the chart, less steep where it would
-leave their range (T. J. Barth, D. C. Jespersen 1989, AIAA 89-0366): so none overshoots, linear fields are exact and
-others of second order. A cell beside a side or a seam has no neighbour there: across it the field does not change in
-that cell, and is of first order. In wider cells it is the mean at several points. What the mean over the volume lacks
-is then added within these ranges, where the new grid fills the same volume.
+In the nearest cell a field is linear, with differences to its neighbours on the chart, limited to their range (T. J.
+Barth, D. C. Jespersen 1989, AIAA 89-0366): no overshoots, exact for linear fields, otherwise of second order. A cell
+adjacent to a side or a seam has no neighbour there: across it the field is constant in that cell and of first order. In
+wider cells the value is the mean at several points. If the new grid fills the same volume, the deficit of the mean over
+the volume is then added within these ranges.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from taskflow.common.hexahedra import cell_volumes
 from taskflow.common.point_location import around_cells, reach, thin_along
 from taskflow.output.store.reading import charts
 
-POINTS = 1 << 20  # that are looked for in one go
-SLACK = 1e-9  # of an extent: the rounding of places
-ALIKE = 0.01  # of a volume: by so much those of two grids of a domain may differ
+POINTS = 1 << 20  # points searched together
+SLACK = 1e-9  # of an extent: rounding errors of positions
+ALIKE = 0.01  # of a volume: largest difference of two grids of a domain
 MOST = 4  # points along each direction of a cell
 ENDS = (slice(None, -1), slice(1, None))  # of cells between vertices
 SHIFTS = (slice(None, -2), slice(1, -1), slice(2, None))  # of arrays with a layer around
 
 
 class ChartsSource:
-    """The cells of one record on charts, from which fields are carried over. Raises BadInput where the tree is none."""
+    """Cells of one record on charts, as a source of fields. Raises BadInput if the tree is invalid."""
 
     def __init__(self, records: xr.DataTree) -> None:
         self._charts = [chart for _, chart in charts(records)]
@@ -46,20 +46,22 @@ class ChartsSource:
         self._vertices = [vertices_of(chart) for chart in self._charts]
 
     def is_on(self, vertices: Sequence[np.ndarray]) -> bool:
-        """Return whether these are its vertices."""
+        """Return True if these are its vertices."""
         pairs = zip(self._vertices, vertices, strict=False)
         return len(self._vertices) == len(vertices) and all(np.array_equal(one, other) for one, other in pairs)
 
     def values(self, name: str) -> list[np.ndarray]:
-        """Return a field [k, j, i] on every chart, in double precision. Raises BadInput where one is not finite."""
+        """Return a field [k, j, i] on every chart, in double precision. Raises BadInput if a value is not finite."""
         values = [chart[name].transpose("k", "j", "i").values.astype("f8") for chart in self._charts]
         if not all(np.isfinite(part).all() for part in values):
             raise BadInput(f"{name} is not finite everywhere; give numbers")
         return values
 
     def covers(self, places: Sequence[np.ndarray]) -> None:
-        """Raises BadInput where places [xyz, ...] are beyond its reach, or farther from the nearest centre than the
-        diagonal of the cell there, but for a direction of one cell.
+        """Raise BadInput if points [xyz, ...] are not covered.
+
+        A point must be in the bounding box, and no farther from the nearest centre than the diagonal of its cell. A
+        direction of one cell is ignored.
         """
         for axis, low, high, first, last in zip("xyz", *reach(self._vertices), *reach(places), strict=True):
             slack = SLACK * (high - low)
@@ -80,13 +82,14 @@ class ChartsSource:
                 )
 
     def at(self, name: str, places: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return a field at places [xyz, ...], one array for each."""
+        """Return a field at points [xyz, ...], one array per input."""
         return _split(self._sampled(self._linear(name), places)[0], [x.shape[1:] for x in places])
 
     def over(self, name: str, vertices: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return a field [k, j, i] on charts of these vertices: in each cell its mean at the middles of equal parts, as
-        many along a direction as the source has cells there, `MOST` at most. Its mean over the volume is that of the
-        source, where both fill as much, to 1 %, and the range of what is near allows it.
+        """Return a field [k, j, i] on charts of these vertices, as the mean at the centres of equal parts of each cell.
+
+        Along each direction a cell has about as many parts as the source has cells there, at most `MOST`. The mean over
+        the volume equals the source mean if the volumes agree to 1 % and the range of neighbouring values allows it.
         """
         sizes = [cell_volumes(x) for x in vertices]
         wider = np.concatenate([size.ravel() for size in sizes]).mean() / self._sizes.mean()
@@ -97,7 +100,9 @@ class ChartsSource:
         return _split(self._with_mean(linear[0], values, weights, (low, high)), [size.shape for size in sizes])
 
     def _means(self, linear: tuple[np.ndarray, ...], vertices: np.ndarray, count: int) -> np.ndarray:
-        """Values and bounds [3, cell] in the cells of a chart, means over `count` points along each direction."""
+        """Return values and bounds [3, cell] in the cells of a chart, as means over `count` points along each
+        direction.
+        """
         along = [max(count, 1) if n > 2 else 1 for n in vertices.shape[1:]]
         points = [*product(*((np.arange(n) + 0.5) / n for n in along))]
         sampled = (np.stack(self._sampled(linear, [_inside(vertices, point)])) for point in points)
@@ -106,7 +111,7 @@ class ChartsSource:
     def _sampled(
         self, linear: tuple[np.ndarray, ...], places: Sequence[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """The values of a field at places, and the bounds there."""
+        """Return the values of a field at points, and the bounds there."""
         value, slopes, low, high = linear
         parts, nearest = [], []
         for some, cells in self._cells(places):
@@ -119,7 +124,8 @@ class ChartsSource:
     def _with_mean(
         self, source: np.ndarray, values: np.ndarray, sizes: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
     ) -> np.ndarray:  # fmt: skip
-        """The values with the mean of the source; each gets the same share of its way to its bound."""
+        """Return the values with the mean of the source, each moved by the same fraction of the distance to its bound.
+        """
         own = self._sizes
         if abs(sizes.sum() - own.sum()) > ALIKE * own.sum():
             return values
@@ -129,7 +135,7 @@ class ChartsSource:
         return values + room * min(1.0, lacking / most) if most else values
 
     def _cells(self, places: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Places [point, xyz] in order, some at a time, and the cells with the nearest centres."""
+        """Yield points [point, xyz] in order, in parts, with the cells of the nearest centres."""
         for points in (x.reshape(3, -1).T for x in places):
             for first in range(0, len(points), POINTS):
                 some = points[first : first + POINTS]
@@ -137,7 +143,7 @@ class ChartsSource:
 
     @cached_property
     def _thin(self) -> str:
-        """The axis along which all charts are one cell thick; none in three dimensions."""
+        """Axis along which all charts are one cell thick, or "" in three dimensions."""
         thin = thin_along(self._vertices)
         return "" if thin is None else "xyz"[thin[0]]
 
@@ -152,7 +158,7 @@ class ChartsSource:
 
     @cached_property
     def _extents(self) -> np.ndarray:
-        """How far cells [cell, xyz] reach along each direction."""
+        """Extent of cells [cell, xyz] along each direction."""
         extents = [around_cells(x, np.maximum) - around_cells(x, np.minimum) for x in self._vertices]
         return np.concatenate([part.reshape(3, -1).T for part in extents])
 
@@ -163,7 +169,7 @@ class ChartsSource:
         return cKDTree(self._centres)
 
     def _linear(self, name: str) -> tuple[np.ndarray, ...]:
-        """Values, slopes [cell, xyz], and the range of each cell and its neighbours."""
+        """Return values, slopes [cell, xyz], and the range of each cell and its neighbours."""
         parts = []
         for chart, vertices, values in zip(self._charts, self._vertices, self.values(name), strict=True):
             places = np.stack([chart[name].values for name in CENTRES])
@@ -181,12 +187,12 @@ class ChartsSource:
 
 
 def _share(size: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Return the share of changes of this size with which they are no larger than the room for them."""
+    """Return the fraction of changes of this size that does not exceed the room."""
     return np.minimum(1.0, np.divide(room, size, out=np.ones_like(size), where=size > 0))
 
 
 def _inside(vertices: np.ndarray, shares: Sequence[float]) -> np.ndarray:
-    """Return the points [xyz, k, j, i] of cells at these shares of their extent along k, j and i."""
+    """Return points [xyz, k, j, i] of cells at these fractions of their extent along k, j and i."""
     for axis, share in enumerate(shares, start=1):
         low, high = (np.moveaxis(np.moveaxis(vertices, axis, 0)[end], 0, axis) for end in ENDS)
         vertices = (1 - share) * low + share * high
@@ -194,6 +200,6 @@ def _inside(vertices: np.ndarray, shares: Sequence[float]) -> np.ndarray:
 
 
 def _split(values: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
-    """Return the parts of an array, one behind the other, of these shapes."""
+    """Return consecutive parts of an array with these shapes."""
     parts = np.split(values, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -1,4 +1,4 @@
-"""Fields that follow from the records of a run on charts, and their values at points."""
+"""Fields derived from the records of a run on charts, and their values at points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fields_of(records: xr.DataTree) -> list[str]:
 
 
 def speed(records: xr.DataTree) -> xr.DataTree:
-    """Return the magnitude `speed` of the velocity in each cell. Raises BadInput where a velocity was not recorded."""
+    """Return the magnitude `speed` of the velocity in each cell. Raises BadInput if a component was not recorded."""
     parts = {"/": xr.Dataset(coords=records.coords, attrs=records.attrs)}
     for number, chart in charts(_with_velocity(records, "the speed")):
         u, v, w = (chart[name] for name in VELOCITY)
@@ -36,9 +36,10 @@ def speed(records: xr.DataTree) -> xr.DataTree:
 
 
 def second_invariant(records: xr.DataTree) -> xr.DataTree:
-    """Return the second invariant `Q` = -(du_i/dx_j) (du_j/dx_i) / 2 of the velocity gradient in each cell: of
-    differences between centres, exact for linear flows on any cells, one-sided beside the sides of charts. In two
-    dimensions w does not change across. Raises BadInput where a velocity was not recorded.
+    """Return the second invariant `Q` = -(du_i/dx_j) (du_j/dx_i) / 2 of the velocity gradient in each cell.
+
+    Differences between centres are exact for linear flows on any cells, and one-sided next to the sides of charts. In
+    two dimensions w is constant across the plane. Raises BadInput if a velocity component was not recorded.
     """
     parts = {"/": xr.Dataset(coords=records.coords, attrs=records.attrs)}
     for number, chart in charts(_with_velocity(records, "Q")):
@@ -59,8 +60,9 @@ def _with_velocity(records: xr.DataTree, what: str) -> xr.DataTree:
 
 
 def differences(values: np.ndarray, axis: int, vertices: np.ndarray | None = None) -> np.ndarray:
-    """Return differences [component, ..., k, j, i] between neighbours along an axis; across one cell none, or those
-    between its vertices.
+    """Return differences [component, ..., k, j, i] between neighbours along an axis.
+
+    Across a single cell they are zero, or the differences between its vertices if these are given.
     """
     if values.shape[axis] > 1:
         return np.asarray(np.gradient(values, axis=axis))
@@ -68,10 +70,10 @@ def differences(values: np.ndarray, axis: int, vertices: np.ndarray | None = Non
 
 
 def at(records: xr.DataTree, point: Sequence[float] | np.ndarray) -> xr.Dataset:
-    """Return all fields in the cell in which a point [xyz] lies, or, of points [n, xyz], in their cells along a
-    dimension `point`, with the centres x_c, y_c, z_c and chart, k, j and i of the cells.
+    """Return all fields in the cell that contains a point [xyz], or for points [n, xyz] along a dimension `point`.
 
-    Raises BadInput where a point lies in no cell.
+    Coordinates are the centres x_c, y_c, z_c and chart, k, j and i of the cells. Raises BadInput if no cell contains a
+    point.
     """
     try:
         points = np.asarray(point, dtype=float)

@@ -1,4 +1,4 @@
-"""The records of a run on charts as VTK files: charts with their fields, sides with pressure and stress."""
+"""Export of records of a run on charts as VTK files: charts with fields, sides with pressure and stress."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ VECTORS = {"velocity": VELOCITY, **{name: tuple(f"{name}_{axis}" for axis in "xy
 
 
 def export_charts(records: xr.DataTree, folder: str | Path, name: str) -> Path:
-    """Write every record into a folder; return the .pvd file, which lists them with their times.
+    """Write every record into a folder, and return the .pvd file that lists them with their times.
 
-    A record is NAME_000000.vtm. It names two groups of blocks: the charts with all fields in their cells, and the sides
-    of the grid, in patches, with the values in the cells beside them, p on the face, and on walls the vectors `stress`
-    and `shear`. A velocity is one vector. Raises RunFailed where the disk is full.
+    A record is NAME_000000.vtm with two groups of blocks: the charts with all fields in their cells, and the patches of
+    the sides with the values in adjacent cells, p on the face, and on walls the vectors `stress` and `shear`. A
+    velocity is one vector. Raises RunFailed if the disk is full.
     """
     target, files = Path(folder), []
     with on_disk(f"{target}"):
@@ -60,7 +60,7 @@ def _record(record: xr.DataTree, target: Path, name: str) -> None:
 
 
 def _vectors(fields: Mapping[str, Values]) -> dict[str, Sequence[Values]]:
-    """Return fields by name, each with its components: the velocity and stresses have three."""
+    """Return fields by name with their components: three for velocity and stresses."""
     data, rest = dict[str, Sequence[Values]](), dict(fields)
     for vector, names in VECTORS.items():
         if set(names) <= set(rest):

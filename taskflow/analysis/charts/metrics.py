@@ -1,4 +1,4 @@
-"""Volumes and places of cells between vertices [xyz, k, j, i], in double precision."""
+"""Volumes and positions of cells between vertices [xyz, k, j, i], in double precision."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from taskflow.output.store.reading import charts
 
 
 def vertices_of(chart: xr.Dataset, kind: str = "") -> np.ndarray:
-    """Return the vertices [xyz, k, j, i] of a chart; of one that moves of the `kind` `REST` those at rest. Raises
-    BadInput where there are none, or they move and there are several times.
+    """Return the vertices [xyz, k, j, i] of a chart, for a moving chart of the `kind` `REST` those at rest.
+
+    Raises BadInput if the chart has none, or it moves and has several times.
     """
     if missing := [f"{axis}{kind}" for axis in "xyz" if f"{axis}{kind}" not in chart.variables]:
         raise BadInput(f"a chart has no {missing[0]}, of its vertices; give a tree as run.dataset() returns it")
@@ -26,14 +27,15 @@ def vertices_of(chart: xr.Dataset, kind: str = "") -> np.ndarray:
 
 
 def choose(field: xr.DataArray, *known: str) -> None:
-    """Raises BadInput where a field has dimensions besides these, as several runs of a sweep are."""
+    """Raise BadInput if a field has other dimensions, such as the runs of a sweep."""
     if other := next((str(dim) for dim in field.dims if dim not in known), None):
         raise BadInput(f"{field.name} has several values along {other}: choose one, as by .isel({{{other!r}: 0}})")
 
 
 def across(vertices: np.ndarray, axis: int) -> np.ndarray:
-    """Return the ways [xyz, k, j, i] through cells, from the middle of the face before to that of the face behind along
-    a direction of the array (1, 2, 3 for k, j, i).
+    """Return vectors [xyz, k, j, i] through cells, between the centres of opposite faces along an array axis.
+
+    Axes 1, 2, 3 are k, j, i.
     """
     ways = np.diff(vertices, axis=axis)
     for other in {1, 2, 3} - {axis}:
@@ -53,7 +55,7 @@ def with_volumes(records: xr.DataTree) -> xr.DataTree:
 
 
 def cells_at(records: xr.DataTree, points: np.ndarray) -> list[Cell]:
-    """Return the cells that `cells_around` finds in a tree. Raises BadInput where a point lies in none."""
+    """Return the cells found by `cells_around` in a tree. Raises BadInput if no cell contains a point."""
     cells = cells_around(((number, vertices_of(chart)) for number, chart in charts(records)), points)
     for point, cell in zip(points, cells, strict=True):
         if cell is None:

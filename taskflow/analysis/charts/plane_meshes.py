@@ -1,8 +1,8 @@
-"""Planes of grids of charts as meshes of triangles, with values at their corners: grids in two dimensions, one cell
-thick along an axis, as they are, and plane cuts through those in three. Charts share the vertices on their seams.
+"""Planes of chart grids as triangle meshes with values at vertices.
 
-Cells are cut into six tetrahedra each (H. W. Kuhn 1960, IBM J. Res. Dev. 4, 518), and these by the plane: along an edge
-a field is linear between its values at vertices, which are the means of the cells around.
+Grids in two dimensions, one cell thick along an axis, are used directly, grids in three are cut by a plane. Charts
+share the vertices on their seams. Cells are cut into six tetrahedra each (H. W. Kuhn 1960, IBM J. Res. Dev. 4, 518),
+and these by the plane. Along an edge a field is linear between its values at vertices, the means of the adjacent cells.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from taskflow.output.store.reading import charts, patches
 
 
 def numbered(parts: Sequence[np.ndarray], marked: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the places [n, xyz] of those vertices [xyz, k, j, i] of charts that are marked, each once, and for each
-    chart their numbers [k, j, i], -1 of the others. In a plane both have two coordinates, and vertices two indices.
+    """Return the unique positions [n, xyz] of marked vertices [xyz, k, j, i] of charts, and their numbers.
+
+    Numbers are [k, j, i] for each chart, -1 for unmarked vertices. In a plane positions have two coordinates and
+    vertices two indices.
     """
-    places = np.concatenate([x[:, at].T for x, at in zip(parts, marked, strict=True)]) + 0.0  # there is no -0
+    places = np.concatenate([x[:, at].T for x, at in zip(parts, marked, strict=True)]) + 0.0  # removes -0
     nodes, names = np.unique(places, axis=0, return_inverse=True)
     numbers, first = [], 0
     for at in marked:
@@ -43,8 +45,9 @@ def corners_of(number: np.ndarray) -> np.ndarray:
 
 
 def means(corners: Sequence[np.ndarray], values: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the means at vertices over the cells around: of values [k, j, i] in the cells of each chart, by the
-    numbers of their corners, -1 of those not needed.
+    """Return the means at vertices over adjacent cells, given values [k, j, i] and numbers of the corners per chart.
+
+    -1 marks unneeded vertices.
     """
     count = 1 + max(int(at.max(initial=-1)) for at in corners)
     total, cells = np.zeros(count), np.zeros(count)
@@ -58,10 +61,10 @@ def means(corners: Sequence[np.ndarray], values: Iterable[np.ndarray]) -> np.nda
 
 @dataclass(frozen=True)
 class PlaneMesh:
-    """A plane through a grid: `points` [n, 2] along the two axes of `plane` ("xy"), and `triangles` [m, 3] that name
-    three of them. `corners` [4 or 8, cells] are, per chart, the vertices at the corners of its cells, -1 of those not
-    needed; charts share the vertices on their seams. Points are these vertices, or a `share` of the way between two
-    `ends`.
+    """Plane through a grid: `points` [n, 2] along the two axes of `plane` ("xy"), and `triangles` [m, 3] of points.
+
+    `corners` [4 or 8, cells]: vertices of cells per chart, -1 if not needed, shared on seams. Points are these
+    vertices, or at a fraction `share` between two `ends`.
     """
 
     plane: str
@@ -72,7 +75,7 @@ class PlaneMesh:
     share: np.ndarray | None = None
 
     def at_points(self, records: xr.DataTree, field: str) -> np.ndarray:
-        """Return the values of a field of one record at all points: at vertices the mean over the cells around."""
+        """Return the values of a field of one record at all points. At vertices they are means over adjacent cells."""
         at_vertices = means(self.corners, (chart[field].values for _, chart in charts(records)))
         if self.ends is None or self.share is None:
             return at_vertices
@@ -81,7 +84,7 @@ class PlaneMesh:
 
 
 def flat_mesh(records: xr.DataTree) -> PlaneMesh | None:
-    """Return the mesh of a grid in two dimensions; None of another one."""
+    """Return the mesh of a two-dimensional grid, or None for other grids."""
     parts = [vertices_of(chart) for _, chart in charts(records)]
     thin = thin_along(parts)
     return None if thin is None else _mesh(parts, *thin)
@@ -99,7 +102,7 @@ def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> PlaneMesh:
 
 
 def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:
-    """Return the sides of a grid in two dimensions as lines of points [n, 2] in the plane, each with its name."""
+    """Return the sides of a two-dimensional grid as lines of points [n, 2] in the plane, with their names."""
     datasets, lines = dict(charts(records)), list[tuple[str, np.ndarray]]()
     normal = next(n for n, axis in enumerate("xyz") if axis not in plane)
     thin = {number: thin_direction(vertices_of(chart), normal) for number, chart in datasets.items()}
@@ -113,12 +116,13 @@ def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:
     return lines
 
 
-SHORTEST = "yzx"  # of directions of one extent the first is cut across
+SHORTEST = "yzx"  # order of preference for equal extents
 
 
 def cut_plane(records: xr.DataTree, text: str | None) -> CutPlane:
-    """Return the plane that "y" (the middle) or "y=0.3" names; by default across the shortest extent of the grid.
-    Raises BadInput where the text is neither, or outside of the grid.
+    """Return the plane named "y" (the centre) or "y=0.3", by default across the shortest extent of the grid.
+
+    Raises BadInput if the text is neither, or outside of the grid.
     """
     ends = zip(*reach(vertices_of(chart) for _, chart in charts(records)), strict=True)
     extents = dict(zip("xyz", ends, strict=True))
@@ -146,7 +150,7 @@ def cut_mesh(records: xr.DataTree, plane: CutPlane) -> PlaneMesh:
 
 
 def _around(cells: np.ndarray) -> np.ndarray:
-    """Return which vertices belong to these cells."""
+    """Return a mask of the vertices of these cells."""
     marked = np.zeros([n + 1 for n in cells.shape], bool)
     for place in product(ENDS, repeat=3):
         marked[place] |= cells
@@ -154,8 +158,10 @@ def _around(cells: np.ndarray) -> np.ndarray:
 
 
 def _triangles(cells: np.ndarray, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points of a cut by the pairs of vertices between which they lie, twice the same where one lies in the
-    plane, and triangles that name three of them; of cells [8, m] by their vertices, which are so far above the plane.
+    """Return the points of a cut as pairs of vertices, and triangles of these points.
+
+    A pair has the same vertex twice if it lies in the plane. `cells` [8, m] are given by their vertices, with signed
+    distances to the plane.
     """
     tetrahedra = cells[TETRAHEDRA.ravel()].reshape(-1, 4, cells.shape[1]).transpose(0, 2, 1).reshape(-1, 4)
     pattern = ((distance[tetrahedra] > 0) << np.arange(4)).sum(axis=1)

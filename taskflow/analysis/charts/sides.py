@@ -1,4 +1,4 @@
-"""Loads on the sides of a grid of charts: pressure and shear stress on the faces of walls."""
+"""Loads on the sides of a chart grid: pressure and shear stress on the faces of walls."""
 
 from __future__ import annotations
 
@@ -31,19 +31,21 @@ WORDS = {
 
 
 def side(records: xr.DataTree, name: str) -> xr.Dataset:
-    """Return the values on a side, along a dimension `face` behind the time: of every field those in the cells beside
-    the faces; `p_face`, the pressure p on the face, and on a wall the viscous stress `stress_x`, ..., and what lies of
-    it along the face, the shear stress `shear_x`, ...
+    """Return the values on a side, along a dimension `face` after the time.
 
-    p_face = 3/2 p_1 - 1/2 p_2 of the two cells next to the face, as the equations have it, and p_1 where the chart is
-    one cell thick; planes that were recorded have none where a face lacks the second cell. The stress is that which the
-    fluid puts on the wall, over density: viscosity times 2 (u - u_wall) |S| / V as the equations have it: S is the area
-    of the face, V the mean of the volumes of the cell and of its mirror image beyond. Of the transposed gradient, it
-    has viscosity times w x n on a grid that turns at w, and with eddies what lies across the face twice. It needs the
-    attributes `viscosity`, `boundary_NAME` = "wall" and `boundary_NAME_velocity`, which walls have whose velocity is
-    the same everywhere, or of a grid that moves the columns `motion_rate_xx`, ...: its walls move with it. Coordinates
-    are the middle of a face, x, y, z, its normal n out of the fluid and its area, and chart, k, j and i of the cell.
-    Raises BadInput where there is no such side.
+    Fields have the values in the adjacent cells. `p_face` is the pressure on the face. On a wall the viscous stress is
+    `stress_x`, ..., and its tangential part, the shear stress, `shear_x`, ...
+
+    p_face = 3/2 p_1 - 1/2 p_2 of the two cells nearest to the face, as in the equations, or p_1 if the chart is one
+    cell thick. Recorded planes lack it if a face lacks the second cell. The stress of the fluid on the wall, over
+    density, is viscosity times 2 (u - u_wall) |S| / V as in the equations, with S the face area and V the mean volume
+    of the cell and its mirror image. The transposed gradient adds viscosity times w x n on a grid that rotates at w,
+    and with eddies twice the normal component. Stresses need the attributes `viscosity`, `boundary_NAME` = "wall" and
+    `boundary_NAME_velocity`, which walls of uniform velocity have, or on a moving grid the columns `motion_rate_xx`,
+    ...: its walls move with it. Coordinates are the centre of a face, x, y, z, its normal out of the fluid, its area,
+    and chart, k, j and i of the cell.
+
+    Raises BadInput if the side does not exist.
     """
     known = patches(records)
     if name not in known:
@@ -61,8 +63,10 @@ def on_patch(records: xr.DataTree, name: str, patch: Patch) -> xr.Dataset:
 
 
 class KnownWall(NamedTuple):
-    """The viscosity of what sticks to it, the numbers of R' and b' [12, ...], with which points X at rest have the
-    velocity R' X + b', those of R [9, ...], and whether friction has the `whole` stress, as with eddies.
+    """Wall with known velocity.
+
+    `viscosity`: of the fluid. `rates` [12, ...]: R' and b', with which points X at rest have the velocity R' X + b'.
+    `turn` [9, ...]: R. `whole`: True if friction includes the transposed gradient, as with eddies.
     """
 
     viscosity: float
@@ -72,8 +76,9 @@ class KnownWall(NamedTuple):
 
 
 def _wall(records: xr.DataTree, name: str) -> KnownWall | None:
-    """Return what is known of a wall; None of what is none, or whose velocity is not known, as that of grids that move
-    in stores of before there were rates.
+    """Return the data of a wall, or None if the side is not a wall or its velocity is unknown.
+
+    Unknown are the velocities of moving grids in stores older than the rates.
     """
     attributes, columns = records.attrs, records.data_vars
     velocity, moves = attributes.get(f"{BOUNDARY}{name}_velocity"), POSE[0] in columns
@@ -104,7 +109,7 @@ def _on(chart: xr.Dataset, patch: Patch, wall: KnownWall | None) -> xr.Dataset:
         values["p_face"] = values["p"].copy(data=_extrapolated(fields["p"], patch))
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
-        rates, turn = wall.rates.reshape(12), wall.turn.reshape(3, 3)  # of one time, as there are vertices
+        rates, turn = wall.rates.reshape(12), wall.turn.reshape(3, 3)  # of one time, as are the vertices
         at_rest = vertices if f"x{REST}" not in layer else vertices_of(layer, REST)
         velocity = transformed(_feet(at_rest, patch), rates[:9].reshape(3, 3), rates[9:])
         n, around = _along(normal, values["u"]), (cell_volumes(vertices) + cell_volumes(_mirrored(vertices, patch))) / 2
@@ -130,19 +135,20 @@ def _on(chart: xr.Dataset, patch: Patch, wall: KnownWall | None) -> xr.Dataset:
 
 
 def _corners(vertices: np.ndarray, patch: Patch) -> np.ndarray:
-    """Return the corners [corner, xyz, ...] of the faces of a patch, from the vertices of the layer of cells beside."""
+    """Return the corners [corner, xyz, ...] of the faces of a patch, given the vertices of the adjacent layer of cells.
+    """
     return np.stack(face_corners(vertices, patch.axis)).take(patch.end, 4 - patch.axis)
 
 
 def _feet(vertices: np.ndarray, patch: Patch) -> np.ndarray:
-    """Return where normals through the centres of a layer of cells meet its faces: a wall has its velocity there."""
+    """Return the points where normals through the centres of a layer of cells meet its faces, for the wall velocity."""
     corners = _corners(vertices, patch)
     inside = np.array(centres(vertices)).squeeze(3 - patch.axis)
     return feet(inside, corners.mean(axis=0), area(*corners))
 
 
 def _mirrored(vertices: np.ndarray, patch: Patch) -> np.ndarray:
-    """Return the vertices of the images x_g = 2 x_0 - x_1 of a layer of cells beyond its faces."""
+    """Return the vertices x_g = 2 x_0 - x_1 of the mirror images of a layer of cells across its faces."""
     axis = 3 - patch.axis
     outer, inner = vertices.take([patch.end], axis), vertices.take([1 - patch.end], axis)
     return np.concatenate([outer, 2 * outer - inner] if patch.end else [2 * outer - inner, outer], axis)
@@ -157,7 +163,7 @@ def _flat(field: xr.DataArray) -> xr.DataArray:
 
 
 def _along(vector: np.ndarray, values: xr.DataArray) -> np.ndarray:
-    """Return vectors of faces [xyz, ...] such that they go with [xyz, ..., face]."""
+    """Return vectors of faces [xyz, ...] reshaped to broadcast with [xyz, ..., face]."""
     by_face = vector.reshape(3, -1)
     return by_face.reshape(3, *(1,) * (values.ndim - 1), -1)
 

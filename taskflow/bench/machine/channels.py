@@ -1,4 +1,4 @@
-"""The cost of messages between blocks over every channel that this machine has: halo steps and all-reduces."""
+"""Cost of messages between blocks over every channel of this machine: halo steps and all-reduces."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ CELLS = (8, 8, 8)  # of a block, which computes nothing
 
 @dataclass(frozen=True)
 class ChannelJob:
-    """The job of a block in a ring of blocks: everything measured together with all others."""
+    """Job of a block in a ring of blocks, measured together with all others."""
 
     sizes: Sequence[int]
     seconds: float
 
     def __call__(self, shard: Shard, control: Control) -> dict[str, Any]:
-        """Median seconds of a halo step by size of message, and of an all-reduce, with the numbers of samples."""
+        """Return the median seconds of a halo step by message size, and of an all-reduce, with the numbers of samples.
+        """
         shard.meet()
         report: dict[str, Any] = {"copy_bandwidth": copy_bandwidth(shard.device, COPY, repeats=4)}
         halos = Halos(shard)
@@ -46,7 +47,7 @@ class ChannelJob:
         return report
 
     def _timed(self, shard: Shard, operation: Callable[[], object]) -> tuple[float, int]:
-        """Median seconds and number of samples. All blocks do it equally often."""
+        """Return the median seconds and number of samples, the same number on all blocks."""
 
         def sample() -> float:
             start = time.perf_counter()
@@ -69,7 +70,7 @@ class Halos:
         self._sequence = 0
 
     def of(self, size: int) -> Callable[[], None]:
-        """A halo step: two messages of so many bytes come and two go, all at the same time."""
+        """Return a halo step: two messages of `size` bytes are received and two sent, concurrently."""
         inbox, outbox = np.zeros((2, size), np.uint8), np.zeros((2, size), np.uint8)
 
         def step() -> None:
@@ -91,10 +92,10 @@ class Halos:
 def measure_channels(
     channels: Sequence[str], blocks: int, sizes: Sequence[int] = SIZES, seconds: float = 0.5
 ) -> dict[str, Any]:
-    """A row for each of the channels: `local` between threads of one process, the others between a process per block.
+    """Return a row for each channel: `local` between threads of one process, the others between one process per block.
 
-    All messages are in host memory. `bytes_per_second` is what a block sends, and receives as much. A channel that this
-    machine lacks has a `problem` instead of numbers. Raises BadInput where it has none of them.
+    All messages are in host memory. `bytes_per_second` is the rate that a block sends, equal to the rate it receives.
+    An unavailable channel has a `problem` instead of numbers. Raises BadInput if all channels are unavailable.
     """
     problems = {name: problem for name in channels if (problem := channel_problem(name)) is not None}
     if len(problems) == len(channels):
@@ -118,7 +119,7 @@ def measure_channels(
 
 
 def _row(team: Team, name: str, blocks: int, job: ChannelJob) -> dict[str, Any]:
-    """The row of a channel: the medians of the slowest block."""
+    """Return the row of a channel, with the medians of the slowest block."""
     partition = jacobi.partition(CELLS, (1, 1, blocks), "single")
     reports, transports = team.run(partition, job, Mapper("none"), name)
     halo = [max(report["halo"][n] for report in reports) for n in range(len(job.sizes))]

@@ -1,7 +1,7 @@
-"""The program by which machines are compared: Jacobi's sweep over seven points, from one field to another and back.
+"""Program for comparing machines: seven-point Jacobi sweeps, alternating between two fields.
 
-Ghost cells beyond the domain stay as they are: zero. Sweeps may be done two in a pass over memory, as those of a flow
-are on a GPU, with the same bits.
+Ghost cells outside the domain stay zero. Two sweeps may share a pass over memory, as in a flow on a GPU, with bitwise
+identical results.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.runtime.tasks import Launch, Read, Roles, Write, task
 
-SWEEPS = 60  # of a program: a multiple of four, so that the fields have their own parts again afterwards
+SWEEPS = 60  # of a program: a multiple of four, so that the fields have their original roles afterwards
 FIELDS = 3
 
 
@@ -28,23 +28,24 @@ def jacobi(p: Read[1], d: Read, p_new: Write) -> None:
 
 @task(kernel=Path(__file__).with_name("jacobi.cu"))
 def isolated(p: Read, d: Read, p_new: Write) -> None:
-    """The same work, declared so that no ghost cell is ever filled: against it one sees what the exchange costs."""
+    """`jacobi` without filling ghost cells, to measure the cost of the exchange"""
 
 
 @task(kernel=Path(__file__).with_name("jacobi_twice.cu"))
 def jacobi_twice(p: Read[TWICE], d: Read[1], p_new: Write, *, domain: Box) -> None:
-    """p_new = what `jacobi` makes of what it makes of p, which is 0 beyond the domain."""
+    """p_new = two `jacobi` sweeps of p, with 0 outside the domain"""
 
 
 @task(kernel=Path(__file__).with_name("jacobi_twice.cu"))
 def isolated_twice(p: Read, d: Read, p_new: Write, *, domain: Box) -> None:
-    """The same work without ghost cells, as of `isolated`."""
+    """`jacobi_twice` without ghost cells, like `isolated`"""
 
 
 @dataclass(frozen=True)
 class Sweeps:
-    """The program: so many sweeps over the cells of a box, with or without the exchange of ghost cells; where they are
-    `blocked`, two in a pass over memory.
+    """Program of `count` sweeps over the cells of a box, with or without exchange of ghost cells.
+
+    If `blocked`, two sweeps share a pass over memory.
     """
 
     cells: Box
@@ -53,7 +54,7 @@ class Sweeps:
     blocked: bool = False
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Each sweep reads what the last one wrote."""
+        """Yield the sweeps, each of which reads the result of the last one."""
         pairs, alone = divmod(self.count, 2) if self.blocked else (0, self.count)
         for _ in range(pairs):
             two = jacobi_twice if self.exchange else isolated_twice
@@ -65,7 +66,7 @@ class Sweeps:
 
 
 def partition(cells: Triple, blocks: Triple, precision: str, *, blocked: bool = False) -> Partition:
-    """A domain of so many `cells` for each of the blocks, for sweeps that are `blocked` or not."""
+    """Return a domain with `cells` in each of the blocks, for sweeps that are `blocked` or not."""
     x, y, z = (n * count for n, count in zip(cells, blocks, strict=True))
     dtype = "f8" if precision == "double" else "f4"
     fields = FieldSpace(Field(name, dtype) for name in ("p", "d", "p_new"))
@@ -73,7 +74,7 @@ def partition(cells: Triple, blocks: Triple, precision: str, *, blocked: bool = 
 
 
 def fill(shard: Shard) -> None:
-    """Random values between -1/2 and 1/2 in p and d, others for each block."""
+    """Fill p and d with random values between -1/2 and 1/2, different on each block."""
     random = np.random.default_rng(shard.block)
     shape = shard.cells.shape[::-1]
     for name in ("p", "d"):

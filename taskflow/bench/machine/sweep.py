@@ -1,4 +1,4 @@
-"""Jacobi sweeps on one block and on many: how much of the machine is left to blocks that exchange ghost cells."""
+"""Jacobi sweeps on one block and on many: the efficiency of blocks that exchange ghost cells."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def measure_sweep(
     *,
     blocked: bool = False,
 ) -> dict[str, Any]:
-    """One block alone, all blocks without exchange, and all blocks with each way to overlap it: in a process each, and
-    again in so many `workers`. `blocked`: two sweeps in a pass over memory.
+    """Measure one block alone, all blocks without exchange, and all blocks with each overlap.
 
-    Raises BadInput where the device is not usable, there are fewer GPUs than blocks, or the memory is not enough.
+    In one process per block, and again in `workers` processes. `blocked`: two sweeps per pass over memory. Raises
+    BadInput if the device is not usable, blocks outnumber GPUs, or memory is insufficient.
     """
     rows: list[dict[str, Any]] = []
     for count in ("auto",) if workers is None or workers >= prod(blocks) else ("auto", workers):
@@ -58,12 +58,11 @@ def measure_sweep(
 def measure_scaling(
     device: str, growth: Growth, conditions: TimingConditions, workers: int | None = None, *, blocked: bool = False
 ) -> dict[str, Any]:
-    """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
+    """Return a row per shape, number of blocks and overlap, for slabs in z with one device each.
 
-    `efficiency` compares with one block, in cells per second and device; `speedup` is the same in all. By default the
-    numbers of blocks are 1, 2, 4 and 8 as far as there are GPUs (on CPUs: cores). `blocked`: two sweeps in a pass over
-    memory.
-    Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, or the memory is not enough.
+    `efficiency` is relative to one block, in cells per second and device, and `speedup` in total. By default the
+    numbers of blocks are 1, 2, 4 and 8, up to the number of GPUs, or cores on CPUs. `blocked`: two sweeps per pass over
+    memory. Raises BadInput if blocks outnumber GPUs, a shape cannot be cut so, or memory is insufficient.
     """
     counts = growth.counted(device)
     with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
@@ -74,7 +73,7 @@ def measure_scaling(
 
 @dataclass(frozen=True)
 class SweepTiming(PassTiming):
-    """Measures sweeps on the processes of a team; where they are `blocked`, two of them in a pass over memory."""
+    """Timing of sweeps on the processes of a team. If `blocked`, two sweeps share a pass over memory."""
 
     blocked: bool = False
     usual = PRECISION
@@ -82,7 +81,7 @@ class SweepTiming(PassTiming):
     def measure(
         self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, *, exchange: bool = True
     ) -> dict[str, Any]:
-        """A row of the table. Raises BadInput where the memory is not enough."""
+        """Return a row of the table. Raises BadInput if memory is insufficient."""
         count, asked = prod(blocks), f"{' x '.join(map(str, cells))} cells per block"
         partition = jacobi.partition(cells, blocks, self.precision, blocked=self.blocked)
         self.team.check_memory(partition.nbytes(0) + BESIDE[self.team.device], count, asked)
@@ -96,7 +95,7 @@ class SweepTiming(PassTiming):
 
 
 def recorded(shard: Shard) -> dict[str, Any]:
-    """The operations of a pass of sweeps on a block, the calls of the host for them, messages and their bytes."""
+    """Return the operations of a pass of sweeps on a block, its host calls, messages and their bytes."""
     trace = shard.traces[-1]
     sent = [node.message.cells for node in trace.graph.of(Send) if isinstance(node, Send)]
     return {
@@ -108,9 +107,11 @@ def recorded(shard: Shard) -> dict[str, Any]:
 
 
 def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with `efficiency`: against the first, and `hidden`: the share of the exchange that an overlap hides,
-    (none - this) / (none - no exchange), in as many processes; None where the exchange costs too little to tell, less
-    than the times spread. `spread` is that of the middle half of the samples, relative to the median.
+    """Return the rows with `efficiency` relative to the first, and `hidden`, the share of the exchange that is
+    overlapped.
+
+    hidden = (none - this) / (none - no exchange), in the same number of processes, or None if the exchange costs less
+    than the spread of times. `spread` is the interquartile range over the median.
     """
     known = {(row["name"], row["workers"]): row for row in rows}
 

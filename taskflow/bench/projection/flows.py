@@ -1,7 +1,7 @@
-"""The flows that steps are timed in, three-dimensional and in motion: a lid-driven cavity and Taylor-Green vortices.
+"""Benchmark flows, three-dimensional and in motion: a lid-driven cavity and Taylor-Green vortices.
 
-Initial velocities are products of waves along x, y and z, made where the blocks live: a host would need minutes for as
-many cells as its GPUs hold.
+Initial velocities are products of waves along x, y and z, evaluated on the blocks: a host would need minutes for all
+cells of its GPUs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ FACES = ("x_min", "x_max", "y_min", "y_max", "z_min")
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow to measure: a case by name, its solver, other `settings` of it (`table.key=VALUE`), the steps before
-    anything is timed, and the price of a device-hour.
+    """Flow to measure: the name of a case, its solver, other `settings` (`table.key=VALUE`), warm-up steps, and price.
+
+    The price is per device-hour.
     """
 
     case: str
@@ -40,7 +41,7 @@ class Flow:
     settings: tuple[str, ...] = ()
 
     def of(self, cells: Triple, precision: str, channel: str = "auto") -> Case:
-        """The case with so many cubic cells. Raises BadInput where there is none such."""
+        """Return the case with `cells` cubic cells. Raises BadInput if it is invalid."""
         side = 1.0 if self.case == "cavity" else 2 * math.pi
         lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
         walls = {**dict.fromkeys(FACES, "wall"), "z_max": lid}
@@ -59,10 +60,10 @@ class Flow:
 
 
 def velocity_of(name: str, cells: Triple) -> dict[str, Product]:
-    """The initial velocity of a case, by component: without divergence, and of speeds that the flow keeps.
+    """Return the initial velocity of a case by component: divergence-free, and with typical speeds of the flow.
 
-    In the cavity an eddy turns as the lid, which moves along x with speed 1 at z_max, drives it; it is at rest on all
-    walls. So no field is zero, even in the first step: what a GPU takes of power depends on the numbers.
+    In the cavity an eddy rotates as driven by the lid, which moves along x with speed 1 at z_max, and it is at rest on
+    all walls. No field is zero, even in the first step, because the power consumption of a GPU depends on the values.
     """
     if name == "cavity":
         x, y, z = (n / max(cells) for n in cells)
@@ -78,7 +79,7 @@ def velocity_of(name: str, cells: Triple) -> dict[str, Product]:
 
 @dataclass(frozen=True)
 class Product:
-    """A field: the product of formulas in x, in y and in z."""
+    """Field given by a product of formulas in x, in y and in z."""
 
     x: str
     y: str
@@ -88,7 +89,7 @@ class Product:
         return "*".join(f"({factor})" for factor in (self.x, self.y, self.z))
 
     def factors(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
-        """Its values along each direction, in the shape of the coordinates given."""
+        """Return its values along each direction, in the shape of the given coordinates."""
         return [
             Expression(formula)(*(coordinates if axis == n else np.zeros(()) for n in range(3)))
             for axis, (formula, coordinates) in enumerate(zip((self.x, self.y, self.z), (x, y, z), strict=True))
@@ -97,7 +98,7 @@ class Product:
 
 @dataclass(frozen=True)
 class InitialVelocity:
-    """The velocity at time 0, by component."""
+    """Velocity at time 0, by component."""
 
     grid: StaggeredGrid
     velocity: Mapping[str, Product]
@@ -108,7 +109,7 @@ class InitialVelocity:
             shard.write({name: self.values(name, piece, shard) for name in self.velocity}, piece)
 
     def values(self, name: str, cells: Box, shard: Shard) -> np.ndarray:
-        """The values [z, y, x] of a component in these cells, in the memory of the shard's device."""
+        """Return the values [z, y, x] of a component in these cells, in the memory of the shard's device."""
         real, xp = shard.region.fields[name].dtype, shard.device.xp
         factors = self.velocity[name].factors(*self.grid.points(VELOCITY[name], cells))
         return math.prod(xp.asarray(factor, real) for factor in factors)

@@ -1,4 +1,7 @@
-"""Steps of a flow on some blocks: what they take, move, compute and cost, and the divergence that they leave."""
+"""Steps of a flow on some blocks: time, data, operations, cost and remaining divergence.
+
+Also the papers' scaling studies with the step of the lid-driven cavity.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import counts, plan
 from taskflow.systems.projection import Projection
 
-COUNTED = 5  # steps over which iterations are averaged, where they vary
-STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
+COUNTED = 5  # steps over which varying iterations are averaged
+STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # values reported by `End`
 
 
 @dataclass(frozen=True)
 class WarmUp:
-    """Fills the fields of a block and takes the first steps."""
+    """Fill the fields of a block and take the first steps."""
 
     model: NavierStokes
     initial: InitialVelocity
@@ -44,7 +47,7 @@ class WarmUp:
 
 @dataclass(frozen=True)
 class End:
-    """Measures the flow after the steps; some more are taken where the solver's iterations vary."""
+    """Measure the flow after the steps. Some more steps are taken if the solver's iterations vary."""
 
     model: NavierStokes
 
@@ -62,14 +65,15 @@ class End:
 
 @dataclass(frozen=True)
 class StepTiming(PassTiming):
-    """Measures steps of a flow on the processes of a team."""
+    """Timing of steps of a flow on the processes of a team."""
 
     flow: Flow
     usual = PRECISION
 
     def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
-        """A row of a table, for so many cells in all. Raises BadInput where the memory is not enough, RunFailed where
-        the flow diverges.
+        """Return a row of a table, for `cells` in total.
+
+        Raises BadInput if memory is insufficient, and RunFailed if the flow diverges.
         """
         flow = self.flow
         case = flow.of(cells, self.precision, self.conditions.channel)
@@ -90,11 +94,7 @@ class StepTiming(PassTiming):
 def measure_step(
     device: str, cells: Triple, blocks: Triple, conditions: TimingConditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
-    """A row per overlap for one flow of so many cells in all.
-
-    Raises BadInput if there are fewer GPUs than blocks, the cells cannot be cut so, the solver cannot be had or the
-    memory is not enough; RunFailed if the flow diverges.
-    """
+    """Return a row per overlap for one flow of `cells` in total. Raises as `measure_cavity` does."""
     with open_team(Request(device, blocks, workers or "auto")) as team:
         timing = StepTiming(team, conditions, flow)
         overlaps = conditions.apart(blocks)

@@ -1,6 +1,6 @@
-"""Bodies in the flow: flags of cells, the operators beside them, forces.
+"""Bodies in the flow: flags of cells, operators at their surfaces, and forces.
 
-They know grids and operators. They do not know shapes, which `taskflow.geometry` has, and no system of equations.
+They know grids and operators, but neither shapes, which `taskflow.geometry` has, nor systems of equations.
 """
 
 from taskflow.flow.bodies.immersed import ImmersedObstacles

@@ -1,12 +1,13 @@
-"""A mean velocity of the fluid that is kept around bodies: the momentum on all faces across a periodic direction, each
-of which counts as the volume around it, over the volume of the fluid. The force that keeps it acts on all faces, as
-others do, and bodies take what they get of it.
+"""Prescribed mean velocity of the fluid around bodies.
 
-Here the projection does change the mean: what the pressure pushes against bodies it takes from the fluid. So the mean
-is kept of u* - dt grad(p), with the last pressure known: then it is U but for dt times the change of the mean gradient
-over a stage, and U itself where the flow is steady. Immersed bodies slow faces beside them down at the end of the step,
-what is added there, too (`taskflow.flow.bodies.immersed`): u* - dt grad(p) becomes kept (u* + push - dt grad(p)) +
-added, and the push is such that the mean of that is U.
+The mean is taken over all faces across a periodic direction, weighted by the volume around each, over the volume of the
+fluid. The driving force acts on all faces, as other forces do, and bodies take their part of it.
+
+With bodies the projection changes the mean, because the pressure acts on them. The constraint is therefore imposed on
+u* - dt grad(p) with the last pressure: the mean equals U up to dt times the change of the mean pressure gradient over a
+stage, and exactly in steady flow. Immersed bodies also slow adjacent faces, including this force, at the end of the
+step (`taskflow.flow.bodies.immersed`): u* - dt grad(p) becomes kept (u* + push - dt grad(p)) + added, and the push is
+chosen so that its mean is U.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ KERNEL = KERNELS / "bodies" / "bulk_velocity_obstructed.cu"
 
 @dataclass(frozen=True)
 class BulkVelocityTarget:
-    """The mean velocity along the axis of a number over the whole domain, bodies included. For the bounds of exact
-    sums: the widest cell along it, and how much larger than the mean the largest cell is.
+    """Mean velocity along axis `number` over the whole domain, bodies included.
+
+    Bounds of exact sums: `crossing`, the widest cell along the axis, and `unevenness`, the largest over the mean
+    volume.
     """
 
     number: int
@@ -44,35 +47,36 @@ def bulk_velocity_deficit(
     *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, bulk: BulkVelocityTarget,
     viscosity: float | None,
 ) -> None:  # fmt: skip
-    """missing = sum over all faces of mean, less that over open ones of q - dt dp/dx, x being the axis; and the number
-    of open ones. `rate` is that of this velocity or of one before.
+    """missing = (sum of mean over all faces - sum of q - dt dp/dx over open faces, number of open faces), x along the
+    axis.
 
-    With immersed bodies, by `friction` and `blockage`, open faces count kept (q - dt dp/dx) + added, and kept, as in
-    `apply_wall_friction`; q_old is the velocity before the step.
+    `rate` belongs to this velocity or an earlier one. With immersed bodies, `friction` and `blockage`, open faces
+    contribute kept (q - dt dp/dx) + added to the first sum and kept to the second, as in `apply_wall_friction`, with
+    q_old the velocity before the step.
     """
 
 
 @task(kernel=KERNEL)
 def apply_uniform_force(q: ReadWrite, *, missing: Scalar["exact sum", 2]) -> None:
-    """q = q + missing[0] / missing[1], on closed faces, too: bodies take that."""
+    """q = q + missing[0] / missing[1], also on closed faces, where bodies take it"""
 
 
 def stage(dt: str) -> str:
-    """Return the ending of the names that belong to a stage, from the name of its length."""
+    """Return the suffix of the names of a stage, given the name of its length."""
     return dt.removeprefix("dt")
 
 
 def missing_along(number: int, ending: str) -> str:
-    """The scalar of what is missing along an axis, for the stage whose names end so."""
+    """Return the scalar with the deficit along an axis, for the stage with this suffix."""
     return f"missing_{'xyz'[number]}{ending}"
 
 
 def is_kept_around_bodies(scalars: Mapping[str, float], number: int, ending: str) -> bool:
-    """Return whether it was measured what is missing along an axis: there are bodies then."""
+    """Return True if the deficit along an axis was measured, as it is with bodies."""
     return scalars.keys() >= {*bulk_velocity_deficit.numbers["missing"].of(missing_along(number, ending))}
 
 
 def force_around_bodies(scalars: Mapping[str, float], number: int, stages: Iterable[str], dt: float) -> float:
-    """The mean over a step of length dt of the acceleration that kept the mean."""
+    """Return the mean acceleration that kept the mean velocity over a step of length dt."""
     sums = (reduced(scalars, missing_along(number, ending)) for ending in stages)
     return sum(lack / gain for lack, gain in sums) / dt

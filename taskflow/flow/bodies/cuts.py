@@ -1,8 +1,8 @@
-"""Flags and numbers of immersed bodies for kernels: which faces they close, which they cut, and how far the surface is.
+"""Flags and coefficients of immersed bodies for kernels: closed faces, cut faces, distances of the surface.
 
-A face is closed if its centre is inside a body, and cut if it is open and a neighbour of the same kind closed. All
-functions take arrays [z, y, x] with one more layer on every side, or with as many as they say, and give arrays without;
-see `taskflow.flow.bodies.flags` for the bits.
+A face is closed if its centre is inside a body, and cut if it is open and a neighbour of the same kind is closed.
+Functions take arrays [z, y, x] with one more layer on every side, unless they state another number, and return arrays
+without it. See `taskflow.flow.bodies.flags` for the bits.
 """
 
 from __future__ import annotations
@@ -16,39 +16,42 @@ from taskflow.flow.bodies.flags import HOLDS, INSULATED, ITSELF, KEEPS, NEIGHBOU
 Faces = tuple[np.ndarray, ...]
 """Indices of some faces along z, y and x, without layers."""
 
-BESIDE = 128  # the bit of a cell with a low face two steps from a closed one or less: cut, or beside one that is cut
-ON_FACE = 1e-3  # of a spacing: the centre of a face or a cell that is closer than that to a body at rest is in it
-LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
-LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `blockage`
+BESIDE = 128  # bit of a cell with a low face at most two steps from a closed one: cut, or adjacent to a cut face
+ON_FACE = 1e-3  # of a spacing: centres of faces and cells closer to a body at rest are inside
+LEAST = 1e-6  # of a spacing: least distance of a surface
+LEAST_OPEN = 0.25  # least open share of a face with an open centre, also in gaps between bodies: bounds `blockage`
 
 
 def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:
-    """Mark the points outside of bodies whose next point along an axis to this side is inside of one."""
+    """Mark the points outside of bodies whose next point along an axis to this side is inside a body."""
     return ~moved(inside) & moved(inside, (axis, side))
 
 
 def conductance(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    """1 / (share step extent): what a value at a surface, this `share` of the `step` to the next point away, weighs in
-    the Laplacian in a volume of this `extent`.
+    """Return 1 / (share step extent), the weight of a surface value in the Laplacian in a volume of this `extent`.
+
+    The surface is at this `share` of the `step` to the next point.
     """
     return 1 / (np.maximum(share, LEAST) * step * extent)
 
 
 def friction(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    """(1 / share - 1) / (step extent): what it weighs more than it would a whole step away."""
+    """Return (1 / share - 1) / (step extent), the weight in excess of a value at the full step."""
     return conductance(share, step, extent) - 1 / (step * extent)
 
 
 def blockage(open_share: np.ndarray) -> np.ndarray:
-    """1 / open_share - 1: what is missing of the velocity in the centre of a face, over that which is stored."""
+    """Return 1 / open_share - 1: the difference between the velocity at the face centre and the stored one, over the
+    latter.
+    """
     return 1 / np.maximum(open_share, LEAST_OPEN) - 1
 
 
 def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int, faces: Faces) -> np.ndarray:
-    """The share of the area of some low faces across an axis that lies in bodies, bounded by straight lines.
+    """Return the share of the area of some low faces across an axis inside bodies bounded by straight lines.
 
-    `inside`: whether the low corner of a cell lies in one; `edges`, by axis: the share that does of the edge from there
-    to the next corner along it. Where two corners across are inside, the centre of the face is not.
+    `inside`: True if the low corner of a cell is inside. `edges`, by axis: the covered share of the edge from there to
+    the next corner. If two opposite corners are inside, the centre of the face is not.
     """
     a, b = (other for other in range(3) if other != axis)
     low, right, left, high = (_beside(inside, faces, *steps) for steps in ((), (a,), (b,), (a, b)))
@@ -69,26 +72,26 @@ def covered_share(inside: np.ndarray, edges: Sequence[np.ndarray], axis: int, fa
 
 
 def _beside(values: np.ndarray, cells: Faces, *along: int) -> np.ndarray:
-    """The values of some cells, or of the next ones along some axes, from an array with one more layer."""
+    """Return the values of some cells, or of the next cells along some axes, from an array with one more layer."""
     z, y, x = (at + 1 + (2 - n in along) for n, at in enumerate(cells))
     return np.asarray(values[z, y, x])
 
 
 def near(closed: np.ndarray) -> np.ndarray:
-    """Mark the points that are `closed`, or at most two steps from one that is. Takes two more layers."""
+    """Mark points at most two steps from a `closed` point. Takes two more layers."""
     for _ in range(2):
         closed = moved(closed) | np.any([moved(closed, step) for step in NEIGHBOURS], axis=0)
     return closed
 
 
 def closed_faces(closed: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
-    """For the six faces of cells, from the low ones across x, y and z: whether each is closed."""
+    """Yield masks of closed faces for the six faces of cells, low before high, across x, y and z."""
     for axis, side in NEIGHBOURS:
         yield moved(closed[axis], (axis, 1)) if side > 0 else moved(closed[axis])
 
 
 def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], beside: np.ndarray) -> np.ndarray:
-    """Bits of the six faces that are closed; ITSELF where all are, but for those on walls; BESIDE, with the mask
+    """Return bits of the six closed faces, ITSELF if all faces except those on walls are closed, and BESIDE from
     `beside`.
     """
     bits, alone = np.zeros(beside.shape, np.uint8), True
@@ -99,8 +102,9 @@ def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], besi
 
 
 def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
-    """Bits of the edges of low faces with a closed one among the four faces that meet there, in the order of
-    `taskflow.flow.bodies.flags.edge_bits`.
+    """Return bits of the edges of low faces where at least one of the four adjoining faces is closed.
+
+    The order is that of `taskflow.flow.bodies.flags.edge_bits`.
     """
     bits = np.zeros(moved(closed[0]).shape, np.uint16)
     for axis in range(3):
@@ -114,8 +118,9 @@ def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
-    """INSULATED for faces that are closed, or behind which a cell is `isothermal`, with a temperature of its own: what
-    comes from there is added later. KEEPS of isothermal cells, and of those that are `shut`, without an open face.
+    """Return INSULATED for faces that are closed or adjacent to an `isothermal` cell, whose heat is added later.
+
+    Cells that are isothermal or `shut`, without an open face, have KEEPS.
     """
     inside = moved(isothermal) | shut
     bits = np.zeros(inside.shape, np.uint16)
@@ -126,7 +131,7 @@ def heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, isothermal: np.nda
 
 
 def moving_heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
-    """`heat_bits` beside bodies that move: all faces of a cell inside are INSULATED, and it HOLDS a temperature, or is
+    """Return `heat_bits` for moving bodies: in cells inside, all faces are INSULATED, with HOLDS if isothermal, else
     STORED.
     """
     bits = heat_bits(closed, shut, isothermal)
@@ -136,8 +141,9 @@ def moving_heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, isothermal:
 
 
 def owners(bodies: np.ndarray, layers: int = 1) -> np.ndarray:
-    """The body that has a point, or else one that has a point so many steps or less away; 0 for none. `bodies` has a
-    number for each point, and as many more layers.
+    """Return the body at each point, or else a body at most `layers` steps away, or 0.
+
+    `bodies` has a body number per point and `layers` more layers.
     """
     for _ in range(layers):
         numbers = moved(bodies)

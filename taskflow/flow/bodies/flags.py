@@ -1,9 +1,9 @@
-"""Flags of bodies for kernels, of every cell: found once from which cells are solid.
+"""Flags of bodies for kernels, for every cell, computed once from the mask of solid cells.
 
-Each field of flags is read at the cell itself only, but for `solid` where two sweeps of Jacobi's iteration are done in
-one pass: no other is ever exchanged between blocks, and that one once. All functions take `solid`, a mask [z, y, x] of
-cells with one more layer on every side (beyond the domain nothing is solid), and give arrays of the cells without that
-layer. Those of immersed bodies: `taskflow.flow.bodies.cuts`.
+Flags are read in the cell itself only and never exchanged between blocks. The exception is `solid`, which is exchanged
+once if two Jacobi sweeps share a pass. All functions take `solid`, a mask [z, y, x] of cells with one more layer on
+every side (nothing is solid outside the domain), and return arrays without that layer. For immersed bodies see
+`taskflow.flow.bodies.cuts`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 NEIGHBOURS = tuple((axis, side) for axis in range(3) for side in (-1, 1))  # west, east, south, north, below, above
-ITSELF = 64  # the bit of a cell that is solid; bit n is that of its neighbour n
+ITSELF = 64  # bit of a solid cell; bit n is for its neighbour n
 CLOSED = 1 << 12  # nothing crosses the low face across x; y and z follow
-INSULATED, ISOTHERMAL = 1, 2  # what heat meets behind a face: nothing, or a body whose temperature is given
+INSULATED, ISOTHERMAL = 1, 2  # face without heat flux, or of a body with a given temperature
 KEEPS = 1 << 12  # a solid cell keeps its temperature
 STORED, HOLDS = 1 << 13, 1 << 14  # where bodies move: a cell without an open face, or with the temperature of a body
 
 
 def solid_bits(solid: np.ndarray) -> np.ndarray:
-    """Bits of solid cells among a cell and its neighbours: bit n of the neighbour n, ITSELF of the cell."""
+    """Return bits of solid cells: bit n for neighbour n, ITSELF for the cell."""
     bits = np.where(moved(solid), np.uint8(ITSELF), np.uint8(0))
     for n, (axis, side) in enumerate(NEIGHBOURS):
         bits |= np.where(moved(solid, (axis, side)), np.uint8(1 << n), np.uint8(0))
@@ -27,9 +27,10 @@ def solid_bits(solid: np.ndarray) -> np.ndarray:
 
 
 def face_bits(solid: np.ndarray) -> np.ndarray:
-    """Return, of the low faces of a cell across x, y, z, in four bits each, which neighbours in its own plane are
-    solid, between two solid cells: along the first of the other two axes the lower and the higher one, then along the
-    second. CLOSED, moved on by the number of the axis, where it is one of a solid cell; then nothing else is said.
+    """Return four bits for each low face of a cell, across x, y and z: which neighbouring faces in its plane are solid.
+
+    A face is solid if it lies between two solid cells. Order: the lower and the higher neighbour along the first of the
+    other two axes, then along the second. Faces of solid cells have only CLOSED, shifted by the number of the axis.
     """
     bits = np.zeros(moved(solid).shape, np.uint16)
     for axis in range(3):
@@ -44,8 +45,9 @@ def face_bits(solid: np.ndarray) -> np.ndarray:
 
 
 def edge_bits(solid: np.ndarray) -> np.ndarray:
-    """Bits of the edges of a cell's low faces across x, y, z that touch a solid cell, four each: along the first of
-    the other two axes the lower and the higher edge, then along the second.
+    """Return four bits for each low face of a cell, across x, y and z: which of its edges touch a solid cell.
+
+    Order: the lower and the higher edge along the first of the other two axes, then along the second.
     """
     bits = np.zeros(moved(solid).shape, np.uint16)
     for axis in range(3):
@@ -58,8 +60,9 @@ def edge_bits(solid: np.ndarray) -> np.ndarray:
 
 
 def heat_bits(solid: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
-    """Bits of what heat meets behind the six faces of a cell, two each: 0, INSULATED, or ISOTHERMAL. `isothermal` is
-    the mask of solid cells whose temperature is given. Of a solid cell only KEEPS.
+    """Return two bits for each of the six faces of a cell: 0, INSULATED or ISOTHERMAL. Solid cells have only KEEPS.
+
+    `isothermal` is the mask of solid cells with a given temperature.
     """
     inside = moved(solid)
     bits = np.zeros(inside.shape, np.uint16)
@@ -70,15 +73,16 @@ def heat_bits(solid: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
 
 
 def owners(bodies: np.ndarray, axis: int) -> np.ndarray:
-    """The body to which the low face of a cell across an axis belongs, 0 for none: that of the cell, or else of the one
-    before. `bodies` has a number for each cell.
+    """Return the body of each low face across an axis: the body of the cell, else of the previous cell, or 0.
+
+    `bodies` has a body number per cell.
     """
     here = moved(bodies)
     return np.where(here != 0, here, moved(bodies, (axis, -1)))
 
 
 def moved(values: np.ndarray, *steps: tuple[int, int]) -> np.ndarray:
-    """The values of cells some steps (axis, by) away, in all cells but the outermost layer."""
+    """Return the values some steps (axis, by) away, in all cells except the outermost layer."""
     shift = [0, 0, 0]
     for axis, by in steps:
         shift[axis] += by

@@ -1,11 +1,11 @@
-"""Forces, moments and heat of bodies, from what the scheme itself takes from the fluid on their faces.
+"""Forces, moments and heat of bodies, from the momentum and heat that the scheme removes from the fluid at their faces.
 
-The momentum equation is that of all faces, closed ones included, which then get the velocity of the body, as cut ones
-get what the surface makes of them. `push` is what a step takes from the fluid so, per time; with the pressure on closed
-faces it is the force on the body and on what is stored in it, whose share of what drives the fluid is taken off (see
-`taskflow.systems.bodies.inertia`). So what bodies, walls and the fluid gain in a step is what drives the fluid, to
-rounding, and bodies at rest and moving ones have one formula. Everything is per density of the fluid; moments are those
-of the forces where they act.
+The momentum equation is solved on all faces. Closed faces are then set to the velocity of the body, and cut faces are
+corrected for the surface. `push` is the momentum per time that a step removes this way. Together with the pressure on
+closed faces it is the force on the body and on the fluid stored in it, whose share of the driving forces is subtracted
+(see `taskflow.systems.bodies.inertia`). The momentum gained by bodies, walls and fluid in a step thus equals the
+driving up to rounding, and fixed and moving bodies share one formula. All values are per density of the fluid, and
+moments are taken where the forces act.
 """
 
 from collections.abc import Mapping
@@ -27,10 +27,10 @@ PUSH: dict[str, Location] = {"push_x": "fx", "push_y": "fy", "push_z": "fz"}
 
 @dataclass(frozen=True)
 class ForceTarget:
-    """A body by its number, and the point, from the grid's lowest corner, about which its moment is taken.
+    """Body by its number, and the point, relative to the lowest corner of the grid, about which its moment is taken.
 
-    A body over periodic sides has their `period`, 0 along other directions, and the place of its `middle`. `stairs` is
-    1 for stair steps, in which there is no pressure. `last` is the share of the last stage in a step.
+    A body across periodic sides has their `period`, 0 along other directions, and the position of its `middle`.
+    `stairs` is 1 for stair steps, which contain no pressure. `last` is the share of the last stage in a step.
     """
 
     number: int
@@ -42,7 +42,7 @@ class ForceTarget:
 
 
 class BoundedTransport(Transport):
-    """The transport of a quantity that is kept within its bounds: see `taskflow.flow.scalars.transport`."""
+    """Transport of a bounded quantity: see `taskflow.flow.scalars.transport`."""
 
     defines: ClassVar[tuple[str, ...]] = ("BOUNDED",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"T": star(GHOST)})
@@ -59,8 +59,9 @@ def force_on_body(
     p: Read[BESIDE], solid: ReadByte, push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
     *, forces: Reduce["sum", 9], grid: Grid, target: ForceTarget,
 ) -> None:  # fmt: skip
-    """Sum what the last step took from the fluid on the faces that belong to a body, and its moment: `forces` are
-    pressure, that of the last stage on closed faces, the rest, and moment, along x, y and z each.
+    """Sum the force of the last step on the faces of a body, and its moment.
+
+    `forces` are pressure (of the last stage, on closed faces), the remainder, and the moment, each along x, y and z.
     """
 
 
@@ -69,8 +70,9 @@ def stored_lift(
     T: Read[BESIDE], solid: ReadByte, blockage: BLOCKAGE | None, owners: OWNERS,
     *, stored: Reduce["sum", 6], grid: Grid, buoyancy: Buoyancy, number: int,
 ) -> None:  # fmt: skip
-    """Sum the lift of what is stored in the closed faces of a body and in the covered share of cut ones, and the volume
-    of that, along x, y and z each: of one without a temperature of its own.
+    """Sum the lift of the fluid stored in closed faces and in the covered share of cut faces, and its volume.
+
+    Each along x, y and z, for a body without a temperature.
     """
 
 
@@ -80,11 +82,11 @@ def push_closed_faces(
     tendency: TENDENCY, push: PUSHES,
     *, ratio: Scalar, grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None, stage: StagePart,
 ) -> None:  # fmt: skip
-    """Before the momentum equation of a stage: h = H on the closed faces of stair steps, where that equation leaves
-    both h and the velocity as they are, and push gains (1 + ratio/2) H - ratio/2 H_old.
+    """h = H and push += (1 + ratio/2) H - ratio/2 H_old on the closed faces of stair steps.
 
-    H has viscous stress, with 2 nu_t du/dn of eddies in the fluid beside the faces, n being normal (on edges nu_t is
-    0), what the flow carries at edges, where the stair steps turn, the force of `fluid`, and lift.
+    Runs before the momentum equation of a stage, which changes neither h nor the velocity there. H has viscous stress,
+    with eddies 2 nu_t du/dn normal to the faces in the adjacent fluid (nu_t = 0 on edges), advection at edges where the
+    stair steps turn, the force of `fluid`, and lift.
     """
 
 
@@ -93,8 +95,9 @@ def heat_from_body(
     T: Read[BESIDE], solid: ReadByte, owners: OWNERS,
     *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,
 ) -> None:  # fmt: skip
-    """flux = heat per time from a body into the fluid, over density and heat capacity: the sum over its faces of
-    2 diffusivity (T_body - T) / h times their area.
+    """flux = heat per time from a body into the fluid, over density and heat capacity.
+
+    That is the sum over its faces of 2 diffusivity (T_body - T) / h times their area.
     """
 
 
@@ -103,6 +106,8 @@ def heat_from_immersed_body(
     T: Read[1], velocity: FACE_VELOCITY, T_faces: ReadShort, owner_T: ReadByte, conductance_T: Read, warm_T: Read,
     *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,
 ) -> None:  # fmt: skip
-    """`heat_from_body` for an immersed one: volume times the sum of diffusivity (warm_T - conductance_T T) over cells
-    beside it, and of what the flow carries out of cells in it, in the velocity that there is now.
+    """`heat_from_body` for an immersed body.
+
+    flux = volume times the sum of diffusivity (warm_T - conductance_T T) over adjacent cells, plus the advective
+    outflow from cells inside, with the current velocity.
     """

@@ -1,21 +1,20 @@
-"""Immersed bodies of which some move, as they are told to, each as a rigid body of the velocity u_b.
+"""Immersed bodies of which some move as prescribed, each as a rigid body of the velocity u_b.
 
-All that `taskflow.flow.bodies.immersed` says holds for the velocity relative to a body: a closed face holds u_b, the
-difference towards a surface is (u_b - u) / (s h), and on a cut face q = o u + (1 - o) u_b is stored. With r = q - u_b
-and m = blockage r, what is missing of the velocity in the centre of a face, both at the beginning of the step, a cut
-face has at its end
+`taskflow.flow.bodies.immersed` holds for the velocity relative to a body: a closed face stores u_b, the difference
+towards a surface is (u_b - u) / (s h), and a cut face stores q = o u + (1 - o) u_b. With r = q - u_b and m = blockage
+r, the difference to the velocity at the face centre, both at the start of the step, a cut face has at its end
 
     q = u_b + o / (1 + a) (u* + m + dt (viscosity Laplacian(m) - grad(p)) - u_b),
     a = dt viscosity (friction + (1 - o) sum(1 / h^2 over neighbours)),
 
-u* being what the momentum equation predicts, and o, friction and u_b those at the end of the step: that of bodies at
-rest where nothing moves. A face that was closed and is open began the step with u_b, and makes one of Euler's.
+with u* predicted by the momentum equation, and o, friction and u_b at the end of the step. If nothing moves this is the
+equation of bodies at rest. A face that opens starts the step with u_b and takes an Euler step.
 
-On closed faces u_b is divergence-free cell by cell, to the last bit: along x it depends on y and z alone, and so on. So
-cells inside have nothing to solve for, and the equation of the pressure stays solvable.
+On closed faces u_b is divergence-free cell by cell, bitwise: its x component depends on y and z only, and so on. Cells
+inside need no pressure, and the pressure equation stays solvable.
 
-Geometry is given before each step, at its end, in the fields of the roles `*_other`; a step begins by exchanging these
-with those of the geometry at its beginning.
+The geometry at the end of each step is written before it, in the fields of the roles `*_other`. A step starts by
+exchanging these with the geometry at its beginning.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ from taskflow.runtime.tasks import (
 BODY: dict[str, Location] = {"body_x": "fx", "body_y": "fy", "body_z": "fz"}
 WARMED: dict[str, Location] = {"push_T": "c"}
 OTHER = "_other"
-FACES = ("T_faces", "scalar_faces")  # flags of cells, as the temperature and passive scalars meet them
-KEPT = ("solid", *BLOCKAGE, *BODY, *FACES)  # the roles of which a step needs the geometry at its beginning, too
+FACES = ("T_faces", "scalar_faces")  # flags of cells for the temperature and passive scalars
+KEPT = ("solid", *BLOCKAGE, *BODY, *FACES)  # roles whose geometry at its beginning a step needs, too
 SURFACE = Components(
     friction_x=Read, friction_y=Read, friction_z=Read, blockage_x=Read, blockage_y=Read, blockage_z=Read,
     body_x=Read, body_y=Read, body_z=Read,
@@ -82,8 +81,10 @@ def move_with_bodies(
     solid: ReadByte, solid_before: ReadByte, surface: SURFACE, surface_before: SURFACE_BEFORE,
     *, dt: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
-    """u_new becomes u_b on closed faces, and the q of the equation above on those beside surfaces, plus the dt grad(p)
-    that the projection with that p will take. push = (u_new as it was - as it is) / dt.
+    """u_new = u_b on closed faces, and q of the equation above next to surfaces, plus dt grad(p) of the coming
+    projection.
+
+    push = (u_new before - u_new after) / dt.
     """
 
 
@@ -91,25 +92,25 @@ def move_with_bodies(
 def follow_bodies(
     velocity: VELOCITY, solid: ReadByte, body: Components(body_x=Read, body_y=Read, body_z=Read), *, grid: Grid
 ) -> None:
-    """u = u_b on closed faces that are not on walls."""
+    """u = u_b on closed faces that are not on walls"""
 
 
 @task(kernel=MOVING)
 def pressure_beside(p: Read[1], solid_before: ReadByte[1], mean: Write) -> None:
-    """mean = that of p over the neighbours of a cell that have been in the fluid; p itself where there are none."""
+    """mean = mean of p over the neighbours of a cell that were fluid, or p if none was"""
 
 
 @task(kernel=MOVING)
 def fill_pressure(p: ReadWrite, mean: Read, solid: ReadByte, solid_before: ReadByte) -> None:
-    """p = mean in cells that have been solid and are not any more."""
+    """p = mean in cells that were solid and are fluid"""
 
 
 @dataclass(frozen=True)
 class MovingObstacles(ImmersedObstacles):
-    """`near` are the cells around all bodies wherever they get, with those beside them."""
+    """Moving immersed bodies. `near` is the box of all positions of bodies and their adjacent cells."""
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
-        """See `ImmersedObstacles.fields`; `body_*` is u_b on closed faces and cut ones."""
+        """Return the fields of `ImmersedObstacles.fields`, and u_b on closed and cut faces in `body_*`."""
         fields, warmed = {**super().fields(heat=heat), **BODY}, WARMED if heat and self.isothermal else {}
         return {**fields, **{f"{role}{OTHER}": fields[role] for role in (*BLOCKAGE, *BODY)}, **PUSH, **warmed}
 
@@ -118,7 +119,7 @@ class MovingObstacles(ImmersedObstacles):
         return {**types, **{f"{role}{OTHER}": types[role] for role in ("solid", *FACES) if role in types}}
 
     def start(self, f: Roles, grid: Grid) -> Iterator[Launch | Repeat]:
-        """u = u_b on closed faces."""
+        """Set u = u_b on closed faces."""
         yield from self.hold(f, (f.u, f.v, f.w), grid)
         if self.isothermal:
             yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
@@ -130,7 +131,7 @@ class MovingObstacles(ImmersedObstacles):
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
     ) -> Iterator[Launch | Repeat]:
-        """The bodies are where they get in this step, and the solver knows of it. Quantities go on into them."""
+        """Move the bodies to the end of the step, prepare the solver, and extend quantities into the bodies."""
         flags = {quantity.name: _faces(quantity) for quantity in quantities}
         for role in (role for role in KEPT if role not in FACES or role in flags.values()):
             f.swap(role, f"{role}{OTHER}")
@@ -144,7 +145,9 @@ class MovingObstacles(ImmersedObstacles):
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, part: StagePart,
         *, driven: bool,
     ) -> Iterator[Launch]:  # fmt: skip
-        """Friction at surfaces, and u = u_b on closed faces. Cells that become fluid have the pressure of those beside.
+        """Yield the launches for friction at surfaces and u = u_b on closed faces.
+
+        Cells that become fluid take the pressure of their neighbours.
         """
         before = f[f"solid{OTHER}"]
         yield pressure_beside(f.p, before, f.rhs, over=self.near)
@@ -157,7 +160,7 @@ class MovingObstacles(ImmersedObstacles):
         )  # fmt: skip
 
     def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
-        """Heat from bodies comes with `settle`."""
+        """Yield nothing, because `settle` adds heat from bodies."""
         yield from ()
 
     def settle(
@@ -172,10 +175,10 @@ class MovingObstacles(ImmersedObstacles):
             yield exchange_heat(new, f.push_T, *surface, over=self.near, dt=dt, diffusivity=conducts, **constants)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
-        """See `Obstacles.heat`: what the last step has given on account of the body."""
+        """Return the launch for the heat that the body gave in the last step. See `Obstacles.heat`."""
         return heat_from_moving_body(f.push_T, f.owner_T, flux=flux, **where)
 
 
 def _faces(quantity: Quantity) -> str:
-    """The role of the flags of cells as a quantity meets them."""
+    """Return the role of the cell flags for a quantity."""
     return "T_faces" if quantity.name == "T" else "scalar_faces"

@@ -1,20 +1,21 @@
-"""Temperature and passive scalars beside immersed bodies of which some move.
+"""Temperature and passive scalars around immersed bodies of which some move.
 
-All cells are advanced by the velocity on all faces, closed ones included, which is free of divergence inside of bodies,
-too. Nothing diffuses through closed faces. Then a step puts right what bodies have in them:
+All cells are advanced with the velocity on all faces, which is divergence-free inside bodies, too. No flux diffuses
+through closed faces. A step then corrects the values in bodies:
 
-- **With a temperature** T_b: T = T_b in cells whose centre is inside, and in cells beside them what conduction over
-  the true distance s h makes of it, as at rest (`taskflow.flow.bodies.immersed.wall_heat_flux`). The heat that a body
-  gives is all that this changes, in it and beside it, so the sum of T over all cells, bodies included, changes by that
-  and by what sides and sources give, to rounding. As T_b is constant, so is the heat that is stored inside.
-- **Without one**, or for a passive scalar: cells without an open face keep what they have, and before each step take
-  the mean of the neighbours outside, or of all neighbours where none is outside. Cells beyond walls are no neighbours.
-  So through a closed face the body carries what is beside it, and a cell that comes out of a body begins with the mean
-  of its neighbours in the fluid.
-  What is even stays even, and what is bounded stays bounded. What the surface sweeps over is not conserved exactly.
+- **With a temperature** T_b: T = T_b in cells whose centre is inside. Adjacent cells get conduction over the true
+  distance s h, as at rest (`taskflow.flow.bodies.immersed.wall_heat_flux`). The heat of a body is the sum of these
+  changes, so the sum of T over all cells, bodies included, changes by it and by boundaries and sources, up to rounding.
+  T_b is constant, and so is the heat stored inside.
+- **Without a temperature**, or for a passive scalar: cells without an open face keep their value, and before each step
+  take the mean of the neighbours outside, or of all neighbours if none is outside. Ghost cells of walls are no
+  neighbours. A body thus carries adjacent values through closed faces, and a cell that leaves a body starts with the
+  mean of its neighbours in the fluid.
 
-A surface with a temperature that comes near at the speed U adds U (1/s - 1) / h to what it conducts, as it does to its
-friction (`taskflow.flow.bodies.moving`).
+  Uniform fields stay uniform, and bounded ones stay bounded. Values swept by the surface are not exactly conserved.
+
+A surface with a temperature that approaches at the speed U adds U (1/s - 1) / h to its conduction, as to its friction
+(`taskflow.flow.bodies.moving`).
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ TEXT = KERNELS / "bodies" / "moving_scalars.cu"
 
 @dataclass(frozen=True)
 class Pass:
-    """A pass of a stage over a quantity: the part of the step in which bodies conduct there, what of a change by them
-    it keeps to the end of the step, and whether it is the first one.
+    """Pass of a stage over a quantity.
+
+    `conducts`: fraction of the step in which bodies conduct. `counts`: fraction of their change left at the end of the
+    step. `begins`: True in the first pass.
     """
 
     conducts: float
@@ -42,24 +45,24 @@ class Pass:
 
 
 WHOLE, EULER, HEUN = Pass(1.0, 1.0, begins=True), Pass(1.0, 0.5, begins=True), Pass(0.5, 1.0, begins=False)
-"""That of central differences, and the two of `taskflow.flow.scalars.transport` for what is bounded."""
+"""Pass of central differences, and the two passes of `taskflow.flow.scalars.transport` for bounded quantities."""
 
 
 @task(kernel=TEXT)
 def mean_beside(q: Read[1], q_faces: ReadShort[1], mean: Write, *, grid: Grid) -> None:
-    """mean = that of q over the neighbours of a cell in the domain that are outside of bodies; over all in the domain
-    where there are none.
+    """mean = mean of q over the neighbours of a cell in the domain outside of bodies, or over all in the domain if none
+    is
     """
 
 
 @task(kernel=TEXT)
 def fill_inside(q: ReadWrite, mean: Read, q_faces: ReadShort) -> None:
-    """q = mean in cells that are STORED."""
+    """q = mean in STORED cells"""
 
 
 @task(kernel=TEXT)
 def keep_inside(q: ReadWrite, q_before: Read, q_faces: ReadShort) -> None:
-    """q = q_before in cells that are STORED."""
+    """q = q_before in STORED cells"""
 
 
 @task(kernel=TEXT)
@@ -67,24 +70,29 @@ def exchange_heat(
     T: ReadWrite, push_T: ReadWrite, T_faces: ReadShort, conductance_T: Read, warm_T: Read,
     *, dt: Scalar, diffusivity: float, counts: float, begins: int,
 ) -> None:  # fmt: skip
-    """T becomes warm_T in cells that a body HOLDS, and (T + dt diffusivity warm_T) / (1 + dt diffusivity conductance_T)
-    in those beside it. push_T = `counts` times that change / dt, added to what it was where this does not begin it.
+    """T = warm_T in HOLDS cells, and (T + dt diffusivity warm_T) / (1 + dt diffusivity conductance_T) in adjacent
+    cells.
+
+    push_T = `counts` times the change / dt, added to push_T unless it `begins`.
     """
 
 
 @task(kernel=TEXT)
 def hold_temperature(T: ReadWrite, T_faces: ReadShort, warm_T: Read) -> None:
-    """T = warm_T in cells that a body HOLDS."""
+    """T = warm_T in HOLDS cells"""
 
 
 @task(kernel=KERNELS / "bodies" / "heat_moving.cu")
 def heat_from_moving_body(
     push_T: Read, owner_T: ReadByte, *, flux: Reduce[sum], grid: Grid, number: int
 ) -> None:
-    """flux = sum over the cells that belong to a body of volume push_T: what it gave per time in the last step."""
+    """flux = sum over the cells of a body of volume push_T, the heat that it gave per time in the last step"""
 
 
 def extended(f: Roles, name: str, faces: str, over: Box, grid: Grid) -> Iterator[Launch]:
-    """A quantity in the insides of bodies, from cells beside them; `faces` are the flags with which it was advanced."""
+    """Yield the launches that extend a quantity into bodies from adjacent cells.
+
+    `faces` are the flags with which it was advanced.
+    """
     yield mean_beside(f[name], faces, f.rhs, over=over, grid=grid)
     yield fill_inside(f[name], f.rhs, faces, over=over)

@@ -1,14 +1,13 @@
-"""Bodies in a flow, as stair steps of solid cells: what they change in a step, and what the flow does to them.
+"""Bodies as stair steps of solid cells: their part of a step, and the forces on them.
 
 A cell is solid if its centre is inside a body (first order in the position of surfaces). The velocity on its faces is
-zero, the fluid sticks to them, and the pressure has no gradient across them (after Zaspel & Griebel 2011, section 3.3).
-Where the solver of the pressure does not know the faces, the velocity there is forced: `Obstacles.forced`. Of second
-order: `taskflow.flow.bodies.immersed`.
+zero (no slip), and the pressure has no gradient across them (after Zaspel & Griebel 2011, section 3.3). If the pressure
+solver does not have the faces, the velocity there is forced: `Obstacles.forced`. For second order see
+`taskflow.flow.bodies.immersed`.
 
-In the projection the velocity of bodies is 0, and the pressure meets closed faces. The coefficients of its equation are
-0 on closed faces, which then are like walls, and 1 on open ones. Where p is given on no face, Jacobi's iteration reads
-the flags of cells instead: a byte in place of three numbers, so that a sweep moves little more than without bodies. See
-`taskflow.flow.poisson.Operator`.
+The coefficients of the pressure equation are 0 on closed faces, which act like walls, and 1 on open ones. If p = 0 on
+no face, Jacobi iteration reads the flags of cells instead: one byte instead of three numbers, so a sweep moves little
+more data than without bodies. See `taskflow.flow.poisson.Operator`.
 """
 
 from __future__ import annotations
@@ -50,17 +49,17 @@ from taskflow.runtime.tasks import Launch, Read, ReadByte, Repeat, Roles, Scalar
 
 @task(kernel=KERNELS / "bodies" / "velocity.cu")
 def stop(velocity: VELOCITY, solid: ReadByte) -> None:
-    """u = 0 on closed faces."""
+    """u = 0 on closed faces"""
 
 
 @task(kernel=KERNELS / "bodies" / "velocity.cu")
 def stop_and_push(velocity: VELOCITY, solid: ReadByte, push: PUSHES, *, dt: Scalar, stage: StagePart) -> None:
-    """push gains u / dt on closed faces, times the share of the stage, and u = 0."""
+    """push += (share of the stage) u / dt and u = 0, on closed faces"""
 
 
 @task(kernel=KERNELS / "bodies" / "velocity.cu")
 def force(velocity: VELOCITY, p: Read[BESIDE], solid: ReadByte, *, dt: Scalar, grid: Grid) -> None:
-    """u = dt grad(p) on closed faces that are not on walls: the projection with this very p takes them to 0."""
+    """u = dt grad(p) on closed faces that are not on walls, so that the projection with this p makes them 0"""
 
 
 @task(kernel=KERNELS / "bodies" / "open_faces.cu")
@@ -69,7 +68,7 @@ def open_faces(b_x: Write, b_y: Write, b_z: Write, solid: ReadByte) -> None:
 
 
 def coefficients_at_bodies(f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:
-    """The coefficients of div(b grad p) on all faces of a grid, for a solver that has some."""
+    """Yield the launches for the coefficients of div(b grad p) on all faces, if the solver has them."""
     if "b_x" not in pressure.fields:
         return
     cells, b = Box.of(grid.cells), (f.b_x, f.b_y, f.b_z)
@@ -79,14 +78,16 @@ def coefficients_at_bodies(f: Roles, grid: Grid, pressure: Solver) -> Iterator[L
     yield open_faces(*b, f.solid, over=cells)
 
 
-MOST = 100  # bodies whose forces are followed: of the scalars of a run each takes up to fifteen
+MOST = 100  # bodies with recorded forces: each takes up to fifteen scalars of a run
 STANDING = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Body:
-    """A body whose forces are followed: its name, the cells around it, the point about which its moment is taken (from
-    the grid's lowest corner), and whether heat passes through its surface. For `middle` and `period` see `ForceTarget`.
+    """Body with recorded forces.
+
+    `around`: its cells. `about`: the point for its moment, relative to the lowest corner of the grid. `heated`: heat
+    passes through its surface. For `middle` and `period` see `ForceTarget`.
     """
 
     name: str
@@ -99,10 +100,10 @@ class Body:
 
 @dataclass(frozen=True)
 class Obstacles:
-    """The bodies that are followed; body n has the number n + 1.
+    """Bodies with recorded forces. Body n has the number n + 1.
 
-    `forced` is how often, in a projection, the velocity in the bodies is forced and the pressure solved for again; 0
-    where the solver knows which faces are closed. `fluid` is the share of the domain that is outside of all bodies.
+    `forced`: the number of times that a projection forces the velocity in bodies and solves for the pressure again, 0
+    if the solver has the closed faces. `fluid`: the share of the domain outside of all bodies.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -111,20 +112,20 @@ class Obstacles:
     stairs: ClassVar[bool] = True
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
-        """Fields of numbers that say where the bodies are, by role, with their locations."""
+        """Return the numeric fields that describe the bodies, by role, with their locations."""
         return {}
 
     @property
     def pushed(self) -> dict[str, Location]:
-        """The fields of what bodies that are followed take from the fluid, by role."""
+        """Fields of the momentum that bodies with recorded forces take from the fluid, by role."""
         return PUSH if self.bodies else {}
 
     def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
-        """The fields of flags of faces and, with eddies, of their edges that the momentum equation itself reads."""
+        """Return the fields of face flags and, with eddies, of edge flags for the momentum equation."""
         return f.faces, f.edges if eddies else None
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
-        """The fields of flags by role, each with its type; see `taskflow.flow.bodies.flags`."""
+        """Return the flag fields with their types, by role. See `taskflow.flow.bodies.flags`."""
         types = {"solid": "u1", "faces": "u2"}
         if heat:
             types["T_faces"] = "u2"
@@ -137,21 +138,21 @@ class Obstacles:
         return types
 
     def start(self, f: Roles, grid: Grid) -> Iterator[Launch | Repeat]:
-        """u = 0 on closed faces."""
+        """Set u = 0 on closed faces."""
         yield from self.hold(f, (f.u, f.v, f.w), grid)
 
     def hold(self, f: Roles, velocity: tuple[str, str, str], grid: Grid) -> Iterator[Launch]:
-        """Give closed faces the velocity of bodies."""
+        """Set closed faces to the velocity of bodies."""
         yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
     def begin(
         self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
     ) -> Iterator[Launch | Repeat]:
-        """Act at the beginning of a step: nothing where all bodies are at rest."""
+        """Yield the launches at the start of a step: none if all bodies are at rest."""
         yield from ()
 
     def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: BulkVelocityTarget) -> Iterator[Launch]:
-        """Give a predicted velocity the mean over the fluid that it will have once it is projected."""
+        """Shift a predicted velocity so that the projected one has the prescribed mean over the fluid."""
         over, missing = Box.of(grid.cells), f.scalar(missing_along(bulk.number, stage(dt)))
         old, friction, blockage = self.surfaces_across(f, bulk.number)
         target = replace(bulk, mean=self.fluid * bulk.mean)
@@ -161,8 +162,9 @@ class Obstacles:
         yield apply_uniform_force(q, over=over, missing=missing)
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
-        """The velocity along an axis before the step, and what surfaces do to it, where they do more than close faces:
-        see `taskflow.flow.bodies.immersed`.
+        """Return the fields of velocity before the step, friction and blockage along an axis, or None for stair steps.
+
+        See `taskflow.flow.bodies.immersed`.
         """
         return None, None, None
 
@@ -170,8 +172,8 @@ class Obstacles:
         self, f: Roles, ratio: str, grid: Grid, fluid: Fluid, buoyancy: Buoyancy | None, part: StagePart,
         *, eddies: bool,
     ) -> Iterator[Launch]:  # fmt: skip
-        """Act before the momentum equation of a stage: what it would bring to closed faces goes to bodies that are
-        followed.
+        """Yield the launch before the momentum equation of a stage that adds its value on closed faces to the push on
+        bodies.
         """
         if self.bodies:
             fields = f.p, f.nu_t if eddies else None, f.T if buoyancy else None, f.solid
@@ -181,14 +183,16 @@ class Obstacles:
 
     @property
     def around(self) -> Box:
-        """The cells around all bodies that are followed."""
+        """Cells around all bodies with recorded forces."""
         return hull(body.around for body in self.bodies)
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, part: StagePart,
         *, driven: bool,
     ) -> Iterator[Launch]:  # fmt: skip
-        """Act on a velocity before it is projected; `driven` if more than the momentum equation moved it."""
+        """Yield the launches on a velocity before its projection. `driven` if forcing changed it after the momentum
+        equation.
+        """
         if driven and self.bodies:
             push = tuple(f[role] for role in PUSH)
             yield stop_and_push(velocity, f.solid, push, over=Box.of(grid.cells), dt=dt, stage=part)
@@ -196,25 +200,27 @@ class Obstacles:
             yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
     def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
-        """Heat from bodies into a temperature at the end of a step dt; flagged ones conduct in the equation itself."""
+        """Yield the launches for heat from bodies at the end of a step dt. Stair steps conduct in the equation itself.
+        """
         yield from ()
 
     def settle(
         self, f: Roles, quantity: Quantity, new: str, old: str, dt: str, part: Pass
     ) -> Iterator[Launch]:
-        """Put right what bodies have of a quantity, in the field `new`, after a pass of a stage from the field `old`:
-        nothing where all bodies are at rest.
+        """Correct a quantity in bodies, in the field `new`, after a pass of a stage from the field `old`.
+
+        Yields nothing if all bodies are at rest.
         """
         yield from ()
 
     def projection(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, pressure: Solver
     ) -> Iterator[Launch | Repeat]:
-        """Laplacian(p) = div(u) / dt with closed faces, then u -= dt grad(p) on open ones.
+        """Solve Laplacian(p) = div(u) / dt with closed faces, then u -= dt grad(p) on open ones.
 
-        Forced, the velocity on closed faces is dt grad(p) with the p known so far, so that the projection would take it
-        to zero; p is solved for again, and so on. Then it is made zero: what was missing yet is left as divergence in
-        the cells beside the bodies.
+        If `forced`, closed faces first get dt grad(p) with the latest p, which the projection should cancel, and p is
+        solved for again, repeatedly. They are then set to 0, which leaves a residual divergence in cells adjacent to
+        bodies.
         """
         box = Box.of(grid.cells)
         for _ in range(self.forced):
@@ -230,7 +236,7 @@ class Obstacles:
         yield correct(velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
 
     def residual(self, f: Roles, grid: Grid) -> Launch:
-        """The scalar `residual`, over the fluid where the solver knows of it; needs `measure_rhs` before."""
+        """Measure the scalar `residual`, over the fluid unless `forced`. Needs `measure_rhs`."""
         near = None if self.forced else Box.of(grid.cells)
         return Operator(grid, near=near).measure_residual(f)
 
@@ -238,8 +244,9 @@ class Obstacles:
         self, f: Roles, grid: Grid, scheme: TimeScheme, buoyancy: Buoyancy | None, heat: Transport | None,
         *, bounded: bool = False,
     ) -> Iterator[Launch]:  # fmt: skip
-        """The scalars forces_1, stored_1, flux_1 and so on, of each body by its number; `bounded` if heat is carried
-        within its bounds.
+        """Yield the launches for the scalars forces_N, stored_N and flux_N of each body by its number N.
+
+        `bounded` if the heat transport is bounded.
         """
         last = scheme.stages[-1].share
         for number, body in enumerate(self.bodies, start=1):
@@ -255,21 +262,23 @@ class Obstacles:
                 yield self.heat(f, flux, bounded=bounded, transport=heat, number=number, **where)
 
     def force(self, f: Roles, forces: str, **where: Any) -> Launch:
-        """The force on a body and its moment, into the scalars of this name."""
+        """Return the launch for the force on a body and its moment, into the scalars of this name."""
         push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
         return force_on_body(f.p, f.solid, push, owners, forces=forces, **where)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
-        """The heat from a body, into a scalar of this name. None is carried through the faces of one of stair steps."""
+        """Return the launch for the heat from a body, into a scalar of this name. Nothing is advected through stair
+        steps.
+        """
         owners = f.owner_x, f.owner_y, f.owner_z
         return heat_from_body(f.T, f.solid, owners, flux=flux, transport=transport, **where)
 
     def surfaces(self, f: Roles) -> tuple[str, tuple[str, ...] | None, tuple[str, ...] | None]:
-        """The field of the flags of bodies; None for those of cut faces, which there are beside immersed ones."""
+        """Return the field of body flags, and None for friction and blockage, which only immersed bodies have."""
         return f.solid, None, None
 
     def measured(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-        """The results of `monitor` by the names of the bodies: force, of this what is pressure, moment, heat flux."""
+        """Return the results of `monitor` by body name: force, pressure force, moment, stored lift and heat flux."""
         measured: dict[str, dict[str, Any]] = {}
         for number, body in enumerate(self.bodies, start=1):
             sums = [*reduced(scalars, f"forces_{number}")]

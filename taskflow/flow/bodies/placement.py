@@ -1,9 +1,8 @@
-"""Where bodies that formulas describe are at a time, found by kernels: spheres, cylinders and boxes that are displaced
-and turned. What flags, distances and shares are say `taskflow.flow.bodies.cuts` and, in NumPy, the masks of a case.
+"""Positions of bodies given by formulas, evaluated by kernels: displaced and rotated spheres, cylinders and boxes.
 
-A body is known by its middle, how it is turned, and the velocity of its middle; of its images beyond periodic sides the
-nearest counts. Surfaces are met where the equations of planes, circles and spheres say, for which the masks halve
-intervals.
+Flags, distances and shares are defined in `taskflow.flow.bodies.cuts` and, in NumPy, by the masks of a case. A body has
+a centre, a rotation and the velocity of its centre. The nearest of its periodic images is used. Surfaces are
+intersected by the equations of planes, circles and spheres, where masks use bisection.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from taskflow.runtime.tasks import (
 )
 
 MOST_SHAPES = 6
-SHAPE, POSE = 14, 9  # numbers of a shape: those that stay, and those that change in time
+SHAPE, POSE = 14, 9  # numbers of a shape: constant, and varying in time
 POSES = "poses"
 TEXT = KERNELS / "bodies" / "placement.cu"
 COUNT = POSE * MOST_SHAPES
@@ -41,13 +40,13 @@ WRITE_BYTE, WRITE_SHORT = replace(Write, precision="u1"), replace(Write, precisi
 
 @dataclass(frozen=True)
 class BodyShapes:
-    """So many shapes on a grid. `shapes` has 14 numbers of each: kind (0 sphere, 1 cylinder, 2 box), axis of a
-    cylinder, radius, the lowest and the highest x, y and z from its middle, the axis of its turn, the number of the
-    body that it is part of, whether it has a temperature, and which, and whether it moves.
+    """`count` shapes on a grid.
 
-    `faces` and `centres` have the coordinates of low faces and centres of cells, relative to the origin of the grid, as
-    places in poses are, `widths` those of cells, and `gaps` the distances from one centre to the next, of the cells of
-    the domain and some beyond.
+    `shapes` has 14 numbers per shape: kind (0 sphere, 1 cylinder, 2 box), axis of a cylinder, radius, lowest and
+    highest x, y and z relative to its centre, rotation axis, number of its body, whether it has a temperature, this
+    temperature, and whether it moves. `faces` and `centres` are coordinates of low faces and centres of cells relative
+    to the origin of the grid, as are positions in poses, `widths` their widths, and `gaps` the distances between
+    consecutive centres, for the domain and some ghost cells.
     """
 
     count: int
@@ -62,7 +61,7 @@ class BodyShapes:
 
 
 class OneShape(BodyShapes):
-    """One shape alone, of which a text for it keeps the numbers in registers: see `count_of` in `shapes.h`."""
+    """Single shape, whose kernel keeps its numbers in registers: see `count_of` in `shapes.h`."""
 
     defines: ClassVar[tuple[str, ...]] = ("SINGLE",)
 
@@ -81,11 +80,12 @@ def place_faces(
     solid: WRITE_BYTE, owners: OWNERS, surface: SURFACE, T_faces: WRITE_SHORT | None, scalar_faces: WRITE_SHORT | None,
     *, poses: NUMBERS, shapes: BodyShapes, viscosity: float,
 ) -> None:  # fmt: skip
-    """The flags of cells, where BESIDE is up to 3.5 widths from a body, `friction`, `blockage` and the velocity of
-    bodies on their low faces, and the flags of cells as the temperature and passive scalars meet them. `owners` is the
-    number of the body that is nearest to a cell, of those less than 4.5 widths away, for its low faces; 0 for none.
-    `poses` are of each shape the place of its middle, the cosine and the sine of its turn, the velocity of its middle,
-    and how fast it turns.
+    """Compute cell flags, `friction`, `blockage` and body velocity on low faces, and cell flags for temperature and
+    scalars.
+
+    BESIDE reaches up to 3.5 widths from a body. `owners` is the nearest body less than 4.5 widths from a cell, for its
+    low faces, or 0. `poses` has for each shape the position of its centre, the cosine and sine of its rotation, the
+    velocity of its centre, and its angular velocity.
     """
 
 
@@ -94,15 +94,14 @@ def place_heat(
     conductance_T: Write, warm_T: Write, owner_T: WRITE_BYTE,
     *, poses: NUMBERS, shapes: BodyShapes, diffusivity: float,
 ) -> None:  # fmt: skip
-    """Find what bodies with temperatures weigh in cells beside them, without and with these, whose a cell is, and in
-    the bodies their temperature.
-    """
+    """Compute `conductance_T` and `warm_T` in cells adjacent to bodies with temperatures, `owner_T`, and T_b inside."""
 
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """The program that finds the geometry of the end of a step: it writes the fields of these `roles`, of which those
-    that a step needs at its beginning, too, are called `kept` and written as the other one.
+    """Program that computes the geometry at the end of a step.
+
+    It writes the fields of `roles`. Roles that a step also needs at its beginning are written to their `other` field.
     """
 
     shapes: BodyShapes
@@ -110,12 +109,12 @@ class Placement:
     viscosity: float
     diffusivity: float
     roles: tuple[str, ...]
-    other: tuple[tuple[str, str], ...]  # by role, that of the field to be written
+    other: tuple[tuple[str, str], ...]  # by role, the role of the field to write
 
     __name__ = "placement"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Reads the scalars `poses`."""
+        """Yield the launches, which read the scalars `poses`."""
         names = dict(self.other)
         at = {role: f[names.get(role, role)] for role in self.roles}
         known: dict[str, Any] = {"over": self.near, "poses": POSES, "shapes": self.shapes}
@@ -128,7 +127,7 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class PlacedStep:
-    """The program of a step that first finds where the bodies are at its end."""
+    """Program of a step that first computes the positions of bodies at its end."""
 
     placement: Placement
     step: Program
@@ -136,6 +135,6 @@ class PlacedStep:
     __name__ = "step"
 
     def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """Reads the scalars of both."""
+        """Yield the launches of both programs."""
         yield from self.placement(f)
         yield from self.step(f)

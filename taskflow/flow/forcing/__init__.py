@@ -1,4 +1,4 @@
-"""Forcing of a flow beside its boundaries: rotation, a background that is stratified, a bulk velocity that is kept.
+"""Forcing other than by boundaries: rotation, background stratification, prescribed bulk velocity, body forces.
 
-It knows bodies, around which a mean is kept. It does not know whose equations it is added to.
+It knows bodies, around which a mean is kept, but not the equations to which it is added.
 """

@@ -1,19 +1,18 @@
-"""Forcing of a flow besides forces that are the same everywhere and always: each has tasks of its own, and costs
-nothing where it is not there.
+"""Forcing beyond constant uniform forces. Each kind has its own tasks and costs nothing if absent.
 
-A mean velocity is kept by a uniform force along a periodic direction, as large as it takes in every stage. The mean
-over the domain is measured before the projection, which leaves it as it is, and the velocity shifted by what it lacks.
-Like the pressure, the force is what holds a constraint, so the order of the time scheme stays.
+A prescribed mean velocity is kept by a uniform force along a periodic direction, computed in every stage. The mean over
+the domain is measured before the projection, which conserves it, and the velocity is shifted by the deficit. Like the
+pressure, the force satisfies a constraint, so the order of the time scheme is kept.
 
-The Coriolis force of a frame that turns with the angular velocity Omega: du/dt = ... - 2 Omega x u. Each component is
-the mean of the four beside a face, so that the force does no work: over all faces the sum of u F is 0 to rounding,
-between walls too. The centrifugal force is a gradient, which the pressure takes. Euler's force, -dOmega/dt x r, is not
-here: it needs to know where the axis is, and is an expression of the place.
+Coriolis force of a frame that rotates with the angular velocity Omega: du/dt = ... - 2 Omega x u. Each component is the
+mean of the four values adjacent to a face, so the force does no work: the sum of u F over all faces is 0 up to
+rounding, also between walls. The centrifugal force is a gradient and absorbed by the pressure. The Euler force,
+-dOmega/dt x r, depends on the position of the axis and must be given as an expression.
 
-A background temperature of constant gradient: T is the departure from it, and dT/dt = ... - u . gradient. With
-buoyancy, a fluid at rest that is displaced along gravity oscillates with the frequency of Brunt and Vaisala, N^2 =
--expansion gravity . gradient. The velocity in a cell is the mean of its faces, as the temperature on a face is that of
-its cells: so what buoyancy takes from |T|^2 the velocity gains, to rounding.
+Background temperature of constant gradient: T is the departure from it, and dT/dt = ... - u . gradient. With buoyancy,
+a fluid at rest that is displaced along gravity oscillates with the Brunt-Vaisala frequency, N^2 = -expansion gravity .
+gradient. The velocity in a cell is the mean of its faces, and the temperature on a face the mean of its cells. Energy
+is thus exchanged between |T|^2 and the velocity up to rounding.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ def coriolis(
     velocity: ACROSS, tendency: TENDENCY, velocity_new: ACROSS_NEW,
     *, about: Axis, dt: Scalar, ratio: Scalar, grid: Grid, frequency: float,
 ) -> None:  # fmt: skip
-    """r_new += dt (1 + ratio/2) F_r, h_r += F_r, F_r = frequency s; likewise F_s = -frequency r, on faces.
+    """r_new += dt (1 + ratio/2) F_r, h_r += F_r, F_r = frequency s, and likewise F_s = -frequency r, on faces.
 
-    r and s are the velocities along the two axes other than that of rotation, in the order of x, y, z; frequency = 2
-    Omega, and -2 Omega about y, since x, z, y are left-handed. After the momentum equation of the same stage: then h
-    has all of H. Faces that lie on a wall keep their velocity.
+    r and s are the velocities along the two axes other than the rotation axis, in the order x, y, z. frequency = 2
+    Omega, or -2 Omega about y, since x, z, y are left-handed. Runs after the momentum equation of the stage, so that h
+    = H. Faces on walls keep their velocity.
     """
 
 
@@ -55,19 +54,18 @@ def coriolis_timed(
     velocity: ACROSS, tendency: TENDENCY, velocity_new: ACROSS_NEW,
     *, about: Axis, dt: Scalar, ratio: Scalar, rotation: Scalar, grid: Grid, factor: float,
 ) -> None:  # fmt: skip
-    """The same with frequency = factor rotation, at the beginning of the stage."""
+    """`coriolis` with frequency = factor rotation at the start of the stage"""
 
 
 def angular_velocity(axis: int, stage: str) -> str:
-    """The scalar of an angular velocity about an axis that changes in time, at the beginning of the stage whose names
-    end so.
-    """
+    """Return the scalar of a varying angular velocity about an axis at the start of the stage with this suffix."""
     return f"rotation_{'xyz'[axis]}{stage}"
 
 
 def coriolis_force(f: Roles, rotation: Vector, turned: tuple[int, ...] = (), **stage: Any) -> Iterator[Launch]:
-    """A launch for each component of the frame's angular velocity, of which those about the axes `turned` change in
-    time; `stage` says over which cells, dt, ratio, grid.
+    """Yield a launch for each component of the angular velocity of the frame.
+
+    Components about the axes `turned` vary in time. `stage` has the cells, dt, ratio and grid.
     """
     for axis, speed in enumerate(rotation):
         about, factor = "xyz"[axis], -2.0 if axis == 1 else 2.0
@@ -81,7 +79,7 @@ def coriolis_force(f: Roles, rotation: Vector, turned: tuple[int, ...] = (), **s
 
 
 def geostrophic_force(rotation: Vector, wind: Vector) -> Vector:
-    """2 Omega x wind: minus the gradient of the pressure that holds a steady wind against the Coriolis force."""
+    """Return 2 Omega x wind, minus the pressure gradient that balances the Coriolis force of a steady wind."""
     (a, b, c), (u, v, w) = rotation, wind
     return 2 * (b * w - c * v), 2 * (c * u - a * w), 2 * (a * v - b * u)
 
@@ -91,41 +89,41 @@ def stratify(
     q: Read[facing(n=(0, 1))], h_T: ReadWrite, T_new: ReadWrite,
     *, along: Axis, dt: Scalar, ratio: Scalar, gradient: float,
 ) -> None:  # fmt: skip
-    """T_new += dt (1 + ratio/2) F, h_T += F, F = -q gradient, in cells; q is the velocity along an axis, on faces.
+    """T_new += dt (1 + ratio/2) F, h_T += F, F = -q gradient, in cells, with q the velocity along an axis, on faces.
 
-    After the heat equation of the same stage: then h_T has all of H.
+    Runs after the heat equation of the stage, so that h_T = H.
     """
 
 
 def stratification(f: Roles, gradient: Vector, **stage: Any) -> Iterator[Launch]:
-    """A launch for each component of the gradient; `stage` says over which cells, dt and ratio."""
+    """Yield a launch for each component of the gradient. `stage` has the cells, dt and ratio."""
     for axis, velocity, slope in zip("xyz", (f.u, f.v, f.w), gradient, strict=True):
         if slope != 0:
             yield stratify(velocity, f.h_T, f.T_new, along=axis, gradient=slope, **stage)
 
 
 def buoyancy_frequency(expansion: float, gravity: Vector, gradient: Vector) -> float:
-    """sqrt|expansion gravity . gradient|: how fast a stable layer oscillates, or an unstable one grows."""
+    """Return sqrt|expansion gravity . gradient|: frequency of a stable layer or growth rate of an unstable one."""
     return abs(expansion * sum(g * slope for g, slope in zip(gravity, gradient, strict=True))) ** 0.5
 
 
 NOTHING = (0.0, 0.0, 0.0)
-Means = tuple[float | None, float | None, float | None]  # None: as the flow will have it
+Means = tuple[float | None, float | None, float | None]  # None: free
 
 
 @task(kernel=KERNELS / "forcing" / "bulk_shift.cu")
 def shift_to_mean(q: ReadWrite, *, total: Scalar["exact sum"], mean: float, share: float) -> None:
-    """q = q + mean - total share, share being one over the number of cells: then its mean is `mean`."""
+    """q = q + mean - total share, with share = 1 / number of cells, so that the mean of q is `mean`"""
 
 
 def sum_of(axis: int, stage: str) -> str:
-    """The scalar that holds the sum of the velocity along an axis, for the stage whose names end so."""
+    """Return the scalar with the sum of the velocity along an axis, for the stage with this suffix."""
     return f"total_{'uvw'[axis]}{stage}"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The place where a flow is driven: the cells, their grid, the fluid, and the bodies in it, None without any."""
+    """Cells, grid, fluid and bodies (or None) of a driven flow."""
 
     box: Box
     grid: Grid
@@ -137,13 +135,14 @@ class Setting:
 def accelerate(
     h_q: ReadWrite, q_new: ReadWrite, *, along: Axis, dt: Scalar, ratio: Scalar, force: Scalar, grid: Grid
 ) -> None:
-    """q_new += dt (1 + ratio/2) force, h_q += force, q being the velocity along an axis, on faces. After the momentum
-    equation of the same stage: then h has all of H. Faces that lie on a wall keep their velocity.
+    """q_new += dt (1 + ratio/2) force, h_q += force, with q the velocity along an axis, on faces.
+
+    Runs after the momentum equation of the stage, so that h = H. Faces on walls keep their velocity.
     """
 
 
 def body_force(axis: int, stage: str) -> str:
-    """The scalar of a force along an axis that changes in time, at the beginning of the stage whose names end so."""
+    """Return the scalar of a varying force along an axis at the start of the stage with this suffix."""
     return f"body_force_{'xyz'[axis]}{stage}"
 
 
@@ -151,11 +150,10 @@ def body_force(axis: int, stage: str) -> str:
 class Driving:
     """du/dt = ... - 2 rotation x u + F(t),    dT/dt = ... - u . gradient
 
-    `rotation`: angular velocity of the frame; `gradient`: of a background temperature, from which T is the departure;
-    `means`: over the fluid, of u, v, w, each kept by a uniform F along it where it is a number. `forced` are the axes
-    along which a uniform force acts that is given as a function of time, `turned` those about which the rotation is,
-    and the largest one in `rotation`: whoever runs the steps gives the scalars of `body_force` and `angular_velocity`
-    for each stage.
+    `rotation`: angular velocity of the frame, the maximum if it varies. `gradient`: of a background temperature.
+    `means`: means of u, v, w over the fluid kept by a uniform F, or None. `forced`: axes with a uniform force that
+    varies in time. `turned`: axes about which the rotation varies. For these the caller of the steps sets the scalars
+    of `body_force` and `angular_velocity` for each stage.
     """
 
     rotation: Vector = NOTHING
@@ -165,14 +163,15 @@ class Driving:
     turned: tuple[int, ...] = ()
 
     def begin(self, f: Roles, setting: Setting) -> Iterator[Launch]:
-        """The initial u, v, w get the means that they will keep. Needs their values on all faces, and p."""
+        """Give the initial u, v, w their prescribed means. Needs their values on all faces, and p."""
         if self.means != (None, None, None):
             yield advective_rate(f.u, f.v, f.w, over=setting.box, rate=f.scalar("rate"), grid=setting.grid)
             yield from self.keep(f, (f.u, f.v, f.w), "dt", setting)
 
     def act(self, f: Roles, names: Mapping[str, str], setting: Setting) -> Iterator[Launch]:
-        """Adds to u_new, ..., T_new and h_u, ... what the momentum and the heat equation of a stage have not; `names`
-        are those of the stage's dt and ratio.
+        """Add the forcing to u_new, ..., T_new and h_u, ..., after the momentum and heat equations of a stage.
+
+        `names` are the stage's scalars dt and ratio.
         """
         yield from coriolis_force(f, self.rotation, self.turned, over=setting.box, grid=setting.grid, **names)
         yield from stratification(f, self.gradient, over=setting.box, **names)
@@ -183,7 +182,7 @@ class Driving:
         yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], setting)
 
     def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, setting: Setting) -> Iterator[Launch]:
-        """Gives a velocity its means. The scalar rate has to be that of this velocity or of one before: see
+        """Give a velocity its prescribed means. The scalar `rate` must belong to it or an earlier one: see
         `advective_rate`.
         """
         grid, over = setting.grid, setting.box
@@ -200,12 +199,12 @@ class Driving:
                 yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
 
     def uniform(self, scalars: Mapping[str, float], fluid: Fluid) -> Vector:
-        """The force per mass on all fluid at the beginning of the last step."""
+        """Return the uniform force per mass at the start of the last step."""
         timed = [scalars.get(body_force(axis, ""), 0.0) if axis in self.forced else 0.0 for axis in range(3)]
         return triple(a + b for a, b in zip(fluid.force, timed, strict=True))
 
     def forces(self, scalars: Mapping[str, float], scheme: TimeScheme, dt: float, cells: int) -> dict[str, float]:
-        """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.
+        """Return force_x, ...: mean force per mass over the last step, of length dt, that kept the means.
 
         NaN before the first step (dt = 0).
         """
@@ -225,4 +224,4 @@ class Driving:
 
 
 NO_DRIVING = Driving()
-"""No task more than the equations have."""
+"""No forcing: no additional task."""

@@ -2,9 +2,9 @@
 
     du/dt = ... + F(u, v, w, T, c, ..., x, y, z, t)
 
-and likewise for T and passive scalars. A formula is evaluated where what it acts on lives (see `operators.formula`),
-explicitly, as all other terms of the equation are: F of the fields and the time at the beginning of a stage or, for
-quantities that stay within bounds, at both of its ends, by Heun's method.
+and likewise for T and passive scalars. A formula is evaluated at the location of the quantity (see
+`operators.formula`), explicitly like other terms: with the fields and the time at the start of a stage or, for bounded
+quantities, at both of its ends, by Heun's method.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ TASK {name}(Range range, InOut q OPTIONAL(q_faces){fields}, In64 dt{time}, real 
 
 @lru_cache(maxsize=256)
 def forced(formula: Formula, on: str, origin: Vector, *, bounded: bool) -> Task:
-    """The task that adds F to u, v, w or a quantity in cells, the same one for the same formula.
+    """Return the task that adds F to u, v, w or a quantity in cells. The same formula gives the same task.
 
-    h += F, q_new += dt (1 + ratio/2) F, after the equation of the same stage: then h has all of H; or, `bounded`, q +=
-    part dt F. Faces that lie on a wall or are closed, and cells that are solid, by the flags in `q_faces`, have no F.
+    h += F, q_new += dt (1 + ratio/2) F, after the equation of the stage, so that h = H. If `bounded`, q += part dt F. F
+    = 0 on walls and closed faces and in solid cells, by the flags in `q_faces`.
     """
     at: Location = FACE.get(on, "c")
     if at == "c":
@@ -69,7 +69,7 @@ def forced(formula: Formula, on: str, origin: Vector, *, bounded: bool) -> Task:
 
 @dataclass(frozen=True)
 class FieldForce:
-    """F `on` u, v, w or a quantity by its name, in the cells of a box. The domain begins at `origin`."""
+    """Force F `on` u, v, w or a named quantity, in the cells of a box. The low corner of the domain is at `origin`."""
 
     on: str
     formula: Formula
@@ -77,14 +77,17 @@ class FieldForce:
     origin: Vector
 
     def act(self, f: Roles, names: Mapping[str, str], time: str, grid: Grid, flags: str | None) -> Launch:
-        """Return what it adds in a stage whose dt and ratio have these `names`, and which begins at a `time`."""
+        """Return the launch of a stage with the scalars dt and ratio called `names`, which starts at `time`."""
         task = forced(self.formula, self.on, self.origin, bounded=False)
         fields = (f[name] for name in self.formula.fields)
         return task(f[f"h_{self.on}"], f[f"{self.on}_new"], flags, *fields, over=self.box, grid=grid, **names,
                     **self._at(time))  # fmt: skip
 
     def release(self, q: str, f: Roles, part: float, dt: str, time: str, grid: Grid, flags: str | None) -> Launch:
-        """Add `part` of F dt at a time to a bounded quantity in the field q. The roles are those of the fields then."""
+        """Return the launch that adds `part` of F dt at `time` to a bounded quantity in the field q.
+
+        Roles refer to the fields at that time.
+        """
         task = forced(self.formula, self.on, self.origin, bounded=True)
         fields = (f[name] for name in self.formula.fields)
         return task(q, flags, *fields, over=self.box, dt=dt, part=part, grid=grid, **self._at(time))
@@ -95,8 +98,8 @@ class FieldForce:
 
 def moments(forces: tuple[FieldForce, ...], endings: tuple[str, ...], ends: tuple[float, ...], time: float, dt: float
             ) -> dict[str, float]:  # fmt: skip
-    """The times at which the stages of a step begin and end, as far as a force depends on them: the scalars `begins`
-    and `ends` with the endings of the stages.
+    """Return the start and end times of the stages, `begins` and `ends` with their suffixes, if a force depends on
+    time.
     """
     if not any(force.formula.timed for force in forces):
         return {}

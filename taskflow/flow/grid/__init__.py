@@ -1,6 +1,6 @@
-"""Grids: the staggered grid, on which values live, the sizes of its cells, and the stencils of its operators.
+"""Grids: the staggered grid with the locations of values, cell sizes, and stencils.
 
-They know places and cells. They do not know what lives there.
+They know positions and cells, but not the quantities there.
 """
 
 from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, on_face

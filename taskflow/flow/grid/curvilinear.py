@@ -1,4 +1,4 @@
-"""Metrics of skewed cells as kernels read them."""
+"""Metrics of skewed cells as read by kernels."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ VALUES = 10
 
 
 def metrics(vertices: Vertices) -> np.ndarray:
-    """The ten values [z, y, value, x] of each cell that kernels read: the area vectors of its low faces across x, y and
-    z, and its volume.
+    """Return ten values [z, y, value, x] per cell: the area vectors of its low faces across x, y and z, and its volume.
     """
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
     result = np.empty((nz, ny, VALUES, nx))
@@ -28,11 +27,12 @@ def metrics(vertices: Vertices) -> np.ndarray:
 
 
 def mirrored(vertices: Vertices, axis: int, high: bool) -> dict[int, np.ndarray]:
-    """Return the area vectors [z, y, xyz, x] of low faces of ghost cells, across each of the two other axes: those of
-    the cells inside, mirrored in the plane of the side. With them no difference along the side adds to what passes it.
+    """Return the area vectors [z, y, xyz, x] of low faces of ghost cells across the two other axes, by axis.
 
-    The cells are two layers, between which the side is, at the low or high end of `axis`, and one more in front along
-    the two other axes: a face is mirrored in the mean plane of the areas on both of its sides.
+    They are the areas of the inner cells mirrored in the plane of the side, so that differences along the side
+    contribute nothing to the flux through it. `vertices` are two layers of cells with the side between them, at the low
+    or high end of `axis`, and one more layer at the low ends of the other axes. The mirror is the mean plane of the
+    areas on both sides of a face.
     """
     across = 3 - axis  # in arrays [xyz, z, y, x]
     side = np.take(low_faces(vertices, axis), [1], across)

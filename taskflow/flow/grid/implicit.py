@@ -1,4 +1,4 @@
-"""The direction along which diffusion is implicit, as a choice that kernel texts are compiled for."""
+"""Direction of implicit diffusion, as a compile-time choice of kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from taskflow.flow.kernels import choice
 
 @dataclass(frozen=True)
 class Implicit:
-    """The direction along which diffusion is implicit, by the number of its `axis`: here none."""
+    """Direction of implicit diffusion by its `axis`, here None."""
 
     axis: ClassVar[int | None] = None
 

@@ -1,10 +1,10 @@
-"""The sizes of cells: what kernels know of a grid, uniform, or stretched with tables along each direction.
+"""Cell sizes as read by kernels: uniform, or stretched with tables along each direction.
 
-On stretched grids differences live where they do on uniform ones, in centres and on faces, and divide by the widths of
-cells and the distances of centres that are there. Fluxes through faces are what one cell loses and the next one gains.
-What is carried has the plain mean of both sides on a face, what carries it the mean over the volumes that it comes
-from: so the central differences conserve kinetic energy as on uniform cells (Y. Morinishi, T. S. Lund, O. V. Vasilyev,
-P. Moin 1998, J. Comput. Phys. 143, 90; R. W. C. P. Verstappen, A. E. P. Veldman 2003, J. Comput. Phys. 187, 343).
+On stretched grids differences are located as on uniform ones, at centres and faces, and divide by the local cell widths
+and distances of centres. One cell loses the flux that the next one gains. The advected value on a face is the
+arithmetic mean of both sides, the advecting velocity the volume-weighted mean, so central differences conserve kinetic
+energy as on uniform cells (Y. Morinishi, T. S. Lund, O. V. Vasilyev, P. Moin 1998, J. Comput. Phys. 143, 90, and R. W.
+C. P. Verstappen, A. E. P. Veldman 2003, J. Comput. Phys. 187, 343).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Flags = tuple[bool, bool, bool]
 Counts = tuple[int, int, int]
 NOWHERE = 2**30  # no cell has this index, nor its negative
 AXES = {"x": 0, "y": 1, "z": 2}
-BEYOND = 3  # cells beyond the ends of a direction whose sizes are known, too
+BEYOND = 3  # ghost cells with known sizes at the ends of a direction
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid as kernels know it: the domain's cells, their spacing, and at which of its ends there are walls (not
-    periodic).
+    """Grid as read by kernels: the cells of the domain, their spacing, and which ends are walls (not periodic).
 
-    Derived: `first` and `last` are the indices of the cells beside the low and the high wall, out of reach without one;
-    `inverse` = 1 / spacing; `relaxation` = 1 / (2 (1/dx^2 + 1/dy^2 + 1/dz^2)), one over the diagonal of -Laplacian.
+    Derived: `first` and `last`, the indices of the cells adjacent to the low and high walls, unreachable without a
+    wall, `inverse` = 1 / spacing, and `relaxation` = 1 / (2 (1/dx^2 + 1/dy^2 + 1/dz^2)), the inverse diagonal of
+    -Laplacian.
     """
 
     cells: Counts
@@ -57,7 +57,7 @@ class Grid:
             object.__setattr__(self, name, value)
 
     def width(self, axis: int, cell: int) -> float:
-        """Return the width of a cell along an axis; all are alike, but for those of a `Stretched` grid."""
+        """Return the width of a cell along an axis."""
         return self.spacing[axis]
 
     def distance(self, axis: int, face: int) -> float:
@@ -65,7 +65,8 @@ class Grid:
         return self.spacing[axis]
 
     def beside(self, face: str) -> float:
-        """Return the width, across it, of the cells beside a face of the domain (x_min to z_max), and of those beyond.
+        """Return the width, across a face of the domain (x_min to z_max), of its adjacent cells and of their ghost
+        cells.
         """
         axis = AXES[face[0]]
         return self.width(axis, self.cells[axis] - 1 if face.endswith("max") else 0)
@@ -75,70 +76,73 @@ class Grid:
         return self.spacing[axis] * self.cells[axis]
 
     def ends(self, axis: int) -> tuple[float, float]:
-        """Return the distances of the low and of the high end from the place where kernels begin to count along an
-        axis: the centre of the first cell or, on a stretched grid, the low end.
+        """Return the distances of the low and high end from the origin that kernels use along an axis.
+
+        That is the centre of the first cell or, on a stretched grid, the low end.
         """
         return self.spacing[axis] / 2, (self.cells[axis] - 0.5) * self.spacing[axis]
 
     def largest(self, axis: int) -> float:
-        """The largest width along an axis."""
+        """Return the largest cell width along an axis."""
         return self.spacing[axis]
 
     @property
     def unevenness(self) -> float:
-        """The largest volume of a cell over the mean one."""
+        """Largest over mean cell volume."""
         return 1.0
 
     @property
     def filter_width(self) -> float:
-        """The cube root of a cell's volume; 1 on stretched grids, where kernels know it cell by cell."""
+        """Cube root of the cell volume, or 1 on stretched grids, where kernels read it cell by cell."""
         dx, dy, dz = self.spacing
         return float((dx * dy * dz) ** (1 / 3))
 
     @property
     def resolved(self) -> tuple[float, ...]:
-        """The spacings along directions of more than one cell: nothing changes along others. All, if there are none."""
+        """Spacings along directions of more than one cell, or all spacings if no direction has more."""
         return tuple(h for h, n in zip(self.spacing, self.cells, strict=True) if n > 1) or self.spacing
 
     @property
     def inverse_spacing_squared(self) -> float:
-        """1/dx^2 + 1/dy^2 + 1/dz^2: times a viscosity, what bounds the time step."""
+        """1/dx^2 + 1/dy^2 + 1/dz^2, which times a viscosity bounds the time step."""
         return sum(self.inverse_spacing_squared_along(axis) for axis in range(3))
 
     def inverse_spacing_squared_along(self, axis: int) -> float:
-        """The part of an axis in `inverse_spacing_squared`."""
+        """Return the part of `inverse_spacing_squared` along an axis."""
         return self.inverse[axis] ** 2
 
     def explicit_spacings(self, implicit: int | None) -> float:
-        """`inverse_spacing_squared` without the part of the axis along which diffusion is implicit, if there is one."""
+        """Return `inverse_spacing_squared` without the axis of implicit diffusion, if any."""
         return sum(self.inverse_spacing_squared_along(axis) for axis in range(3) if axis != implicit)
 
     def flat(self, axes: Collection[int]) -> Grid:
-        """Return the grid with infinitely wide cells along `axes`, along which nothing changes: these bound no step."""
+        """Return the grid with infinitely wide cells along `axes`, along which nothing changes, so that they bound no
+        step.
+        """
         return replace(self, spacing=triple(math.inf if a in axes else h for a, h in enumerate(self.spacing)))
 
     def without(self, faces: Collection[str]) -> Grid:
-        """The grid without walls at these faces (x_min to z_max): kernels then read the cells beyond them."""
+        """Return the grid without walls at these faces (x_min to z_max), where kernels then read ghost cells."""
         low = triple(wall and f"{axis}_min" not in faces for axis, wall in zip(AXES, self.low, strict=True))
         high = triple(wall and f"{axis}_max" not in faces for axis, wall in zip(AXES, self.high, strict=True))
         return replace(self, low=low, high=high)
 
 
 def on_face(face: str, grid: Grid) -> Box:
-    """Return the cells whose low faces lie on a face of the domain: beyond it, where that is a high one."""
+    """Return the cells whose low faces lie on a face of the domain: ghost cells if it is a high face."""
     axis, high = frame(face)
     return Box.of(grid.cells).layer(axis, high, -high, 1 - high)
 
 
 @dataclass(frozen=True)
 class Stretched(Grid):
-    """A grid as kernels receive it, by cell along x, y and z. `spacing`, `inverse` and `relaxation` are NaN along
-    directions that are not uniform: nothing computes with them there.
+    """Grid with tables by cell along x, y and z. `spacing`, `inverse` and `relaxation` are NaN along stretched
+    directions.
 
-    `widths`: its width. `per_cell`: one over it. `per_face`: one over the distance between the centres on both sides of
-    its low face; `per_two_cells`: between those of the cells before and behind it. `behind`: twice the part that it has
-    of the volume around its low face. `share`: its width over the mean one. `centre`: its distance from the low end.
-    `filter`: its width to the power of 2/3.
+    `widths`: of the cell. `per_cell`: 1 / width. `per_face`: 1 / distance between the centres on both sides of its low
+    face. `per_two_cells`: 1 / distance between the centres of the previous and the next cell. `behind`: twice its share
+    of the volume around its low face. `share`: width over mean width. `centre`: distance from the low end. `filter`:
+    width to the power of 2/3.
     """
 
     defines: ClassVar[tuple[str, ...]] = ("STRETCHED",)
@@ -152,7 +156,7 @@ class Stretched(Grid):
     filter: LookupTables
 
     def edges(self, axis: int) -> np.ndarray:
-        """The places of all faces across an axis, from the low end, which is 0."""
+        """Return the positions of all faces across an axis, relative to the low end."""
         widths = [self.width(axis, cell) for cell in range(self.cells[axis])]
         return np.concatenate([[0.0], np.cumsum(widths)])
 
@@ -160,7 +164,7 @@ class Stretched(Grid):
         return sum(1.0 / self.per_cell[axis][cell] for cell in range(self.cells[axis]))
 
     def ends(self, axis: int) -> tuple[float, float]:
-        """0, and the length along an axis."""
+        """Return 0 and the length along an axis."""
         return 0.0, self.length(axis)
 
     def largest(self, axis: int) -> float:
@@ -168,12 +172,12 @@ class Stretched(Grid):
 
     @property
     def unevenness(self) -> float:
-        """The product of the largest widths along all directions, each over the mean one."""
+        """Product of largest over mean width of all directions."""
         return math.prod(max(share.values) for share in self.share)
 
     @property
     def filter_width(self) -> float:
-        """1: kernels know that of each cell."""
+        """1, because kernels read the width of each cell."""
         return 1.0
 
     def width(self, axis: int, cell: int) -> float:
@@ -192,18 +196,18 @@ class Stretched(Grid):
         return replace(super().flat(axes), **inverse) if axes else self
 
     def inverse_spacing_squared_along(self, axis: int) -> float:
-        """Return a quarter of the largest sum of magnitudes in a row of the Laplacian, in cells and on faces: 1 /
-        spacing^2 where cells are uniform.
+        """Return a quarter of the largest row sum of magnitudes in the Laplacian, in cells and on faces.
+
+        It is 1 / spacing^2 if cells are uniform.
         """
-        row = slice(BEYOND - 1, BEYOND + self.cells[axis] + 1)  # one cell more at both ends
+        row = slice(BEYOND - 1, BEYOND + self.cells[axis] + 1)  # one additional cell at both ends
         cells, faces = (np.array(tables[axis].values[row]) for tables in (self.per_cell, self.per_face))
         in_cells, on_faces = cells[:-1] * (faces[:-1] + faces[1:]), faces[1:] * (cells[:-1] + cells[1:])
         return float(max(in_cells[1:].max(), on_faces.max())) / 2
 
 
 def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: Flags, high: Flags) -> Stretched:
-    """Return the grid of cells between these edges, of which all directions have some, those that are `uniform`, too.
-    """
+    """Return the grid of cells between these edges, which include the `uniform` directions."""
     directions = zip(edges, cells, uniform, strict=True)
     spacing = triple(float(e[-1] - e[0]) / n if same else np.nan for e, n, same in directions)
     tables = [_along(e, wall) for e, wall in zip(edges, low, strict=True)]
@@ -214,12 +218,12 @@ def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: F
 
 
 def beyond_ends(widths: np.ndarray, before: int, behind: int, *, mirrored: bool) -> np.ndarray:
-    """The widths of cells with those of so many before and behind them: mirrored, beyond walls, or else repeated."""
+    """Return the widths with `before` and `behind` ghost cells, mirrored or periodic."""
     return np.pad(widths, (before, behind), mode="symmetric" if mirrored else "wrap")
 
 
 def _along(edges: np.ndarray, wall: bool) -> dict[str, np.ndarray]:
-    """The tables along one direction. Beyond walls cells are mirrored."""
+    """Return the tables along one direction, with cells mirrored at walls."""
     inside = np.diff(edges)
     widths = beyond_ends(inside, BEYOND + 1, BEYOND + 1, mirrored=wall)
     centres = np.concatenate([[0.0], np.cumsum((widths[:-1] + widths[1:]) / 2)])

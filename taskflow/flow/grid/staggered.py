@@ -1,4 +1,4 @@
-"""The staggered grid: what kernels know of it, and where its values live in space."""
+"""Staggered grid: constants for kernels, and positions of its values."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, beyond
 from taskflow.runtime.regions import Box, Location, triple
 
 Point = Location | Literal["corner"]
-"""A location of values in a cell, or the corner where its low faces meet."""
+"""Location of values in a cell, or the corner where its low faces meet."""
 
 FACES: tuple[Location, Location, Location] = ("fx", "fy", "fz")
 Places = tuple[float, ...]
 Edges = tuple[Places | None, Places | None, Places | None]
-NEAR = 1e-5  # of the extent or the distance from 0: places this close are one
+NEAR = 1e-5  # of the extent or the distance from 0: closer positions are equal
 
 
 def _apart(edges: Places, start: float, length: float) -> bool:
-    """Whether edges of cells do not begin or end where a grid does."""
+    """Return True if the edges of cells do not start or end at the ends of the grid."""
     near = NEAR * max(abs(start), length)
     return max(abs(edges[0] - start), abs(edges[-1] - (start + length))) > near
 
 
 @dataclass(frozen=True)
 class StaggeredGrid:
-    """A box of `lengths` at `origin`, cut into `cells`; scalars live in centres, velocities on faces (MAC).
+    """Box of `lengths` at `origin`, cut into `cells`, with scalars at centres and velocities on faces (MAC).
 
-    Along a direction that has `edges`, the cells lie between these places, from one end of the box to the other;
-    otherwise they are uniform. Raises ValueError for a number of cells below one, a length that is not positive, and
-    edges that do not fit.
+    Directions with `edges` have cells between these positions, from one end of the box to the other. Other directions
+    are uniform. Raises ValueError if a number of cells is below 1, a length is not positive, or edges do not fit.
     """
 
     cells: Counts
@@ -52,23 +51,23 @@ class StaggeredGrid:
 
     @property
     def uniform(self) -> Flags:
-        """The directions along which all cells are of one size."""
+        """True for directions of uniform cells."""
         return triple(not edges for edges in self.edges)
 
     @property
     def spacing(self) -> Vector:
-        """Cell sizes dx, dy, dz: the mean ones."""
+        """Mean cell sizes dx, dy, dz."""
         (nx, ny, nz), (lx, ly, lz) = self.cells, self.lengths
         return lx / nx, ly / ny, lz / nz
 
     def faces(self, axis: int) -> np.ndarray:
-        """The places of all faces across an axis, from the low end to the high one."""
+        """Return the positions of all faces across an axis, from the low to the high end."""
         if edges := self.edges[axis]:
             return np.array(edges)
         return self.origin[axis] + self.spacing[axis] * np.arange(self.cells[axis] + 1)
 
     def nearest_face(self, axis: int, place: float) -> int:
-        """The number of the face across an axis that is nearest to a place."""
+        """Return the number of the face across an axis nearest to a position."""
         if not self.edges[axis]:
             number = int(np.clip(self.number_at(axis, place), 0, self.cells[axis]))
             near = np.arange(max(0, number - 1), min(number + 2, self.cells[axis]) + 1)
@@ -76,28 +75,28 @@ class StaggeredGrid:
         return int(np.abs(self.faces(axis) - place).argmin())
 
     def widths(self, axis: int) -> np.ndarray:
-        """The widths of the cells along an axis."""
+        """Return the cell widths along an axis."""
         return np.diff(self.faces(axis))
 
     def narrowest(self, axis: int) -> float:
-        """The smallest width along an axis."""
+        """Return the smallest width along an axis."""
         return float(self.widths(axis).min()) if self.edges[axis] else self.spacing[axis]
 
     def number_at(self, axis: int, place: float) -> float:
-        """Return how many cells lie before a place along an axis, with the part of the one that it is in."""
+        """Return the number of cells before a position along an axis, including the fraction of its own cell."""
         if self.edges[axis]:
             return float(np.interp(place, self.faces(axis), np.arange(self.cells[axis] + 1)))
         return (place - self.origin[axis]) / self.spacing[axis]
 
     def width_at(self, axis: int, place: float) -> float:
-        """The width of the cell at a place along an axis."""
+        """Return the width of the cell at a position along an axis."""
         if not self.edges[axis]:
             return self.spacing[axis]
         return float(self.widths(axis)[min(int(self.number_at(axis, place)), self.cells[axis] - 1)])
 
     @cached_property
     def constants(self) -> Grid:
-        """The grid as kernels receive it."""
+        """Grid as read by kernels."""
         walls = triple(not p for p in self.periodic)
         if all(self.uniform):
             return Grid(self.cells, self.spacing, walls, walls)
@@ -109,7 +108,7 @@ class StaggeredGrid:
 
     @property
     def volume(self) -> float:
-        """Volume of a cell: the mean one."""
+        """Mean cell volume."""
         dx, dy, dz = self.spacing
         return dx * dy * dz
 
@@ -119,11 +118,11 @@ class StaggeredGrid:
         return np.asarray(z[:, None, None] * y[:, None] * x)
 
     def area(self, axis: int) -> float:
-        """Area of a cell's face across an axis: the mean one."""
+        """Return the mean area of faces across an axis."""
         return self.volume / self.spacing[axis]
 
     def area_shares(self, axis: int) -> np.ndarray:
-        """The areas of the faces across an axis over the mean one, as an array that broadcasts to [z, y, x]."""
+        """Return the areas of the faces across an axis over their mean, as an array that broadcasts to [z, y, x]."""
         shares = [
             np.ones(1) if a == axis or uniform else self.widths(a) / self.spacing[a]
             for a, uniform in enumerate(self.uniform)
@@ -131,10 +130,9 @@ class StaggeredGrid:
         return shares[2][:, None, None] * shares[1][:, None] * shares[0]
 
     def coordinates(self, location: Point, axis: int, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Positions along an axis of the values at `location` in the cells [start, stop), by default all.
+        """Return the positions along an axis of the values at `location` in the cells [start, stop), by default all.
 
-        All are one more where the axis is the normal of that location's faces and has walls: the last one is the high
-        wall.
+        Values on faces across an axis with walls have one more position, the high wall.
         """
         on_face = _on_face(location, axis)
         if stop is None:
@@ -145,20 +143,21 @@ class StaggeredGrid:
         return self.origin[axis] + self.spacing[axis] * (np.arange(start, stop) + (0.0 if on_face else 0.5))
 
     def distances(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
-        """Return the distances along an axis of the values at `location` in the cells [start, stop) from the next ones.
+        """Return the distances along an axis between the values at `location` in the cells [start, stop) and the next
+        ones.
         """
         if not self.edges[axis]:
             return np.full(stop - start, self.spacing[axis])
         return np.diff(self.coordinates(location, axis, start, stop + 1))
 
     def extents(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
-        """Return the lengths of the volumes around these values: of cells, or from centre to centre around faces."""
+        """Return the lengths of the volumes around these values: of cells, or between centres around faces."""
         if _on_face(location, axis):
             return self.distances("c", axis, start - 1, stop - 1)
         return self.distances(FACES[axis], axis, start, stop)
 
     def _extended(self, axis: int, start: int, stop: int) -> np.ndarray:
-        """The low faces of the cells [start, stop), and the last high one; beyond walls cells are mirrored."""
+        """Return the low faces of the cells [start, stop), and the last high one, with cells mirrored at walls."""
         n, before, behind = self.cells[axis], max(0, -start), max(0, stop - self.cells[axis])
         widths = beyond_ends(self.widths(axis), before, behind, mirrored=not self.periodic[axis])
         faces = np.concatenate([[0.0], np.cumsum(widths)])
@@ -167,11 +166,11 @@ class StaggeredGrid:
         return faces[start + before : stop + before + 1]
 
     def points(self, location: Location, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x, y, z of the values at `location` in the cells of `box`: arrays that broadcast to the shape [z, y, x]."""
+        """Return x, y, z of the values at `location` in the cells of `box`, as arrays that broadcast to [z, y, x]."""
         x, y, z = (self.coordinates(location, axis, box.lo[axis], box.hi[axis]) for axis in range(3))
         return x[None, None, :], y[None, :, None], z[:, None, None]
 
 
 def _on_face(location: Point, axis: int) -> bool:
-    """Return whether values at a location lie on the faces across an axis, not between them."""
+    """Return True if values at a location lie on the faces across an axis, not between them."""
     return location == "corner" or (location != "c" and AXES[location[1]] == axis)

@@ -1,4 +1,4 @@
-"""Kernel texts of the physics: a `.cu` file per family of operators, in folders as the modules that declare tasks."""
+"""Kernels of the physics: a `.cu` file per family of operators, in folders like the modules that declare the tasks."""
 
 import sys
 from pathlib import Path
@@ -9,8 +9,9 @@ Constant = TypeVar("Constant")
 
 
 def choice(base: type[Constant], name: str, **attributes: Any) -> type[Constant]:
-    """Return a class of constants that texts are compiled for in place of `base`, with other `defines` and `stencils`.
-    Its module has it under its name, by which it goes to other processes.
+    """Return a subclass of constants for which kernels are compiled with other `defines` and `stencils` than `base`.
+
+    It is an attribute of its module by its name, so that it can be pickled.
     """
     kind = type(name, (base,), {"__module__": base.__module__, **attributes})
     setattr(sys.modules[base.__module__], name, kind)

@@ -10,7 +10,7 @@ struct Central {
   Central() = default;
   INLINE explicit Central(const Grid&) {}
 
-  // u by itself, in the cells before and behind the face
+  // u advected by itself, in the cells before and after the face
   INLINE real along(const Cell& c, const Component& u, int n) const {
     const Index A = u.axis.step, at = c + n * A;
     const real speed = u.q[at - A] + u.q[at];
@@ -27,7 +27,7 @@ struct Central {
 // before that which the flow comes from; on the line between the two where that would reach beyond a boundary further than
 // the ghost values, and on boundaries.
 struct Upwind {
-  int first[3], last[3];  // the cells beside boundaries
+  int first[3], last[3];  // the cells adjacent to boundaries
 
   INLINE explicit Upwind(const Grid& g)
       : first{g.first[0], g.first[1], g.first[2]}, last{g.last[0], g.last[1], g.last[2]} {}
@@ -36,7 +36,7 @@ struct Upwind {
     const real low = q[at - step], high = q[at];
     return {forward ? q[at - 2 * step] : q[at + step], forward ? low : high, forward ? high : low, forward};
   }
-  // Twice q from twice the value on the line, and from eight times what the parabola lacks of it
+  // Twice q, from twice the linear value and eight times the correction of the parabola
   static INLINE real biased(real line, bool reaches, real bent) {
     constexpr real TWICE_OF_EIGHT = real(2.0 / 8);
     return line - (reaches ? TWICE_OF_EIGHT * bent : real(0));

@@ -6,7 +6,7 @@
 #include "flags.h"
 #include "metrics.h"
 
-// u = u - dt grad(p), in place, on open faces; those that lie on a wall keep their velocity.
+// u = u - dt grad(p), in place, on open faces that are not on walls.
 TASK correct(Range range, InOut u, InOut v, InOut w, In p OPTIONAL(solid), In64 dt, Grid grid) {
   STRIDES(range)
   const real step = real(*dt);

@@ -1,5 +1,5 @@
-// Dissipation of the kinetic energy of fluctuations: what friction in the equations takes from them. Beside bodies nothing of
-// that is lost, and nothing counts twice.
+// Dissipation of turbulent kinetic energy by the friction terms of the equations. Next to bodies nothing is lost or counted
+// twice.
 #define UZ 1
 #include "cell.h"
 #include "flags.h"
@@ -30,7 +30,7 @@ FN real squares(Departure p, Departure q, Departure r, Index c, Axis x, Axis y, 
          r.square_across(c, z, y);
 }
 
-// What a face whose neighbour is solid feels of it beyond its difference to the 0 there: see momentum.cu
+// Excess friction of a face with a solid neighbour over its difference to the stored 0: see momentum.cu
 struct Steps {
   INLINE bool shut(int bits, int face) const { return closed(bits, face); }
   INLINE real across(int bits, int face, Axis b, int side) const {
@@ -39,8 +39,8 @@ struct Steps {
   INLINE real on_face(Index, int) const { return 0; }
   INLINE One whole(Index, int) const { return {}; }
 };
-// What surfaces between the points of the grid take beyond that, on each face, and the velocity in its centre over that
-// which is stored: see bodies/adherence.cu
+// Additional friction of immersed surfaces on each face, and the velocity at its centre over the stored one: see
+// bodies/adherence.cu
 struct Surfaces {
   In friction[3], blockage[3];
   INLINE bool shut(int bits, int face) const { return (bits & 1 << face) != 0; }  // and not on a wall
@@ -55,9 +55,9 @@ FN Surfaces bodies_of(InByte, In friction_x, In friction_y, In friction_z, In bl
 }
 FN None bodies_of(None, None, None, None, None, None, None) { return {}; }
 
-// Beside bodies, of one component: half of those that each of its two faces has. A face that is
-// open has half of that of its difference to one beside it, and all of it where that one is closed. Of two factors one is
-// the stored velocity, which the flow carries, the other that in the centres of faces, which friction slows down.
+// Next to bodies, for one component: half of the sum of both faces. An open face has half of the squared difference to an
+// adjacent face, and all of it if that face is closed. One factor is the stored velocity, which the flow advects, the other the
+// velocity at face centres, which friction slows down.
 template <class Bodies>
 struct Squares {
   Departure q;
@@ -94,7 +94,7 @@ FN real squares(Departure p, Departure q, Departure r, Index c, Axis x, Axis y, 
   return u.at(c) + v.at(c) + w.at(c);
 }
 
-// viscosity <(du'_i/dx_j)^2> with one more sample, whose means are those of before
+// viscosity <(du'_i/dx_j)^2> with one more sample, given the previous means
 TASK dissipation(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w OPTIONAL(solid) OPTIONAL(friction_x)
                  OPTIONAL(friction_y) OPTIONAL(friction_z) OPTIONAL(blockage_x) OPTIONAL(blockage_y) OPTIONAL(blockage_z),
                  InOut rate, In64 share, Grid grid, real viscosity) {

@@ -1,4 +1,4 @@
-// What the projection takes away: the divergence of a velocity.
+// The divergence of a velocity, which the projection removes.
 #define UZ 4
 #include "cell.h"
 #include "metrics.h"

@@ -1,12 +1,12 @@
-// What the stress of eddies, nu_t (grad u + grad u^T), takes from the flow and carries: running means of the stress, of its
-// work on the velocity gradient, and its covariance with the velocity.
+// The eddy stress nu_t (grad u + grad u^T): running means of the stress, of its work on the velocity gradient, and of its
+// covariance with the velocity.
 #define UZ 1
 #include "cell.h"
 #include "centred.h"
 #include "component.h"
 #include "flags.h"
 
-// An edge touches a body where one of the four faces that meet there is closed.
+// An edge touches a body if one of the four faces that meet there is closed.
 struct NoBodies {
   INLINE bool touch(Index, const Component&, int, const Component&, int) const { return false; }
 };
@@ -25,7 +25,7 @@ struct Bodies {
 FN NoBodies bodies_of(None) { return {}; }
 FN Bodies bodies_of(InByte solid) { return {solid}; }
 
-// The stress between two directions in a cell, and its work: the means of those on the four edges of the cell
+// The stress between two directions in a cell, and its work: means over the four edges of the cell
 struct Sheared {
   real stress, work;
 };
@@ -53,7 +53,7 @@ FN Sheared stretched(const Component& p, In nu_t, Index c) {
   return {stress, stress * rise};
 }
 
-// With one more sample; means of velocities are those of before
+// With one more sample, given the previous mean velocities
 TASK eddy_budget(Range range, In u, In v, In w, In nu_t OPTIONAL(solid), In mean_u, In mean_v, In mean_w, InOut xx, InOut xy,
                  InOut xz, InOut yy, InOut yz, InOut zz, InOut flux_x, InOut flux_y, InOut flux_z, InOut rate, In64 share,
                  Grid grid) {

@@ -1,9 +1,9 @@
-// What the budget of the kinetic energy of fluctuations needs besides covariances and dissipation: its flux by themselves.
+// Flux of turbulent kinetic energy by fluctuations, for its budget, in addition to covariances and dissipation.
 #define UZ 1
 #include "cell.h"
 #include "centred.h"
 
-// <u'_i u'_i u'_j> / 2 with one more sample; means and covariances are those of before (P. Pebay 2008, SAND2008-6212)
+// <u'_i u'_i u'_j> / 2 with one more sample, given the previous means and covariances (P. Pebay 2008, SAND2008-6212)
 TASK energy_flux(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w, In uu, In uv, In uw, In vv, In vw, In ww,
                  InOut flux_x, InOut flux_y, InOut flux_z, In64 share) {
   STRIDES(range)

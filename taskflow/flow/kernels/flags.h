@@ -10,8 +10,8 @@ FN int flags_of(InShort flags, Index c) { return flags[c]; }
 FN int flags_of(InByte flags, Index c) { return flags[c]; }
 FN None operator>>(None, int) { return {}; }
 
-// Of the flags of faces: what a quantity meets behind face n of a cell, which is 0 for fluid, and whether the cell is solid and
-// keeps its value
+// Flags of faces for a quantity: the other side of face n of a cell, 0 for fluid, and whether the cell is solid and keeps its
+// value
 FN int behind(None, int) { return 0; }
 FN int behind(int kinds, int n) { return kinds >> 2 * n & 3; }
 FN bool is_kept(None) { return false; }

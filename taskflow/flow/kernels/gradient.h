@@ -1,9 +1,9 @@
-// The velocity gradient in the middle of a cell of a staggered grid.
+// The velocity gradient at the centre of a cell of a staggered grid.
 #include "eddies.h"
 #include "metrics.h"
 
-// What a cell has on its faces, and cells below and above use, too: u and v across x and y, low and high, and their sums;
-// across z, on the low face alone, w and that of its neighbours.
+// Data on the faces of a cell that the cells below and above share: u and v across x and y, low and high, and their sums;
+// across z, on the low face only, w and its neighbours.
 struct Faces {
   real u_low, u_high, u, v_low, v_high, v;
   real w, w_west, w_east, w_south, w_north;
@@ -14,8 +14,8 @@ FN Faces faces(In u, In v, In w, Index c, Index X, Index Y) {
   return {u_low, u_high, u_low + u_high, v_low, v_high, v_low + v_high, w[c], w[c - X], w[c + X], w[c - Y], w[c + Y]};
 }
 
-// Which neighbours of a cell are in a body: none. Those that are move with it, as ghost cells do beyond a wall: where they
-// are, on both faces together, the velocity is minus that of the cell.
+// Neighbours of a cell in a body: none. Those in a body act like ghost cells of a wall: on both faces together, the velocity is
+// minus that of the cell.
 struct Fluids {
   INLINE real seen(int, real neighbour, real) const { return neighbour; }
   INLINE real per_two_cells(Axis a, int) const { return a.per_two_cells(); }

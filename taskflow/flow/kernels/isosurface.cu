@@ -14,7 +14,7 @@ FN double triangle(Point a, Point b, Point c) {
   return 0.5 * root(x * x + y * y + z * z);
 }
 
-// A place and how far q is above the value there; where it is 0 between two of them, q being linear
+// A position and the excess of q over the value there; its zero between two of them, with q linear
 struct Corner {
   Point at;
   double above;
@@ -27,7 +27,7 @@ FN Point crossing(Corner a, Corner b) {
 
 // A tetrahedron in which q is linear is cut in a triangle or a quadrilateral
 FN double cut_through(const Corner (&given)[4]) {
-  Corner c[4];  // those above first
+  Corner c[4];  // corners above first
   int count = 0, last = 3;
   for (int n = 0; n < 4; ++n) {
     if (given[n].above > 0) {
@@ -58,8 +58,8 @@ FN Span span(const Axis& a, int n, int first, int last) {
   return {{0, 0}, {1, 0}, 1.0 / a.per_face(1)};
 }
 
-// The area between the centres of cell c and of the next ones along all directions, or the domain's boundaries. Beside bodies,
-// whose surfaces are half way between centres, it is the part in the fluid.
+// The area between the centres of cell c and of the next cells along all directions, or the boundaries of the domain. Next to
+// bodies, whose surfaces are midway between centres, it is the part in the fluid.
 template <class Solid>
 FN double area_within(In q, const Solid& solid, const Cell& c, const Grid& g, double value, Index X, Index Y, Index Z) {
   const Span x = span(axis(g, 0, c.i, X), c.i, g.first[0], g.last[0]);

@@ -17,8 +17,8 @@
 FN real operator+(real H, None) { return H; }
 FN real operator-(real H, None) { return H; }
 
-// What neighbours of a face along one direction that are solid, and hold 0, take of its Laplacian more than that: as they
-// stand for a wall half a cell away
+// Excess of the Laplacian of a face at solid neighbours along one direction, which store 0: they represent a wall half a cell
+// away
 FN real excess_at_walls(int walls, Axis b) {
   return (walls & 1 ? b.divergence_at_wall(0) : real(0)) + (walls & 2 ? b.divergence_at_wall(1) : real(0));
 }
@@ -28,8 +28,8 @@ FN real wall_friction(int flags, real viscosity, Index c, const Component& a, co
   return viscosity * ((excess_at_walls(walls, b.axis) + excess_at_walls(walls >> 2, d.axis)) * a.q[c]);
 }
 
-// One component in one cell at the end of the step: what replaces H_old, and the velocity. A face that lies on a wall, or is
-// closed, keeps its velocity; closed ones keep H_old, too, which is that of bodies/closed_faces.cu.
+// One component in one cell at the end of the step: the new H_old, and the velocity. Faces on walls and closed faces keep their
+// velocity; closed faces also keep H_old, which bodies/closed_faces.cu sets.
 struct Next {
   real tendency, velocity;
 };

@@ -1,5 +1,5 @@
-// Particles that the flow carries: each is a point of a region of slots, of which those of a block lie in its plane. `number` is
-// one more than its own, 0 where a slot is empty, and negative where the particle has left for another block.
+// Particles advected by the flow: each is a point of a region of slots, with one plane of slots per block. `number` is one more
+// than its own, 0 in an empty slot, and negative after the particle left for another block.
 #include "cell.h"
 
 #ifdef GPU
@@ -8,7 +8,7 @@
 #define NAN64 __builtin_nan("")
 #endif
 
-// The cell in which a place is along an axis, and how far it lies behind its low face, over the width of the cell
+// The cell that contains a position along an axis, and the distance from its low face over the width of the cell
 struct Inside {
   int cell;
   double share;
@@ -33,7 +33,7 @@ FN Inside inside(const Extent& e, int axis, double x) {
   return {low, (x - face[low]) / (face[low + 1] - face[low])};
 }
 
-// A place between two values along an axis: the number of the first, and how far it lies behind that, over their distance
+// A position between two values along an axis: the number of the first, and the distance from it over their distance
 struct Between {
   int first;
   double share;
@@ -48,7 +48,7 @@ FN Between between_centres(const Extent& e, int axis, double x, Inside in) {
   return {n, (x - before) / (behind - before)};
 }
 
-// Between a boundary and the centre beside it the value there
+// The boundary value between a boundary and the adjacent centre
 FN Between within(const Extent& e, int axis, Between b) {
   const int last = e.cells[axis] - 1;
   if (e.periodic[axis]) return b;
@@ -81,9 +81,9 @@ FN double contained(const Extent& e, int axis, double x) {
   return back < low ? low : back > high ? high : back;
 }
 
-// Where a way along an axis ends that leads from x to `next`: bodies are in the way, of which `solid` has the flags (flags.h). One
-// face at most is passed. `cell` is that of the particle, and changes with it. No way ends nearer to a face than NEAR cells, so
-// that rounding never makes its end one of another cell.
+// End of a path along an axis from x to `next`, with bodies as obstacles, whose flags are in `solid` (flags.h). At most one
+// face is crossed. `cell` is the cell of the particle, and is updated. No path ends closer to a face than NEAR cells, so
+// rounding never moves its end into another cell.
 constexpr double NEAR = 1e-9;
 FN double face_of(const Extent& e, int axis, int n) { return e.even[axis] ? e.low[axis] + e.spacing[axis] * n : double(e.faces[axis][n]); }
 FN double led(None, const Extent&, int, int (&)[3], double, double next, bool&) { return next; }
@@ -107,8 +107,8 @@ FN double led(const ForeignOf<unsigned char>& solid, const Extent& e, int axis, 
   return next;
 }
 
-// How a particle moves along an axis in a step, at whose begin the fluid around it has a velocity, and had `past` one step
-// before: with the fluid, or with a velocity of its own, which it is given (NaN: that of the fluid).
+// Motion of a particle along an axis in a step, with the velocity of the surrounding fluid at its beginning, and `past` one
+// step before: with the fluid, or with its own velocity, which is given (NaN: equal to the fluid).
 struct Weights {
   double now, then;
 };
@@ -147,7 +147,7 @@ FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues
       const double straight = x[a] + way(weights, velocity[a], past, a, mine, *gain, inertia);
       const double next = led(solid, e, a, cell, x[a], straight, mirrored);
       mirrored |= !e.periodic[a] && (next < e.low[a] || next > e.high[a]);
-      own(c, a) = mirrored ? -mine : mine;  // what is mirrored rebounds
+      own(c, a) = mirrored ? -mine : mine;  // mirrored particles rebound
       x[a] = contained(e, a, next);
     } else {
       bool mirrored = false;

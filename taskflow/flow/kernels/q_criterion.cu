@@ -3,7 +3,7 @@
 #include "cell.h"
 #include "gradient.h"
 
-// Q = -(du_i/dx_j) (du_j/dx_i) / 2 in the middle of a cell
+// Q = -(du_i/dx_j) (du_j/dx_i) / 2 at the centre of a cell
 TASK q_criterion(Range range, In u, In v, In w, Out Q, Grid grid) {
   STRIDES(range)
   for_cells(range, CELL(c) {

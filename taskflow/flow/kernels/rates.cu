@@ -22,7 +22,7 @@ TASK exact_sum(Range range, In q, ExactPartial<1> total, In64 bound, real scale,
   }
 }
 
-// total = sum of q in the centres of cells, but for solid ones
+// total = sum of q at the centres of cells that are not solid
 TASK exact_total(Range range, In q OPTIONAL(solid), ExactPartial<1> total, real bound) {
   exact_sum_cells(range, total, bound, CELL(c) { return Sums<1>{{is_solid(solid, c) ? 0.0 : double(q[c])}}; });
 }

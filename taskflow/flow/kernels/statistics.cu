@@ -1,5 +1,5 @@
-// Running means and covariances of what is in cell centres, velocities brought there as the mean of a cell's two faces.
-// All covariances are found from the means of before the sample.
+// Running means and covariances in cell centres, with velocities as the mean of a cell's two faces. All covariances use the
+// previous means.
 #define UZ 1
 #include "cell.h"
 #include "centred.h"
@@ -43,7 +43,7 @@ TASK velocity_moments(Range range, In u, In v, In w, InOut mean_u, InOut mean_v,
   });
 }
 
-// The velocity and a scalar: what most flows have, in one pass through memory.
+// The velocity and a scalar, the usual case, in one pass through memory.
 TASK flow_moments(Range range, In u, In v, In w, In q, InOut mean_u, InOut mean_v, InOut mean_w, InOut mean_q, InOut uu,
                   InOut uv, InOut uw, InOut uq, InOut vv, InOut vw, InOut vq, InOut ww, InOut wq, InOut qq, In64 share) {
   STRIDES(range)
@@ -80,7 +80,7 @@ TASK scalar_moments(Range range, In q, InOut mean_q, InOut qq, In64 share) {
   });
 }
 
-// Another scalar beside the velocity, before that has new means.
+// A further scalar, before the means of the velocity are updated.
 TASK carried_moments(Range range, In u, In v, In w, In q, In mean_u, In mean_v, In mean_w, InOut mean_q, InOut uq, InOut vq,
                      InOut wq, InOut qq, In64 share) {
   STRIDES(range)

@@ -1,4 +1,4 @@
-// How far a flow is from where it was, and the range of what it carries.
+// Change of a flow since a kept state, and the range of its scalars.
 #define UZ 32
 #include "cell.h"
 

@@ -1,5 +1,4 @@
-// Fluxes through the faces of cells across an axis, the low or the high ones: of volume, of momentum, and of what the flow
-// carries.
+// Fluxes through the low or high faces of cells across an axis: of volume, momentum and scalars.
 #define UZ 32
 #include "cell.h"
 #include "friction.h"
@@ -7,7 +6,7 @@
 #include "scalars/diffusivity.h"
 #include "scalars/limited.h"
 
-// What friction has in the cells and on the edges that the sides of a face's volume are
+// Friction in the cells and on the edges that bound a face's volume
 struct Viscous {
   real viscosity;
   INLINE real in(Index) const { return viscosity; }
@@ -22,8 +21,8 @@ struct Eddying {
   INLINE real across(Index c, const Component& u, const Component& v) const { return stress.across(c, u, v, 0); }
 };
 
-// A face across axis number a of the grid: the low one of a cell, which may lie beyond the domain. Its neighbour `n` cells
-// further along b has an Axis of its own.
+// A face across axis number a of the grid: the low one of a cell, which may be outside the domain. Its neighbour `n` cells
+// further along b has its own Axis.
 struct Face {
   const Grid& grid;
   int a;
@@ -34,7 +33,7 @@ struct Face {
   INLINE Cell next(int b) const { return {cell.i + (b == 0), cell.j + (b == 1), cell.k + (b == 2), cell + steps[b]}; }
   INLINE bool at_low_end() const { return index(cell, a) == grid.first[a]; }
   INLINE bool at_high_end() const { return index(cell, a) - 1 == grid.last[a]; }
-  // Whether the velocity across b is given on the low face `n` cells further, so that no momentum is looked for there
+  // True if the velocity across b is given on the low face `n` cells further, so that it has no momentum equation
   INLINE bool given(int b, int n) const {
     const int place = index(cell, b) + n;
     return (place == grid.first[b]) | (place - 1 == grid.last[b]);
@@ -47,9 +46,9 @@ FN Face face_of(const Grid& g, int a, bool high, const Cell& c, Index X, Index Y
   return face;
 }
 
-// u_a, and u u_a + p - nu (grad u + grad u^T), along x, y, z, as the equations of the velocity have it, and in a cell the
-// mean of its two faces: what they have in the cells beside the face is on it on the line between their centres, or that of
-// the one cell where the domain ends; of the edges around it the face has half.
+// u_a, and u u_a + p - nu (grad u + grad u^T), along x, y, z, as in the momentum equations, with a cell the mean of its two
+// faces: fluxes in the adjacent cells are interpolated linearly to the face, or taken from the one cell at an end of the
+// domain, and the face has half of the fluxes of its edges.
 template <class Friction>
 struct FlowThrough {
   static constexpr int COUNT = 4;
@@ -59,13 +58,13 @@ struct FlowThrough {
 
   INLINE In velocity(int number) const { return number == 0 ? u : number == 1 ? v : w; }
 
-  // Along a, in the cell before (n = 0) or behind (1) the face
+  // Along a, in the cell before (n = 0) or after (1) the face
   INLINE real normal(const Face& f, const Component& q, int n) const {
     const Index A = q.axis.step, at = f.cell + n * A;
     const real stretching = q.axis.per_cell(n - 1) * (q.q[at] - q.q[at - A]);
     return of_means(convection.along(f.cell, q, n)) + p[at - A] - 2 * friction.in(at - A) * stretching;
   }
-  // Along b, on the edges across b before (n = 0) and behind (1) the middle of the face
+  // Along b, on the edges across b before (n = 0) and after (1) the centre of the face
   INLINE real shear(const Face& f, const Component& q, int b, int n) const {
     const Cell at = n == 0 ? f.cell : f.next(b);
     const Component r{velocity(b), b, f.along(b, n)};
@@ -101,7 +100,7 @@ struct CarriedThrough {
   }
 };
 
-// The same with the limited values of what is kept within its bounds, in the velocity that there is now
+// The same with the limited values of bounded quantities, and the current velocity
 template <class Diffusivity>
 struct BoundedThrough {
   static constexpr int COUNT = 1;

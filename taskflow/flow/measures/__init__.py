@@ -1,4 +1,4 @@
-"""Measures of a flow while it runs: monitors, fluxes, statistics, budgets, spectra, isosurfaces, particles.
+"""Measures of a running flow: monitors, fluxes, statistics, budgets, spectra, isosurfaces, particles.
 
-They know what any model can be asked. They do not know which one it is, nor when to measure.
+They know the common interface of models, but not which model runs, nor when to measure.
 """

@@ -1,4 +1,4 @@
-"""Ghost cells that are those of their owners, for whoever reads them beside the programs of a model."""
+"""Valid ghost cells for readers outside the programs of a model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, box, task
 
 @task
 def read_around(q: Read[box(1)], *, seen: Reduce[max]) -> None:
-    """seen = one of the values of q: all around them are fetched from other blocks, as whoever reads them needs."""
+    """seen = one of the values of q; reading it fetches all ghost cells from other blocks"""
     values: Any = q
     folded: Any = seen
     folded.fold(values[...][:1, :1, :1])
@@ -20,14 +20,12 @@ def read_around(q: Read[box(1)], *, seen: Reduce[max]) -> None:
 
 @dataclass(frozen=True)
 class FetchGhosts:
-    """The program after which a layer of ghost cells of some fields is that of their owners, over all cells of some
-    boxes.
-    """
+    """Program that fetches one layer of ghost cells of some fields from their owners, over all cells of some boxes."""
 
     fields: tuple[str, ...]
     cells: tuple[Box, ...]
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """A launch for each field."""
+        """Yield a launch for each field."""
         for name in self.fields:
             yield read_around(f[name], over=self.cells, seen=f"seen_{name}")

@@ -1,6 +1,7 @@
-"""Fields in cell centres that are computed from others where they are recorded: formulas of a case, and Q.
+"""Recorded fields in cell centres, computed from others: formulas of a case, and Q.
 
-A formula reads velocities as the mean of a cell's two faces, and all else in the cell itself (see `operators.formula`).
+A formula reads velocities as the mean of a cell's two faces, and other fields in the cell itself (see
+`operators.formula`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles, Scalar, Task, Write, task
 
 Q = "Q"
-NOW = "now"  # the scalar that holds the time
+NOW = "now"  # scalar with the time
 TEXT = """
 TASK {name}(Range range, Out value{fields}{time}, Grid grid) {{
   STRIDES(range){now}
@@ -33,14 +34,15 @@ TASK {name}(Range range, Out value{fields}{time}, Grid grid) {{
 
 @task(kernel=KERNELS / "q_criterion.cu")
 def q_criterion(velocity: GRADIENT_VELOCITY, Q: Write, *, grid: Grid) -> None:
-    """Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cells, positive where rotation outweighs strain (J. C. R. Hunt, A. A. Wray,
-    P. Moin 1988, CTR-S88, 193). Needs ghost values.
+    """Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cells, positive where rotation exceeds strain.
+
+    J. C. R. Hunt, A. A. Wray, P. Moin 1988, CTR-S88, 193. Needs ghost values.
     """
 
 
 @lru_cache(maxsize=256)
 def derive(name: str, formula: Formula, origin: Vector) -> Task:
-    """The task that computes a formula in cells, the same one for the same formula."""
+    """Return the task that computes a formula in cells. The same formula gives the same task."""
     numbers = {**({"time": Scalar} if formula.timed else {}), "grid": Grid}
     about: dict[str, Any] = {"fields": {"value": Write}, "numbers": numbers, "velocity": VELOCITY}
     return evaluating(f"derive_{name}", TEXT, formula, "c", origin, **about)
@@ -48,8 +50,9 @@ def derive(name: str, formula: Formula, origin: Vector) -> Task:
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """The program that computes the fields `formulas`, by name, of which that of Q is None. It reads the scalar `NOW`
-    where one of them depends on the time.
+    """Program that computes the fields `formulas` by name; the formula of Q is None.
+
+    It reads the scalar `NOW` if a formula depends on time.
     """
 
     formulas: Mapping[str, Formula | None]
@@ -58,25 +61,25 @@ class Derived:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The fields, by role."""
+        """Fields, by role."""
         return tuple(self.formulas)
 
     @property
     def fields(self) -> dict[str, Location]:
-        """The fields by role, with their location."""
+        """Fields by role, with their location."""
         return dict.fromkeys(self.formulas, "c")
 
     def scalars(self, time: float) -> dict[str, float]:
-        """The numbers that the program reads, at a time."""
+        """Return the scalars that the program reads at a time."""
         return {NOW: time} if any(formula and formula.timed for formula in self.formulas.values()) else {}
 
     def some(self, names: tuple[str, ...]) -> Derived | None:
-        """The program that computes some of them; None for none."""
+        """Return the program for some of the fields, or None if the selection is empty."""
         formulas = {name: formula for name, formula in self.formulas.items() if name in names}
         return Derived(formulas, self.grid) if formulas else None
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Compute them from the present state, with its ghost values."""
+        """Yield the launches that compute the fields from the current state and its ghost values."""
         over, grid = self.grid.box, self.grid.constants
         for name, formula in self.formulas.items():
             if formula is None:

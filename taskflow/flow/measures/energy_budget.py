@@ -1,21 +1,21 @@
-"""Running statistics that the budget of the kinetic energy of fluctuations needs besides means and covariances.
+"""Running statistics for the budget of turbulent kinetic energy, in addition to means and covariances.
 
     flux_j      = <u'_i u'_i u'_j> / 2
     dissipation = viscosity <(du'_i/dx_j)^2>
 
-A sample of weight a, as a share of the weight of all so far, turns a third moment of u' = u - mean(u) into
+A sample whose weight is the fraction a of all weights so far updates a third moment of u' = u - mean(u) by
 
     T_ijk <- (1 - a) (T_ijk - a (u'_i C_jk + u'_j C_ik + u'_k C_ij) + a (1 - 2 a) u'_i u'_j u'_k)
 
-C being the covariances of before (P. Pebay 2008, SAND2008-6212). The gradients are the differences with which the
-equations find friction: along itself in cells, otherwise on edges, of whose squares a cell has the mean of four.
+with the previous covariances C (P. Pebay 2008, SAND2008-6212). Gradients are the differences of the friction terms:
+normal ones in cells, shear ones on edges, whose squares are averaged over the four edges of a cell.
 
-Eddies that are not resolved add their stress s_ij = nu_t (du_i/dx_j + du_j/dx_i), as the equations have it: along one
-direction in cells, otherwise on edges, of whose four a cell has the mean.
+Unresolved eddies add their stress s_ij = nu_t (du_i/dx_j + du_j/dx_i), as in the equations: normal stresses in cells,
+shear stresses as the mean of four edges.
 
     stress_ij   = <s_ij>
     flux_j      = <u'_i s'_ij>
-    dissipation = <s_ij du_i/dx_j>, all that the flow loses to eddies, its mean included
+    dissipation = <s_ij du_i/dx_j>, the total loss to eddies, including that of the mean flow
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def energy_flux(
     covariances: Components(uu=Read, uv=Read, uw=Read, vv=Read, vw=Read, ww=Read),
     flux: Components(flux_x=ReadWrite, flux_y=ReadWrite, flux_z=ReadWrite), *, share: Scalar,
 ) -> None:  # fmt: skip
-    """flux = <u'_i u'_i u'_j> / 2, in cells, with a sample of this share; means and covariances are those of before."""
+    """flux = <u'_i u'_i u'_j> / 2, in cells, with a sample of this share and the previous means and covariances"""
 
 
 @task(kernel=KERNELS / "dissipation.cu")
@@ -69,14 +69,14 @@ def dissipation(
     blockage: Components(blockage_x=Read[GRADIENT_U], blockage_y=Read[GRADIENT_V], blockage_z=Read[GRADIENT_W]) | None,
     rate: ReadWrite, *, share: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
-    """rate = viscosity <(du'_i/dx_j)^2>, in cells, with a sample of this share; means, on faces, are those of before.
+    """rate = viscosity <(du'_i/dx_j)^2>, in cells, with a sample of this share and the previous means on faces.
 
-    Beside bodies, whose flags are in `solid`, a face that is open has, of the square of its difference to the next one
-    along another direction, half, and the other half is that one's; where that one is closed it has all of it, and of
-    flagged bodies twice as much where that one is solid: half a cell away the fluid stands still. Of immersed bodies
-    it has friction u'^2 besides, and of each two factors u' in such a square one is that in the centre of the face,
-    (1 + blockage) u' (`taskflow.flow.bodies.immersed`): the energy is that of u (1 + blockage) u / 2. A cell has half
-    of what its two faces have. So over all cells dissipation adds up to what friction takes.
+    Next to bodies, flagged in `solid`, the squared difference between two open faces along another direction is shared
+    equally. If the next face is closed, the open face has all of it, and twice as much for stair steps if that face is
+    solid, because u = 0 half a cell away. With immersed bodies it also has friction u'^2, and one of the two factors u'
+    of a square is the value at the face centre, (1 + blockage) u' (`taskflow.flow.bodies.immersed`), because the energy
+    is u (1 + blockage) u / 2. A cell has half of the sum of its two faces. The dissipation summed over all cells thus
+    equals the work of friction.
     """
 
 
@@ -85,7 +85,7 @@ def face_means(
     velocity: Components(u=Read, v=Read, w=Read),
     mean: Components(mean_u=ReadWrite, mean_v=ReadWrite, mean_w=ReadWrite), *, share: Scalar,
 ) -> None:  # fmt: skip
-    """Means of u, v, w on faces with a sample of this share."""
+    """Update means of u, v, w on faces with a sample of this share."""
 
 
 @task(kernel=KERNELS / "eddy_budget.cu")
@@ -96,26 +96,26 @@ def eddy_budget(
     flux: Components(flux_x=ReadWrite, flux_y=ReadWrite, flux_z=ReadWrite),
     rate: ReadWrite, *, share: Scalar, grid: Grid,
 ) -> None:  # fmt: skip
-    """Stress, flux and dissipation, in cells, with a sample of this share; means of velocities are those of before.
+    """Update stress, flux and dissipation in cells with a sample of this share and the previous mean velocities.
 
-    On edges that touch a body, by the flags in `solid`, nu_t is 0.
+    nu_t = 0 on edges that touch a body, by the flags in `solid`.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class EnergyBudget:
-    """The running statistics of a flow, between its boundaries and beside its obstacles."""
+    """Running statistics of a flow with its boundaries and obstacles."""
 
     flow: FlowModel
 
     @property
     def written(self) -> dict[str, str]:
-        """The roles of the fields that a record has, and what each is in words."""
+        """Roles of the recorded fields, with their descriptions."""
         return FLUXES | DISSIPATION | (EDDIES if self.flow.turbulence else {})
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field by role, with its location."""
+        """All fields by role, with their location."""
         return {**dict.fromkeys(self.written, "c"), **FACES}
 
     @property
@@ -124,7 +124,7 @@ class EnergyBudget:
 
     @property
     def _faces(self) -> Box:
-        """The cells, and those beyond walls that gradients read."""
+        """Cells, and the ghost cells at walls that gradients read."""
         return self._cells.expand(triple(map(int, self.flow.grid.low)), triple(map(int, self.flow.grid.high)))
 
     def begin(self, f: Roles) -> Iterator[Launch]:
@@ -134,7 +134,7 @@ class EnergyBudget:
             yield impose(f[name], over=self._faces, value=Value(0.0))
 
     def sample(self, f: Roles, share: str, covariances: list[str]) -> Iterator[Launch]:
-        """Add the present state as a sample, before the means and the covariances (uu, uv, uw, vv, vw, ww) have it."""
+        """Add the current state as a sample, before means and covariances (uu, uv, uw, vv, vw, ww) are updated."""
         flow, velocity, means = self.flow, (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
         moments, fluxes = (tuple(f[name] for name in names) for names in (covariances, FLUXES))
         yield energy_flux(velocity, means, moments, fluxes, over=self._cells, share=share)

@@ -1,4 +1,4 @@
-"""The least and the largest values of fields."""
+"""Minima and maxima of fields."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Range = tuple[float, float]
 
 @task(kernel=TEXT)
 def lowest(q: Read, solid: ReadByte | None, *, low: Reduce[min]) -> None:
-    """low = min over cells of the fluid of q"""
+    """low = min of q over fluid cells"""
 
 
 @task(kernel=TEXT)
 def highest(q: Read, solid: ReadByte | None, *, high: Reduce[max]) -> None:
-    """high = max over cells of the fluid of q"""
+    """high = max of q over fluid cells"""
 
 
 @dataclass(frozen=True, eq=False)
 class Extremes:
-    """The program that finds the range of some fields over all cells but those of bodies, if there are `bodies`."""
+    """Program that computes the range of some fields over all cells, excluding `bodies` if present."""
 
     names: tuple[str, ...]
     cells: tuple[Box, ...]
@@ -40,5 +40,5 @@ class Extremes:
             yield highest(f[name], solid, over=self.cells, high=f.scalar(f"maximum_{name}"))
 
     def ranges(self, scalars: Mapping[str, float]) -> dict[str, Range]:
-        """The least and the largest value of each field, from the scalars of the program."""
+        """Return the minimum and maximum of each field, given the scalars of the program."""
         return {name: (scalars[f"minimum_{name}"], scalars[f"maximum_{name}"]) for name in self.names}

@@ -1,9 +1,9 @@
-"""The area of the surface on which a quantity has a value, of second order.
+"""Area of an isosurface, of second order.
 
-Marching tetrahedra (A. Doi, A. Koide 1991, IEICE Trans. E74, 214): the boxes between the centres of eight cells are cut
-into six tetrahedra each (H. W. Kuhn 1960, IBM J. Res. Dev. 4, 518), in which the quantity is linear and the surface
-plane. The surface has no gaps; it ends on the boundaries of the domain, with the values that they give. The sum has the
-same bits for any blocks.
+Marching tetrahedra (A. Doi, A. Koide 1991, IEICE Trans. E74, 214): each box between the centres of eight cells is cut
+into six tetrahedra (H. W. Kuhn 1960, IBM J. Res. Dev. 4, 518), in which the quantity is linear and the surface plane.
+The surface has no gaps and ends on the boundaries of the domain, with their values. The sum is bitwise identical on any
+blocks.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,17 +25,19 @@ def isosurface_area(
     q: Read[UPWARD], solid: ReadByte[UPWARD] | None,
     *, total: Reduce["exact sum"], grid: Grid, value: float, bound: float,
 ) -> None:  # fmt: skip
-    """total = the area where q is `value`, between the centres of each cell and the next ones, but for what is in solid
+    """total = area of the surface q = `value` between the centres of each cell and the next ones, outside of solid
     cells.
 
-    `bound` is at least a sixteenth of the area that there can be between eight centres. Needs ghost values of q.
+    `bound` is at least a sixteenth of the largest possible area between eight centres. Needs ghost values of q.
     """
 
 
 @dataclass(frozen=True)
 class ValueSurface:
-    """The surface on which the field in a role has a value, between the centres of cells. Beyond the faces `mirrored`
-    the field is mirrored before it is measured; beyond others its ghost values are there.
+    """Surface on which the field in a role has a value, between cell centres.
+
+    At the faces `mirrored` the ghost values are set by mirroring before the measurement. At others they are used
+    unchanged.
     """
 
     role: str
@@ -43,7 +45,7 @@ class ValueSurface:
     mirrored: tuple[str, ...] = ()
 
     def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
-        """The area between the centres of cells of a box, and the boundaries beside them, but for what is in bodies."""
+        """Yield the launches for the area in a box of cells, up to adjacent boundaries, outside of bodies."""
         for face in self.mirrored:
             yield mirror(f[self.role], over=beyond(face, grid.constants), on=face, mirror=Mirror(1.0, 0.0))
         ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
@@ -54,7 +56,7 @@ class ValueSurface:
 
 @dataclass(frozen=True)
 class Isosurface:
-    """The program that measures, after a step, the area of a surface, outside of bodies where there are any."""
+    """Program that measures the area of a surface, outside of `bodies`, after a step."""
 
     grid: StaggeredGrid
     surface: ValueSurface
@@ -62,7 +64,7 @@ class Isosurface:
     __name__: ClassVar[str] = "isosurface"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """The area, in a scalar that all measurements share."""
+        """Yield the launches for the area, in a scalar shared by all measurements."""
         yield from self.surface.area(f, f.solid if self.bodies else None, self.grid, self.grid.box, AREA)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""The monitor of a flow: the program that measures a state for the log, and the numbers that follow from its scalars.
+"""Monitor of a flow: the program that measures a state for the log, and the numbers derived from its scalars.
 
 NaN anywhere makes a maximum NaN.
 """
@@ -23,8 +23,8 @@ BELOW = facing(n=(-1, 0))  # the cells on both sides of a low face
 
 @dataclass(frozen=True)
 class Conduction:
-    """Heat through faces: `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` = 1 where it
-    counts along the axis, -1 against it.
+    """Heat through faces: `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` = 1 along the
+    axis.
     """
 
     conductance: float
@@ -43,14 +43,13 @@ def divergence_max(
 def kinetic_energy(
     u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce[sum], grid: Grid
 ) -> None:
-    """energy = sum over cells of |u|^2 / 2, with the mean of the squares on the cell's two faces; each cell counts
-    as its volume over the mean one.
+    """energy = sum over cells of |u|^2 / 2, weighted by volume over mean volume, with the mean of squares on both faces
     """
 
 
 @task(kernel=TEXT)
 def largest_speed(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, speed: Reduce[max]) -> None:
-    """speed = max over cells of |u|, with the mean of the squares on the cell's two faces"""
+    """speed = max over cells of |u|, with the mean of squares on both faces"""
 
 
 @task(kernel=TEXT)
@@ -60,7 +59,7 @@ def velocity_change(u: Read, v: Read, w: Read, u_old: Read, v_old: Read, w_old: 
 
 @task(kernel=TEXT)
 def total(q: Read, *, total: Reduce[sum], grid: Grid) -> None:
-    """total = sum over cells of q, each of which counts as its volume over the mean one."""
+    """total = sum of q over cells, weighted by volume over mean volume"""
 
 
 @task(kernel=TEXT)
@@ -68,29 +67,33 @@ def heat_flux(
     T: Read[BELOW], q: Read, nu_t: Read[BELOW] | None,
     *, along: Axis, flux: Reduce[sum], face: Conduction, grid: Grid,
 ) -> None:  # fmt: skip
-    """flux = sum over low faces of sign (q (T_low + T_high) / 2 + K (T_low - T_high) / spacing), q being the velocity
-    along the axis; each face counts as its area over the mean one. K = diffusivity, and with eddies diffusivity + nu_t
-    / prandtl, nu_t being the mean of both cells.
+    """flux = sum over low faces of sign (q (T_low + T_high) / 2 + K (T_low - T_high) / spacing), q the velocity along
+    the axis.
+
+    Faces are weighted by area over mean area. K = diffusivity or, with eddies, diffusivity + nu_t / prandtl, with nu_t
+    the mean of both cells.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class Monitor:
-    """The program, to be run after a step, and the meaning of its scalars. Of the fields `derived` it has means."""
+    """Program to run after a step, and the meaning of its scalars. It includes means of the fields `derived`."""
 
     flow: FlowModel
     derived: Derived | None = field(default=None, kw_only=True)
-    __name__: ClassVar[str] = "monitor"  # what profiles call the program, as if it were a function
+    __name__: ClassVar[str] = "monitor"  # name of the program in profiles, as of a function
 
     @cached_property
     def heated(self) -> tuple[str, ...]:
-        """The faces with a temperature of their own, whose heat flux is monitored."""
+        """Faces with a wall temperature, whose heat flux is monitored."""
         sides = self.flow.boundaries.items() if self.flow.heat else ()
         return tuple(face for face, side in sides if side.temperature is not None)
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Scalars divergence, energy (sum), speed, change (since the stage before), those of the model's `residual`,
-        flux_x_min ..., total_NAME (sum) of passive scalars and derived fields, and those of bodies (see
+        """Yield the launches for the monitored scalars.
+
+        divergence, energy (sum), speed, change (since the previous stage), scalars of the model's `residual`,
+        flux_x_min ..., total_NAME (sum) of passive scalars and derived fields, and scalars of bodies (see
         `Obstacles.monitor`).
         """
         flow, box = self.flow, self.flow.staggered.box
@@ -119,25 +122,25 @@ class Monitor:
                 yield total(f[name], over=box, total=f.scalar(f"total_{name}"), grid=flow.grid)
 
     def change(self, scalars: Mapping[str, float], dt: float) -> float:
-        """max |du| / dt relative to the largest speed, in the last stage of the step of length dt before `monitor`."""
+        """Return max |du| / dt over the largest speed, in the last stage of the step of length dt before `monitor`."""
         speed, length = scalars["speed"], self.flow.scheme.stages[-1].share * dt
         return scalars["change"] / (length * speed) if length > 0 and speed > 0 else 0.0
 
     def integrals(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The integral of each passive scalar over the domain, by the name integral_NAME."""
+        """Return the integral of each passive scalar over the domain, as integral_NAME."""
         volume = self.flow.staggered.volume
         return {f"integral_{q.name}": volume * scalars[f"total_{q.name}"] for q in self.flow.passive}
 
     def means(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The mean of each derived field over the domain, by the name mean_NAME."""
+        """Return the mean of each derived field over the domain, as mean_NAME."""
         cells, names = self.flow.staggered.box.volume, self.derived.names if self.derived else ()
         return {f"mean_{name}": scalars[f"total_{name}"] / cells for name in names}
 
     def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.
+        """Return the mean heat flux into the fluid through each heated wall over the flux of pure conduction.
 
-        Nu = flux L / (diffusivity (T_max - T_min)), L the extent of the domain across the wall; none where the
-        temperatures are equal, as nothing would be conducted between them.
+        Nu = flux L / (diffusivity (T_max - T_min)), with L the extent of the domain across the wall. Empty if all wall
+        temperatures are equal.
         """
         flow, sides = self.flow, self.flow.boundaries.values()
         walls = [side.temperature for side in sides if side.temperature is not None]

@@ -1,21 +1,21 @@
-"""Particles that the flow carries along: massless points of the velocity between its values on faces.
+"""Particles advected by the flow: massless or heavy points in the velocity on faces.
 
-The velocity at a particle is linear between the eight values around it of each component, ghost values beyond
-boundaries among them, and so of second order. A step is that of Adams-Bashforth on the path,
-x += dt ((1 + r/2) U - r/2 U_before), where U is the velocity at the particle before the step of the flow and r = dt
-over the last dt; the first one of a particle is that of Euler. Periodic directions go round; walls, where nothing
-flows through, mirror what a long step carries beyond them; beyond an open side a particle is no more.
+The velocity at a particle is interpolated linearly between the eight surrounding values of each component, ghost values
+included, with second order. A step is Adams-Bashforth on the path, x += dt ((1 + r/2) U - r/2 U_before), with U the
+velocity at the particle before the step of the flow and r = dt over the last dt. The first step of a particle is an
+Euler step. Periodic directions wrap around. Walls mirror particles that a long step carries across them, and particles
+that cross an open side are removed.
 
-A heavy particle has a velocity V of its own, dV/dt = (U - V + W)/tau, with Stokes' drag and the velocity W at which it
-falls. A step solves that exactly for a U that is linear in time, through its values now and before, however short tau
-is; for tau = 0 and W = 0 that is the step above. At walls it rebounds.
+A heavy particle has its own velocity V, dV/dt = (U - V + W)/tau, with Stokes drag and the settling velocity W. A step
+solves this exactly for U linear in time, through its current and previous value, for any tau. For tau = 0 and W = 0 it
+is the step above. It rebounds at walls.
 
-Around bodies of whole cells a particle goes along x, then y, then z, past one face at most along each: where a step is
-longer, the next one is its end. A face of a body mirrors it, as a wall does. So it never is in a cell of a body.
+Around bodies of whole cells a particle moves along x, then y, then z, crossing at most one face along each. A longer
+step ends at the next face. A face of a body mirrors it, as a wall does, so a particle never enters a cell of a body.
 
-The particles are a region of their own, whose cells are slots with room for one: each block has as many, and has the
-particles that are in its cells. Places are global and in double precision, and nothing is computed from a slot's
-number or its block: so the bits of a trajectory depend on neither.
+Particles are a separate region whose cells are slots for one particle. Each block has the same number of slots and
+holds the particles in its cells. Positions are global and in double precision, and no result depends on the number of a
+slot or its block, so trajectories are bitwise independent of both.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ from taskflow.runtime.tasks import (
 )
 
 NOW, THEN = "particles now", "particles then"  # scalars: the weights of both velocities, times dt
-ROW = 256  # slots side by side
-BEYOND = 3  # faces beyond the ends of the domain that are known, too
+ROW = 256  # slots per row
+BEYOND = 3  # known faces outside of the domain at each end
 ACROSS: dict[Location, int] = {"c": -1, "fx": 0, "fy": 1, "fz": 2}
 FLAGS = replace(Foreign, precision="u1")[anywhere(1)]
 WAY = Components(position=ReadWrite * 3, before=ReadWrite * 3)
@@ -65,8 +65,10 @@ ROAMING = Components(u=ForeignAny[anywhere(1)], v=ForeignAny[anywhere(1)], w=For
 
 @dataclass(frozen=True)
 class Extent:
-    """The domain as particles know it: `faces` are the places of faces along x, y and z, looked up where cells are not
-    `even`; the sides through which they leave are open.
+    """Domain as read by particle kernels.
+
+    `faces` are the positions of faces along x, y and z, used along directions that are not `even`. Particles leave
+    through the open sides.
     """
 
     cells: Counts
@@ -82,7 +84,7 @@ class Extent:
 
     @classmethod
     def of(cls, grid: StaggeredGrid, boundaries: Boundaries) -> Extent:
-        """That of a grid with these boundaries."""
+        """Return the extent of a grid with these boundaries."""
         low, high = (triple(float(grid.faces(axis)[end]) for axis in range(3)) for end in (0, -1))
         sides = {frame(face) for face in open_sides(boundaries)}
         faces = (grid.coordinates("corner", axis, -BEYOND, n + 1 + BEYOND) for axis, n in enumerate(grid.cells))
@@ -100,7 +102,7 @@ class Extent:
         )
 
     def numbers(self, places: np.ndarray) -> np.ndarray:
-        """The cells [particle, axis] in which places [particle, axis] are."""
+        """Return the cells [particle, axis] that contain positions [particle, axis]."""
         cells = []
         for axis, x in enumerate(places.T):
             if self.even[axis]:
@@ -111,7 +113,7 @@ class Extent:
         return np.stack(cells, axis=1)
 
     def within(self, places: np.ndarray) -> np.ndarray:
-        """Places of the domain, those on the high end of a periodic direction on the low one, which is the same."""
+        """Return the positions with the high end of each periodic direction moved to the low end."""
         x = np.array(places)
         for axis in (axis for axis in range(3) if self.periodic[axis]):
             x[x[:, axis] >= self.high[axis], axis] = self.low[axis]
@@ -120,8 +122,9 @@ class Extent:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """How the cells are cut into blocks: `shape` is how many there are, `before` how many come before the next one
-    along x, y and z, and `cuts` are the cells at which they begin, and the last one ends.
+    """Cuts of the cells into blocks: `shape`, the number of blocks, `before`, their strides, and `cuts`.
+
+    `cuts` has the first cells of the blocks along x, y and z, and the end of the last block.
     """
 
     shape: Counts
@@ -130,7 +133,7 @@ class Decomposition:
 
     @classmethod
     def of(cls, partition: Partition) -> Decomposition:
-        """Those of a partition."""
+        """Return the decomposition of a partition."""
         nx, ny, _ = partition.shape
         cuts = triple(LookupTable(0, tuple(map(float, along))) for along in partition.cuts)
         return cls(partition.shape, (1, nx, nx * ny), cuts)
@@ -138,9 +141,7 @@ class Decomposition:
 
 @dataclass(frozen=True)
 class Inertia:
-    """The inertia of heavy particles: the `time` in which their velocity follows that around them, and the
-    velocity at which they fall in fluid at rest.
-    """
+    """Inertia of heavy particles: relaxation `time`, and `settling` velocity in fluid at rest."""
 
     time: float
     settling: Vector
@@ -151,8 +152,9 @@ def carry(
     way: WAY, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING, solid: FLAGS | None,
     *, now: Scalar, then: Scalar, gain: Scalar | None, extent: Extent, inertia: Inertia | None,
 ) -> None:  # fmt: skip
-    """position += now velocity - then before, in the domain; before = velocity, both at the particle. With inertia a
-    particle has a velocity of its `own`; bodies, by their flags in `solid`, are in the way.
+    """position += now velocity - then before, inside the domain, and before = velocity, both at the particle.
+
+    With inertia a particle moves with its `own` velocity. Bodies, flagged in `solid`, are obstacles.
     """
 
 
@@ -162,22 +164,25 @@ def carry_between(
     *, now: Scalar, then: Scalar, gain: Scalar | None, leaving: Reduce[sum], extent: Extent, blocks: Decomposition,
     inertia: Inertia | None,
 ) -> None:  # fmt: skip
-    """`carry`, and number = -number where the particle has left the cells of its block; `leaving` is how many have."""
+    """`carry`, and number = -number for particles that left the cells of their block; leaving = number of these"""
 
 
 @task(kernel=KERNELS / "particles.cu")
 def sample(
     position: Read * 3, number: Read, value: Write, q: ForeignAny[anywhere(1)], *, extent: Extent, across: int
 ) -> None:
-    """value = q at the particle, linear between the values around it, which lie on faces `across` an axis, or in
-    centres (-1): beside boundaries then that of the last centre. NaN in a slot without a particle.
+    """value = q at the particle, interpolated linearly from faces `across` an axis or from centres (-1), NaN in empty
+    slots.
+
+    Between a boundary and the first centre, centred values are constant.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class ParticleFields:
-    """The fields of up to `count` particles, called `name`, on the blocks of a partition of the flow; what is sampled
-    at them, by role, with its location; their `inertia`, where they are heavy.
+    """Fields of up to `count` particles, called `name`, on the blocks of a partition of the flow.
+
+    `sampled`: fields sampled at them, by role, with their location. `inertia`: of heavy particles.
     """
 
     name: str
@@ -188,52 +193,52 @@ class ParticleFields:
 
     @property
     def position(self) -> str:
-        """The field of their places."""
+        """Field of the positions."""
         return f"{self.name}.position"
 
     @property
     def before(self) -> str:
-        """The field of their velocities before the last step; NaN where they have made none."""
+        """Field of the velocities before the last step, NaN before the first step."""
         return f"{self.name}.before"
 
     @property
     def own(self) -> str | None:
-        """The field of their own velocities, NaN where that is still the one around them; None where it always is."""
+        """Field of the particle velocities, NaN while equal to the fluid velocity. None for massless particles."""
         return f"{self.name}.own" if self.inertia else None
 
     @property
     def vectors(self) -> tuple[str, ...]:
-        """The fields that are the state of a particle: three numbers each."""
+        """Fields of the state of a particle, three numbers each."""
         return (self.position, self.before, *((self.own,) if self.own else ()))
 
     @property
     def gain(self) -> str:
-        """The scalar 1 - exp(-dt/tau)."""
+        """Scalar 1 - exp(-dt/tau)."""
         return f"{self.name}.gain"
 
     @property
     def number(self) -> str:
-        """The field of their numbers, see `particles.cu`."""
+        """Field of the particle numbers, see `particles.cu`."""
         return f"{self.name}.number"
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The fields of what was sampled last, in order."""
+        """Fields of the last sampled values, in order."""
         return tuple(f"{self.name}.{role}" for role in self.sampled)
 
     @property
     def leaving(self) -> str:
-        """The scalar that says how many have left their block."""
+        """Scalar with the number of particles that left their block."""
         return f"{self.name}.leaving"
 
     @cached_property
     def cut(self) -> Decomposition:
-        """The blocks as kernels know them."""
+        """Blocks as read by kernels."""
         return Decomposition.of(self.blocks)
 
     @cached_property
     def partition(self) -> Partition:
-        """Their region: each block has a plane of slots, with room for all of them."""
+        """Region of the particles: each block has a plane of slots, with room for all of them."""
         blocks, row = len(self.blocks), min(self.count, ROW)
         vectors = (Field(name, values=3) for name in self.vectors)
         space = FieldSpace((*vectors, *map(Field, (self.number, *self.values))))
@@ -244,8 +249,9 @@ class ParticleFields:
 
 @dataclass(frozen=True, eq=False)
 class Carrying:
-    """The program of a step that carries all particles with the velocity before it, with its ghost values, perhaps with
-    `bodies` in the way, and then does the `step` of the flow. It reads the scalars `NOW` and `THEN`, and its own.
+    """Program that advects all particles with the velocity before a step and its ghost values, then runs the `step`.
+
+    `bodies` are obstacles, if present. It reads the scalars `NOW` and `THEN`, and the scalars of `step`.
     """
 
     particles: tuple[ParticleFields, ...]
@@ -255,7 +261,7 @@ class Carrying:
     __name__: ClassVar[str] = "step"
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """The numbers that it reads besides, for a step of dt, `ratio` times as long as the last one (0: at first)."""
+        """Return its additional scalars for a step of dt, `ratio` times as long as the last one (0: the first step)."""
         heavy = ((table.gain, table.inertia) for table in self.particles if table.inertia)
         gains = {name: -math.expm1(-dt / inertia.time) for name, inertia in heavy}
         return {NOW: dt * (1 + ratio / 2), THEN: dt * (ratio / 2), **gains}
@@ -276,7 +282,7 @@ class Carrying:
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """The program that samples fields of a state, with its ghost values, at particles."""
+    """Program that samples fields of a state, with its ghost values, at particles."""
 
     particles: ParticleFields
     extent: Extent

@@ -26,9 +26,7 @@ HALF = ValueSurface("f", 0.5)
 def energy_of_phases(
     f: Read, velocity: FACE_VELOCITY, solid: ReadByte | None, *, energy: Reduce[sum, 2], grid: Grid, phases: Phases
 ) -> None:
-    """energy = sums over cells of rho |u|^2 / 2 and of -rho g.x, x being counted from the low ends of the domain;
-    solid cells do not count.
-    """
+    """energy = sums over fluid cells of rho |u|^2 / 2 and of -rho g.x, with x relative to the low ends of the domain"""
 
 
 @task(kernel=TEXT)
@@ -36,8 +34,9 @@ def phase_sums(
     f: Read, velocity: FACE_VELOCITY, solid: ReadByte | None,
     *, sums: Reduce["exact sum", 8], speed: Scalar, grid: Grid, phase: int,
 ) -> None:  # fmt: skip
-    """sums = sums over cells of s, s x, s y, s z, s u, s v, s w and s |u|^2 / 2, s being the share of a phase, f or
-    1 - f, 0 in solid cells, and u the mean of both faces. `speed` is the largest |u|.
+    """sums = sums over cells of s, s x, s y, s z, s u, s v, s w and s |u|^2 / 2, with u the mean of both faces.
+
+    s is the share of a phase, f or 1 - f, and 0 in solid cells. `speed` is the largest |u|.
     """
 
 
@@ -46,14 +45,16 @@ def phase_end(
     f: Read[facing(n=(-1, 1))], solid: ReadByte | None,
     *, along: Axis, end: Reduce[max], grid: Grid, phase: int, sign: float, last: int,
 ) -> None:  # fmt: skip
-    """end = max of sign x over the places along an axis where the share of a phase is 1/2, between the centres of
-    cells, or where the domain ends in it, a body begins, or the box behind the cell `last`; -inf without that phase.
+    """end = max of sign x over the positions along an axis where a phase ends, -inf without the phase.
+
+    It ends where its share is 1/2 between centres, at the end of the domain, at a body, or at the end of the box, after
+    the cell `last`.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class PhaseMonitor(Monitor):
-    """The monitor of two phases: that of a flow, the energies, the area of the interface, and the volume of phase 1."""
+    """Monitor of two phases: `Monitor`, the energies, the area of the interface, and the volume of phase 1."""
 
     phases: Phases
     surface: ValueSurface = HALF
@@ -67,9 +68,11 @@ class PhaseMonitor(Monitor):
         yield exact_total(f.f, solid, over=box, total=f.scalar("first_phase"), bound=1.0)
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The mean of rho |u|^2 / 2, the potential energy -rho g.x from the low ends of the domain, the area of the
-        interface, and how much of the volume of phase 1 is too much: over that at the start and what has entered since,
-        less what has left.
+        """Return the kinetic energy (mean of rho |u|^2 / 2), potential energy, area, and relative volume error of phase
+        1.
+
+        The potential energy is -rho g.x relative to the low ends of the domain. The volume error is relative to the
+        initial volume plus inflow minus outflow.
         """
         grid = self.flow.staggered
         kinetic, potential = reduced(scalars, "energies")
@@ -84,10 +87,10 @@ class PhaseMonitor(Monitor):
 
 @dataclass(frozen=True)
 class PhaseIntegrals:
-    """The integrals over one phase within a box of cells: a program, and the numbers that its scalars mean.
+    """Integrals over one phase within a box of cells: a program, and the numbers derived from its scalars.
 
-    In two dimensions, where one direction has a single cell, the circularity is the perimeter of the circle of equal
-    area over the perimeter, in three the area of the sphere of equal volume over the area.
+    In two dimensions, with one cell along a direction, the circularity is the perimeter of the circle of equal area
+    over the perimeter. In three it is the area of the sphere of equal volume over the area.
     """
 
     grid: StaggeredGrid
@@ -100,7 +103,7 @@ class PhaseIntegrals:
 
     @property
     def names(self) -> dict[str, str]:
-        """The numbers in words, by name."""
+        """Names of the numbers, with descriptions."""
         words = {"volume": "volume"}
         words |= {f"centre_{axis}": f"{axis} of the centre of volume" for axis in "xyz"}
         words |= {f"velocity_{axis}": f"mean velocity along {axis}" for axis in "xyz"}
@@ -110,7 +113,7 @@ class PhaseIntegrals:
         return words | {f"extent_{a}_{end}": f"{word} {a} where f = 1/2" for a in "xyz" for end, word in ends.items()}
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Leaves the scalars of this name."""
+        """Yield the launches, which write the scalars of this name."""
         grid, over = self.grid.constants, self.over
         velocity, solid = (f.u, f.v, f.w), f.solid if self.bodies else None
         yield largest_speed(*velocity, over=self.grid.box, speed=self._of("speed"))
@@ -123,7 +126,7 @@ class PhaseIntegrals:
                 yield phase_end(f.f, solid, over=over, along=axis, end=self._of(f"{axis}_{end}"), **about)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
-        """The numbers of `names`, in their order; NaN for what a phase that is not there has not."""
+        """Return the numbers of `names` in order, NaN if undefined without the phase."""
         grid, sums = self.grid, reduced(scalars, self._of("sums"))
         (area,) = reduced(scalars, self._of("area"))
         share, volume = sums[0], sums[0] * grid.volume

@@ -1,14 +1,14 @@
-"""Running statistics of a flow: means and covariances in time, in every cell, weighted by the time between samples.
+"""Running statistics of a flow: means and covariances in time in every cell, weighted by the time between samples.
 
-A sample of weight a, as a share of the weight of all samples so far, turns means and covariances into
+A sample whose weight is the fraction a of all weights so far updates means and covariances by
 
     mean(q)   <- mean(q) + a q',    q' = q - mean(q)
     cov(q, r) <- (1 - a) (cov(q, r) + a q' r')
 
-(D. H. D. West 1979, Commun. ACM 22, 532): sums of squares, whose difference would have few digits, occur nowhere.
+(D. H. D. West 1979, Commun. ACM 22, 532), which avoids the cancellation of sums of squares.
 
-All values are in cell centres. A velocity there is the mean of those on the cell's two faces, which lie as far from its
-centre as each other, whatever the sizes of the cells beside it. Where velocities live in centres, they are as others.
+All values are in cell centres. A velocity there is the mean of the cell's two faces, which are equally far from the
+centre on any grid. Velocities that are located in centres are treated like scalars.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MEANS = _read_write("mean_u", "mean_v", "mean_w")
 
 @task(kernel=TEXT)
 def velocity_means(values: Components(**FACES), means: MEANS, *, share: Scalar) -> None:
-    """Means of u, v, w with a sample of this share."""
+    """Update the means of u, v, w with a sample of this share."""
 
 
 @task(kernel=TEXT)
@@ -48,19 +48,19 @@ def velocity_moments(
     values: Components(**FACES), means: MEANS, covariances: _read_write("uu", "uv", "uw", "vv", "vw", "ww"),
     *, share: Scalar,
 ) -> None:  # fmt: skip
-    """Means, variances and covariances of u, v, w with a sample of this share."""
+    """Update means, variances and covariances of u, v, w with a sample of this share."""
 
 
 @task(kernel=TEXT)
 def scalar_mean(values: Components(q=Read), means: _read_write("mean_q"), *, share: Scalar) -> None:
-    """Mean of q with a sample of this share."""
+    """Update the mean of q with a sample of this share."""
 
 
 @task(kernel=TEXT)
 def scalar_moments(
     values: Components(q=Read), means: _read_write("mean_q"), covariances: _read_write("qq"), *, share: Scalar
 ) -> None:
-    """Mean and variance of q with a sample of this share."""
+    """Update mean and variance of q with a sample of this share."""
 
 
 @task(kernel=TEXT)
@@ -68,7 +68,7 @@ def flow_moments(
     values: Components(**FACES, q=Read), means: _read_write("mean_u", "mean_v", "mean_w", "mean_q"),
     covariances: _read_write("uu", "uv", "uw", "uq", "vv", "vw", "vq", "ww", "wq", "qq"), *, share: Scalar,
 ) -> None:  # fmt: skip
-    """Means, variances and covariances of u, v, w, q with a sample of this share."""
+    """Update means, variances and covariances of u, v, w, q with a sample of this share."""
 
 
 @task(kernel=TEXT)
@@ -76,7 +76,7 @@ def carried_moments(
     values: Components(**FACES, q=Read), means: Components(mean_u=Read, mean_v=Read, mean_w=Read, mean_q=ReadWrite),
     covariances: _read_write("uq", "vq", "wq", "qq"), *, share: Scalar,
 ) -> None:  # fmt: skip
-    """Mean and variance of q, and its covariances with u, v, w, whose means are those of before the sample."""
+    """Update mean and variance of q and its covariances with u, v, w, given the previous means of u, v, w."""
 
 
 @task(kernel=TEXT)
@@ -84,16 +84,16 @@ def scalar_covariance(
     values: Components(q=Read, r=Read), means: Components(mean_q=Read, mean_r=Read), covariances: _read_write("qr"),
     *, share: Scalar,
 ) -> None:  # fmt: skip
-    """Covariance of q and r with a sample of this share; the means are those of before."""
+    """Update the covariance of q and r with a sample of this share, given the previous means."""
 
 
 def mean_of(name: str) -> str:
-    """The role of the mean of a field."""
+    """Return the role of the mean of a field."""
     return f"mean_{name}"
 
 
 def covariance_of(one: str, other: str) -> str:
-    """The role of the covariance of two fields, or of the variance of one."""
+    """Return the role of the covariance of two fields, or of the variance of one."""
     return f"cov_{one}_{other}"
 
 
@@ -101,9 +101,9 @@ def covariance_of(one: str, other: str) -> str:
 class Statistics:
     """Means of the fields `names` over the cells of `over` and, for `order` 2, all their variances and covariances.
 
-    u, v and w are all among the names, before all others, or none is; with `centred` they live in centres. `begin` has
-    to come before the first `sample`, which reads the scalar share: the weight of the sample over that of all so far,
-    itself included. A `budget` needs u, v, w and order 2.
+    u, v and w come first in `names`, or are all absent. With `centred` they are in cell centres. `begin` must precede
+    the first `sample`, which reads the scalar share: the weight of the sample over all weights including its own. A
+    `budget` needs u, v, w and order 2.
     """
 
     names: tuple[str, ...]
@@ -114,40 +114,40 @@ class Statistics:
 
     @property
     def means(self) -> dict[str, str]:
-        """The roles of means, each with the field that is averaged."""
+        """Roles of means, with the averaged fields."""
         return {mean_of(name): name for name in self.names}
 
     @property
     def covariances(self) -> dict[str, tuple[str, str]]:
-        """The roles of covariances, each with its two fields."""
+        """Roles of covariances, with their two fields."""
         pairs = combinations_with_replacement(self.names, 2) if self.order == 2 else ()
         return {covariance_of(*pair): pair for pair in pairs}
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The roles of the fields that a record has, all in cell centres."""
+        """Roles of the recorded fields, all in cell centres."""
         return *self.means, *self.covariances, *(self.budget.written if self.budget else ())
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field by role, with its location."""
+        """All fields by role, with their location."""
         fields: dict[str, Location] = dict.fromkeys((*self.means, *self.covariances), "c")
         return fields | (self.budget.fields if self.budget else {})
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of all fields that samples change."""
+        """Roles of all fields that samples change."""
         return tuple(self.fields)
 
     def begin(self, f: Roles) -> Iterator[Launch]:
-        """Forget all samples."""
+        """Discard all samples."""
         for name in (*self.means, *self.covariances):
             yield impose(f[name], over=self.over, value=Value(0.0))
         if self.budget:
             yield from self.budget.begin(f)
 
     def sample(self, f: Roles) -> Iterator[Launch]:
-        """Add the present state as a sample: to covariances first, which need the means of before."""
+        """Add the current state as a sample, to covariances first, because they need the previous means."""
         if self.budget:
             pairs = combinations_with_replacement(VELOCITY, 2)
             yield from self.budget.sample(f, SHARE, [covariance_of(*pair) for pair in pairs])
@@ -173,7 +173,7 @@ class Statistics:
         yield self._launch(f, kind, together, list(combinations_with_replacement(together, 2)))
 
     def _launch(self, f: Roles, kind: Task, names: tuple[str, ...], pairs: list[tuple[str, str]]) -> Launch:
-        """The launch of a task on fields, their means, and the covariances of some pairs of them."""
+        """Return the launch of a task on fields, their means, and the covariances of some pairs."""
         roles = [names, [mean_of(name) for name in names], [covariance_of(*pair) for pair in pairs]]
         fields = (tuple(f[role] for role in group) for group in roles if group)
         return kind(*fields, over=self.over, share=SHARE)

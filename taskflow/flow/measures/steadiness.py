@@ -1,11 +1,11 @@
-"""The steadiness of a flow: the rate at which everything that moves changes, relative to its own range.
+"""Steadiness of a flow: rate of change of each moving quantity, relative to its range.
 
-The rate of a quantity q, the velocity, the temperature or a passive scalar, over a time is
+The rate of a quantity q (velocity, temperature or passive scalar) over a time interval is
 
     max |q(now) - q(then)| / (time * range)
 
-over all cells and, of the velocity, all components. The range of the velocity is the largest speed, that of what the
-flow carries the largest value less the smallest one.
+over all cells and, for the velocity, all components. The range of the velocity is the largest speed, the range of a
+scalar its maximum minus its minimum.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, Write, task
 
 TEXT = KERNELS / "steadiness.cu"
-REST = 4.0  # roundings of a cell: a fluid that gets less far in a step is at rest
-ALIKE = 64.0  # roundings of the largest value: a quantity that varies by less is the same everywhere
+REST = 4.0  # rounding errors, in cells: a fluid that moves less in a step is at rest
+ALIKE = 64.0  # rounding errors of the largest value: a quantity that varies by less is uniform
 
 
 @task(kernel=TEXT)
@@ -53,7 +53,7 @@ def lowest_value(q: Read, *, lowest: Reduce[min]) -> None:
 
 
 class Motion(NamedTuple):
-    """The change of a quantity, and its range now: 0 where it is the same everywhere, and for a fluid at rest."""
+    """Change of a quantity and its current range, 0 if the quantity is uniform or the fluid at rest."""
 
     change: float
     range: float
@@ -61,35 +61,35 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steadiness:
-    """The programs that keep a state and compare the present one with it, and the meaning of their scalars."""
+    """Programs that keep a state and compare the current one with it, and the meaning of their scalars."""
 
     flow: Model
     grid: StaggeredGrid
 
     @property
     def fields(self) -> dict[str, Location]:
-        """The state that is kept, by role."""
+        """Fields of the kept state, by role."""
         names: dict[str, Location] = dict(VELOCITY) if self.flows else {}
         names |= dict.fromkeys(self.quantities, "c")
         return {was(name): location for name, location in names.items()}
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """The names of all that moves: "velocity", and the fields in cell centres."""
+        """Names of all moving quantities: "velocity", and fields in cell centres."""
         return tuple(self.flow.moving)
 
     @property
     def flows(self) -> bool:
-        """Whether a velocity is watched."""
+        """True if the velocity is watched."""
         return "velocity" in self.flow.moving
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The fields in cell centres that are watched."""
+        """Watched fields in cell centres."""
         return tuple(name for name in self.flow.moving if name != "velocity")
 
     def keep(self, f: Roles) -> Iterator[Launch]:
-        """Keep the present state."""
+        """Yield the launches that keep the current state."""
         box = self.grid.box
         if self.flows:
             yield keep_velocity(*(f[name] for name in VELOCITY), *(f[was(name)] for name in VELOCITY), over=box)
@@ -97,7 +97,9 @@ class Steadiness:
             yield keep_quantity(f[name], f[was(name)], over=box)
 
     def compare(self, f: Roles) -> Iterator[Launch]:
-        """Scalars speed, changed_u of the velocity, and changed_NAME, highest_NAME, lowest_NAME of what it carries."""
+        """Yield the launches for the scalars speed and changed_u, and changed_NAME, highest_NAME and lowest_NAME of
+        scalars.
+        """
         box = self.grid.box
         if self.flows:
             now = tuple(f[name] for name in VELOCITY)
@@ -110,8 +112,10 @@ class Steadiness:
             yield lowest_value(q, over=box, lowest=f.scalar(f"lowest_{name}"))
 
     def motions(self, scalars: Mapping[str, float], dt: float, rounding: float) -> dict[str, Motion]:
-        """The motions since `keep`, from the scalars of `compare` after a step of length dt, by the names of `watched`.
-        `rounding` is that of 1.
+        """Return the motions since `keep` by the names of `watched`, given the scalars of `compare` after a step of
+        length dt.
+
+        `rounding` is the rounding error of 1.
         """
         motions = {}
         if self.flows:
@@ -124,8 +128,9 @@ class Steadiness:
         return motions
 
     def patience(self, speed: float) -> float:
-        """The time in which the largest speed crosses the longest side L, or in which diffusion levels differences over
-        it, L^2 / (pi^2 diffusivity) with the largest viscosity or diffusivity, if that is shorter.
+        """Return the shorter of two times: advection at `speed` across the longest side L, and diffusion over it.
+
+        The latter is L^2 / (pi^2 diffusivity) with the largest viscosity or diffusivity.
         """
         grid = self.grid
         sides = zip(grid.cells, grid.lengths, strict=True)
@@ -136,5 +141,5 @@ class Steadiness:
 
 
 def was(name: str) -> str:
-    """The role of the kept state of a field."""
+    """Return the role of the kept state of a field."""
     return f"was_{name}"

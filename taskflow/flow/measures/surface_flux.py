@@ -1,13 +1,13 @@
-"""Fluxes through faces of the grid: of volume, of momentum and of what the flow carries, summed over part of a layer.
+"""Fluxes of volume, momentum and scalars through faces of the grid, summed over part of a layer.
 
-Per area and time these are u.n, u (u.n) + p n - nu (grad u + grad u^T) n and c (u.n) - diffusivity dc/dn: what enters
-the balances of a volume that such faces enclose. They are the fluxes of the equations themselves, with the values of
-the scheme by which momentum, or c, is carried, so that balances close to rounding: what a volume gains at a moment is
-what passes its sides, momentum being in each cell the mean of its two faces. Of a bounded c it is the flux in the
-velocity that there is; a step has the mean of two such fluxes, in the mean of the velocities before and after.
+Per area and time: u.n, u (u.n) + p n - nu (grad u + grad u^T) n and c (u.n) - diffusivity dc/dn, the terms in the
+balances of a volume enclosed by such faces. They are the fluxes of the equations with the face values of their schemes,
+so balances close to rounding: the rate of change of a volume equals the flux through its sides, with momentum in each
+cell the mean of its two faces. For a bounded c it is the flux with the current velocity. A step uses the mean of two
+such fluxes, with the mean of the velocities before and after.
 
-The sums are exact: they have the same bits for any blocks. A first task finds the bound that they need. The axis is no
-orientation of the tasks: a box has six sides, and each would be compiled anew.
+The sums are exact, bitwise identical on any blocks. A first task computes the bound that they need. The axis is a
+number, not a compile-time orientation of tasks, because a box has six sides and each would be compiled separately.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,13 +32,13 @@ VELOCITY = Components(u=Read[1], v=Read[1], w=Read[1])
 
 @dataclass(frozen=True)
 class Diffusion:
-    """A diffusivity, of what is carried by central differences."""
+    """Diffusivity of a quantity advected by central differences."""
 
     diffusivity: float
 
 
 class BoundedDiffusion(Diffusion):
-    """A diffusivity, of what is kept within its bounds: see `bounded_euler` in `taskflow.flow.scalars.transport`."""
+    """Diffusivity of a bounded quantity: see `bounded_euler` in `taskflow.flow.scalars.transport`."""
 
     defines: ClassVar[tuple[str, ...]] = ("BOUNDED",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"c": star(GHOST)})
@@ -57,8 +57,10 @@ def momentum_flux(
     velocity: SIDES, p: Read[1], nu_t: Read[AROUND] | None,
     *, flux: Reduce["exact sum", 4], bound: Scalar, grid: Grid, axis: int, high: bool, fluid: Fluid,
 ) -> None:  # fmt: skip
-    """Sums over the low faces of cells, or the `high` ones, across an axis a, each of which counts as its area over the
-    mean one, of u_a and of u u_a + p - nu (grad u + grad u^T) along x, y and z, nu being viscosity, or that + nu_t.
+    """flux = sums of u_a and of u u_a + p - nu (grad u + grad u^T) along x, y and z over the low faces of cells across
+    axis a.
+
+    Or over the `high` faces. Faces are weighted by area over mean area. nu = viscosity, plus nu_t with eddies.
     """
 
 
@@ -76,14 +78,15 @@ def scalar_flux(
     *, flux: Reduce["exact sum"], bound: Scalar, grid: Grid, axis: int, high: bool, diffusion: Diffusion,
     prandtl: float | None,
 ) -> None:  # fmt: skip
-    """The sum over the same faces of c u_a - D dc/da, c being the value that the scheme carries, and D diffusivity, or
-    that + nu_t / prandtl.
+    """flux = sum over the same faces of c u_a - D dc/da, with c the face value of the scheme.
+
+    D = diffusivity, plus nu_t / prandtl with eddies.
     """
 
 
 @dataclass(frozen=True)
 class FaceLayer:
-    """The low faces of `cells`, a layer across `axis`; `outward` is 1 where what goes along the axis counts, or -1."""
+    """Low faces of `cells`, a layer across `axis`. `outward` is 1 if fluxes along the axis are positive, or -1."""
 
     cells: Box
     axis: int
@@ -92,14 +95,14 @@ class FaceLayer:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceFlux:
-    """The program that measures the fluxes through a layer of faces after a step, and the meaning of its scalars."""
+    """Program that measures the fluxes through a layer of faces after a step, and the meaning of its scalars."""
 
     flow: FlowModel
     faces: FaceLayer
     __name__: ClassVar[str] = "surface_flux"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """The sums over the faces, in scalars that all measurements share."""
+        """Yield the launches for the sums over the faces, in scalars shared by all measurements."""
         flow, velocity, nu_t = self.flow, (f.u, f.v, f.w), f.nu_t if self.flow.turbulence else None
         where: dict[str, Any] = {"over": self._cells, "bound": f.scalar(BOUND), "grid": flow.grid}
         where |= {"axis": self.faces.axis, "high": self._high}
@@ -115,7 +118,7 @@ class SurfaceFlux:
 
     @property
     def _high(self) -> bool:
-        """Whether the faces lie on the high end of the domain: then they are the high ones of the last cells."""
+        """True if the faces are on the high end of the domain, as the high faces of the last cells."""
         axis = self.faces.axis
         return self.faces.cells.lo[axis] == self.flow.grid.cells[axis]
 
@@ -125,13 +128,13 @@ class SurfaceFlux:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the integrals, and what each is in words."""
+        """Names of the integrals, with descriptions."""
         names = {"volume_flux": "volume per time"}
         names |= {f"momentum_flux_{axis}": f"momentum along {axis} per time, over density" for axis in "xyz"}
         return names | {f"flux_{q.name}": f"{q.name} times volume, per time" for q in self.flow.quantities}
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
-        """The integrals over the faces, outward, in the order of `names`."""
+        """Return the outward integrals over the faces, in the order of `names`."""
         area = self.faces.outward * self.flow.staggered.area(self.faces.axis)
         sums = ["momentum_flux", *(_flux_of(quantity.name) for quantity in self.flow.quantities)]
         return [area * flux for name in sums for flux in reduced(scalars, name)]

@@ -1,1 +1,1 @@
-"""Finite differences on the staggered grid, as tasks: they know cells and faces, and neither bodies nor boundaries."""
+"""Finite differences on the staggered grid, as tasks. They know cells and faces, but neither bodies nor boundaries."""

@@ -1,8 +1,8 @@
-"""Formulas of fields, place and time that a case gives, as parts of kernel texts.
+"""Formulas of fields, position and time given by a case, as parts of kernel texts.
 
-A formula is evaluated in double precision at one place in each cell. A field that lives elsewhere is brought there with
-second order: from faces to centres as the mean of both, from centres to faces on the line between them, which on
-stretched grids is no plain mean.
+A formula is evaluated in double precision at one location in each cell. Fields at other locations are interpolated with
+second order: the mean of both faces at centres, and linear interpolation between centres at faces, which differs from
+the mean on stretched grids.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ PREAMBLE = f'#define UZ 1\n#include "cell.h"\n{HEADERS}'
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula as C++ has it: `text` computes a double from the doubles `value_x`, ..., `value_t` and `value_NAME` of
-    fields, whose `names` without that prefix are in it.
+    """Formula in C++: `text` computes a double from the doubles `value_x`, ..., `value_t` and `value_NAME` of fields.
+
+    `names` are the variables in it, without the prefix.
     """
 
     text: str
@@ -36,22 +37,22 @@ class Formula:
 
     @property
     def timed(self) -> bool:
-        """Whether it depends on the time itself."""
+        """True if the formula contains t."""
         return TIME in self.names
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields that it reads, by role."""
+        """Fields in the formula, by role."""
         return tuple(name for name in self.names if name not in (*COORDINATES, TIME))
 
 
 def parameter(name: str) -> str:
-    """The parameter of a task that is a field of this name, whatever that may mean in C++."""
+    """Return the task parameter for a field of this name, valid in C++."""
     return f"field_{name}"
 
 
 def stencil(of: Location, at: Location) -> Stencil:
-    """The cells around a cell in which a field that lives in one place is read for its value in another one."""
+    """Return the cells in which a field at the location `of` is read for its value at the location `at`."""
     reach = dict.fromkeys(COORDINATES, (0, 0))
     for axis, face in zip(COORDINATES, FACES, strict=True):
         if of != at and face in (of, at):
@@ -60,8 +61,9 @@ def stencil(of: Location, at: Location) -> Stencil:
 
 
 def _values(formula: Formula, locations: Mapping[str, Location], at: Location, origin: Vector) -> Iterator[str]:
-    """The lines of a kernel that find what a formula is made of, in a cell c: all but the time. The low end of the
-    domain is at `origin`.
+    """Yield the kernel lines that compute the variables of a formula in a cell c, except t.
+
+    The low end of the domain is at `origin`.
     """
     for name in formula.fields:
         yield f"const double value_{name} = {_brought(parameter(name), locations[name], at)};"
@@ -72,7 +74,7 @@ def _values(formula: Formula, locations: Mapping[str, Location], at: Location, o
 
 
 def _brought(field: str, of: Location, at: Location) -> str:
-    """The value of a field that lives in one place in another one."""
+    """Return the expression that interpolates a field from one location to another."""
     if of == at:
         return f"{field}[c]"
     centred = f", {STEPS[FACES.index(of)]}" if of != "c" else ""
@@ -86,9 +88,11 @@ def evaluating(
     name: str, text: str, formula: Formula, at: Location, origin: Vector,
     *, fields: Mapping[str, Any], numbers: Mapping[str, object], velocity: Mapping[str, Location], **words: str,
 ) -> Task:  # fmt: skip
-    """The task of a name that evaluates a formula at a place: of a kernel text with {name}, {fields}, {time}, {now},
-    {values}, {text} and other `words` in it, and with these fields and keywords, the fields of the formula behind them.
-    `velocity` says where those live that do not in centres.
+    """Return the task `name` that evaluates a formula at a location.
+
+    Its kernel is `text` with {name}, {fields}, {time}, {now}, {values}, {text} and other `words` replaced. Its
+    parameters are `fields`, then the fields of the formula, then the keywords `numbers`. `velocity` has the locations
+    of fields that are not at centres.
     """
 
     def body() -> None:

@@ -1,8 +1,8 @@
-"""The momentum equation: du/dt = -div(u u) + friction + force - grad(p), without its pressure term.
+"""Momentum equation without its pressure term: du/dt = -div(u u) + friction + force - grad(p).
 
-Friction is viscosity Laplacian(u), or, with an eddy viscosity nu_t, div(nu (grad u + grad u^T)), nu = viscosity + nu_t.
-MAC grid, divergence form, Adams-Bashforth of second order with a variable step. Momentum is carried by central
-differences of second order or, with `QUICK`, by values that are biased upwind.
+Friction is viscosity Laplacian(u) or, with an eddy viscosity nu_t, div(nu (grad u + grad u^T)), nu = viscosity + nu_t.
+MAC grid, divergence form, second-order Adams-Bashforth with variable steps. Advection by second-order central
+differences or, with `QUICK`, by upwind-biased values.
 """
 
 from collections.abc import Mapping
@@ -31,23 +31,22 @@ from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scala
 
 @dataclass(frozen=True)
 class Advection:
-    """The scheme by which momentum is carried: central differences of second order. `ghost`: how many layers of ghost
-    cells it reads.
+    """Advection scheme of momentum: second-order central differences. `ghost` is the number of ghost layers that it
+    reads.
     """
 
     ghost: ClassVar[int] = 1
 
 
 class Quick(Advection):
-    """Momentum is carried by QUICK (B. P. Leonard 1979, Comput. Methods Appl. Mech. Eng. 19, 59), for coarse grids; the
-    velocity that carries it is the mean of the central scheme, so that the whole is of second order.
+    """QUICK advection of momentum (B. P. Leonard 1979, Comput. Methods Appl. Mech. Eng. 19, 59), for coarse grids.
 
-    Between two neighbours along any direction, D the one that the flow goes to, U the one that it comes from and UU the
-    one before, q is the value of the parabola through the three, of third order; with equal spacings h it is
-    (U + D) / 2 - (UU - 2 U + D) / 8, which against the mean adds a dissipation |U| h^3 / 16 times the fourth
-    derivative. Its flux is one for both sides, so momentum is conserved. The line between U and D is taken on
-    boundaries, and for the velocity across a boundary in the cell beside it where fluid comes from there: UU would lie
-    beyond.
+    The advecting velocity is the mean of the central scheme, so the scheme is of second order. Between two neighbours
+    along any direction, D downstream, U upstream and UU upstream of U, the advected value lies on the parabola through
+    the three, of third order. With equal spacings h it is (U + D) / 2 - (UU - 2 U + D) / 8, which adds a dissipation
+    |U| h^3 / 16 times the fourth derivative to the central scheme. Both sides share one flux, so momentum is conserved.
+    The value is linear between U and D on boundaries, and for the normal velocity in a boundary-adjacent cell with
+    inflow, where UU is outside.
     """
 
     ghost: ClassVar[int] = 2
@@ -63,8 +62,9 @@ CENTRAL, QUICK = Advection(), Quick()
 
 @dataclass(frozen=True)
 class Fluid:
-    """Kinematic viscosity, a force per mass that acts everywhere, the scheme by which momentum is carried, and the
-    direction along which friction is `implicit`: the momentum equation leaves that part out.
+    """Kinematic viscosity, uniform force per mass, advection scheme, and the direction of `implicit` friction.
+
+    The momentum equation omits the implicit part.
     """
 
     viscosity: float
@@ -94,15 +94,16 @@ def momentum(
 ) -> None:  # fmt: skip
     """u_new = u + dt ((1 + ratio/2) H - ratio/2 H_old), H = -div(u u) + friction + force + lift, on faces.
 
-    `ratio` = dt / dt_old. At the start it is 0, and H_old (what h holds) is not used. On return h holds H. Faces that
-    lie on a wall keep their velocity, with H = 0.
+    `ratio` = dt / dt_old, or 0 in the first step, where H_old in h is not used. On return h = H. Faces on walls keep
+    their velocity, with H = 0.
 
     friction = viscosity Laplacian(u) or, with an eddy viscosity nu_t in cells, div(nu (grad u + grad u^T)), nu =
-    viscosity + nu_t, taken in cells for normal stresses and as the mean of four cells on edges for shear stresses.
-    lift = -expansion (T - reference) gravity, T being the mean of the cells beside the face.
+    viscosity + nu_t, in cells for normal stresses and as the mean of four cells on edges for shear stresses.
 
-    Beside stair steps, whose flags are in `faces`, closed faces keep their velocity and h. At others each solid
-    neighbour, which holds 0, shows minus the face's own velocity: half a cell away the fluid stands still. H loses
-    viscosity u / h^2 for each, h being the spacing there. On edges that touch a body, by the flags in `edges`, nu_t is
-    0; T goes with `buoyancy`, and `edges` with `nu_t`.
+    lift = -expansion (T - reference) gravity, with T the mean of the cells adjacent to the face. `buoyancy` needs T.
+
+    With stair steps, flagged in `faces`, closed faces keep their velocity and h. At open faces each solid neighbour,
+    which stores 0, acts as minus the face's velocity, so that u = 0 half a cell away: H loses viscosity u / h^2 for
+    each, h being the spacing there. On edges that touch a body, flagged in `edges`, nu_t = 0. `nu_t` needs `edges` if
+    bodies are present.
     """

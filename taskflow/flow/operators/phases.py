@@ -1,6 +1,6 @@
-"""Two phases: their densities and viscosities, and the share f of phase 1 in a cell that says which is where.
+"""Two phases: densities and viscosities as functions of the share f of phase 1 in a cell.
 
-rho = rho_2 + (rho_1 - rho_2) f,    1/mu = s/mu_1 + (1 - s)/mu_2,    s = 2f - 1/2, from 0 to 1
+    rho = rho_2 + (rho_1 - rho_2) f,    1/mu = s/mu_1 + (1 - s)/mu_2,    s = 2f - 1/2, clipped to [0, 1]
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from taskflow.flow.grid import Vector
 
 @dataclass(frozen=True)
 class Phases:
-    """Densities, dynamic viscosities, the surface tension between both phases, and the acceleration by gravity.
+    """Densities, dynamic viscosities, surface tension and gravity of two phases.
 
-    On faces densities are plain means of both cells. Viscosities are harmonic means, or arithmetic ones if so wanted.
+    On faces, densities are arithmetic means of both cells. Viscosities are harmonic means, or arithmetic if
+    `arithmetic`.
     """
 
     density_1: float
@@ -28,18 +29,19 @@ class Phases:
 
     @property
     def ratio(self) -> float:
-        """The larger density over the smaller one."""
+        """Larger over smaller density."""
         low, high = sorted((self.density_1, self.density_2))
         return high / low
 
     @property
     def kinematic_viscosity(self) -> float:
-        """The larger kinematic viscosity of both phases."""
+        """Larger kinematic viscosity of the two phases."""
         return max(self.viscosity_1 / self.density_1, self.viscosity_2 / self.density_2)
 
     def capillary_step(self, spacing: float) -> float:
-        """sqrt((rho_1 + rho_2) d^3 / (2 pi sigma)), the time in which the shortest capillary waves cross a cell: the
-        limit of J. U. Brackbill, D. B. Kothe and C. Zemach (1992, J. Comput. Phys. 100, 335) is 0.7 of it.
+        """Return sqrt((rho_1 + rho_2) d^3 / (2 pi sigma)), the time in which the shortest capillary waves cross a cell.
+
+        The limit of J. U. Brackbill, D. B. Kothe and C. Zemach (1992, J. Comput. Phys. 100, 335) is 0.7 of it.
         """
         if self.surface_tension == 0:
             return math.inf

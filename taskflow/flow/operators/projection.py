@@ -1,6 +1,6 @@
-"""The projection: a pressure p with Laplacian(p) = div(u) / dt, whose gradient makes u - dt grad(p) free of divergence.
+"""Projection: Laplacian(p) = div(u) / dt, so that u - dt grad(p) is divergence-free.
 
-The equation for p is solved by a `taskflow.flow.poisson.Solver`.
+A `taskflow.flow.poisson.Solver` solves the equation for p.
 """
 
 from taskflow.flow.grid import Grid
@@ -13,11 +13,9 @@ VELOCITY = Components(u=ReadWrite, v=ReadWrite, w=ReadWrite)
 
 @task(kernel=KERNELS / "divergence.cu")
 def divergence(velocity: FACE_VELOCITY, rhs: Write, *, dt: Scalar, grid: Grid) -> None:
-    """rhs = div(u) / dt, in cells."""
+    """rhs = div(u) / dt, in cells"""
 
 
 @task(kernel=KERNELS / "correction.cu")
 def correct(velocity: VELOCITY, p: Read[BESIDE], solid: ReadByte | None, *, dt: Scalar, grid: Grid) -> None:
-    """u = u - dt grad(p), on faces. Those that lie on a wall, or are closed by bodies, by the flags in `solid`, keep
-    their velocity.
-    """
+    """u = u - dt grad(p), on faces, except for faces on walls and faces closed by bodies (flags in `solid`)"""

@@ -1,5 +1,6 @@
-"""Numbers of all cells that steps read: the advective rate, which bounds their length, and sums that have the same bits
-in any order, so that blocks, threads and devices do not change them.
+"""Reductions over all cells: the advective rate, which bounds the step, and exact sums.
+
+Exact sums are bitwise identical in any order, so blocks, threads and devices do not change them.
 """
 
 from taskflow.flow.grid import Grid
@@ -10,9 +11,9 @@ from taskflow.runtime.tasks import Read, ReadByte, Reduce, Scalar, task
 
 @task(kernel=KERNELS / "rates.cu")
 def advective_rate(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, rate: Reduce["max"], grid: Grid) -> None:
-    """rate = max over cells of |u|/dx + |v|/dy + |w|/dz, with the larger of a cell's two faces: dt = cfl / rate.
+    """rate = max over cells of |u|/dx + |v|/dy + |w|/dz, with the larger value of a cell's two faces: dt = cfl / rate.
 
-    NaN anywhere makes it NaN.
+    NaN if any value is NaN.
     """
 
 
@@ -20,16 +21,15 @@ def advective_rate(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, r
 def exact_sum(
     q: Read, *, total: Reduce["exact sum"], bound: Scalar, scale: float, grid: Grid, axis: int, layer: bool
 ) -> None:
-    """total = sum of q, which lives on faces across an axis.
+    """total = sum of q on faces across an axis.
 
-    A face counts as the volume around it over the mean one, in a single `layer` of faces as its area. For fewer than
-    2^31 cells and terms below 16 bound scale; beyond, and where bound is 0, it is a plain sum. Terms count to
-    2^-58 bound scale.
+    A face is weighted by the volume around it over the mean one, or in a single `layer` of faces by its area. The sum
+    is exact for fewer than 2^31 cells and terms below 16 bound scale, otherwise, or if bound = 0, an ordinary sum.
+    Terms are resolved to 2^-58 bound scale.
     """
 
 
 @task(kernel=KERNELS / "rates.cu")
 def exact_total(q: Read, solid: ReadByte | None, *, total: Reduce["exact sum"], bound: float) -> None:
-    """total = sum of q in the centres of cells that are not `solid`, with the same bits for any blocks where |q| < 16
-    bound.
+    """total = sum of q at the centres of cells that are not `solid`, bitwise identical on any blocks if |q| < 16 bound
     """

@@ -1,7 +1,7 @@
-"""Solvers of the pressure equation, Laplacian(p) = rhs: across walls p has no gradient.
+"""Solvers of the pressure equation, Laplacian(p) = rhs, with zero gradient across walls.
 
-All but FFT are for an `Operator`, and also solve div(b grad p) = rhs with b given on faces: see
-`taskflow.flow.poisson.coefficients`. They do not know velocities, or what p is for.
+All but FFT take an `Operator` and also solve div(b grad p) = rhs with b given on faces: see
+`taskflow.flow.poisson.coefficients`. They know neither velocities nor the use of p.
 """
 
 from taskflow.flow.poisson.fft import FFT, UniformCoefficient

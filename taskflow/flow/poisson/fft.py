@@ -1,5 +1,6 @@
-"""The direct solver: Laplacian(p) = rhs to rounding, by Fourier and cosine transforms along x and y and recursive
-filters along z; and with it the equation with a coefficient that is the same everywhere.
+"""Direct solver: Laplacian(p) = rhs by Fourier and cosine transforms along x and y and a tridiagonal solve along z.
+
+It also solves the equation with a uniform coefficient.
 """
 
 from __future__ import annotations
@@ -38,16 +39,15 @@ NONE: Flags = (False, False, False)
 
 @dataclass(frozen=True)
 class FFT(Solver):
-    """Solves on a grid that is cut into `blocks`; see `Solver`.
+    """Direct solver on a grid cut into `blocks`. See `Solver`.
 
-    Across x, y and z the grid is periodic, or each end is a wall, or a face on which p = 0 (`given_low`,
-    `given_high`). The solution is that of the discrete equation but for rounding, whatever p was before. Where p is
-    given nowhere, it is the one whose mean over the lowest plane of cells is 0, whatever the blocks.
+    Each direction is periodic, or each of its ends is a wall or a face with p = 0 (`given_low`, `given_high`). The
+    discrete equation is solved up to rounding, whatever p was before. If no face has p = 0, the mean of p over the
+    lowest plane of cells is 0 on any blocks.
 
-    It works on slabs of whole planes, one for each block. Blocks that are something else send their cells there and
-    back. Cells may have different heights dz, between walls or faces with p = 0; then Gaussian elimination takes the
-    place of the filters. Raises BadInput where they differ along x or y, or along a periodic z, and where a direction
-    is periodic at one end only.
+    The solver works on slabs of whole planes, one per block. Blocks of other shapes send their cells there and back.
+    The heights dz may differ between walls or faces with p = 0: Gaussian elimination then replaces the filters. Raises
+    BadInput if spacings differ along x, y or a periodic z, or if a direction is periodic at one end only.
     """
 
     grid: Grid
@@ -65,7 +65,7 @@ class FFT(Solver):
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """The modes as kernels know them."""
+        """Layout of the modes, for kernels."""
         grid, (nx, ny, nz) = self.grid, self.blocks
         low, high = _kinds(grid.low, self.given_low), _kinds(grid.high, self.given_high)
         if isinstance(grid, Stretched):
@@ -74,12 +74,14 @@ class FFT(Solver):
 
     @property
     def slabs(self) -> bool:
-        """Return whether the blocks are the slabs."""
+        """True if the blocks are the slabs."""
         return self.spectrum.fits(self.blocks)
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """The spectrum in slabs; of several slabs the ends, which every block sees; and, where blocks are not slabs,
-        the right-hand side on blocks that see their slabs, and planes on slabs that see their blocks.
+        """Return the partition of the spectrum into slabs.
+
+        Several slabs add their ends, readable by every block. If blocks are not slabs, the right-hand side on blocks
+        and planes on slabs are added, each with memory for the cells that it receives from the other.
         """
         if main.shape != self.blocks:
             raise ValueError(f"the solver was made for {self.blocks} blocks, not for {main.shape}")
@@ -116,7 +118,7 @@ class FFT(Solver):
         yield transfer(f.p, f.planes, over=cells)
 
     def prepare(self, f: Roles) -> Iterator[Launch]:
-        """The pivots of the elimination, where cells have different heights."""
+        """Yield the launches for the pivots of the elimination, if heights differ."""
         if isinstance(self.spectrum, LayeredSpectrum):
             yield from prepare_elimination(f, self.spectrum)
 
@@ -143,7 +145,7 @@ class FFT(Solver):
 
 
 def transforms_fail(grid: Grid, *, periodic: bool) -> str | None:
-    """Why an FFT cannot solve on a grid, with a remedy; None where it can. `periodic`: whether z is."""
+    """Return why an FFT cannot solve on a grid, with a remedy, or None if it can. `periodic` refers to z."""
     if not isinstance(grid, Stretched):
         return None
     for axis, h in zip("xy", grid.spacing, strict=False):
@@ -165,9 +167,9 @@ def multiply(p: ReadWrite, *, factor: float) -> None:
 
 @dataclass(frozen=True)
 class UniformCoefficient(Solver):
-    """Solves div(b grad p) = rhs where b = 1 / `factor` on all faces that are open: p = factor q, Laplacian(q) = rhs.
+    """Solver of div(b grad p) = rhs with b = 1 / `factor` on all open faces: p = factor q, Laplacian(q) = rhs.
 
-    `operator` has the coefficients, which others read; whatever p was before does not matter. See `Solver`.
+    `operator` provides the coefficients, which other tasks read. The previous p is ignored. See `Solver`.
     """
 
     direct: FFT

@@ -1,4 +1,4 @@
-"""Jacobi's iteration: the simplest solver, and one whose sweeps cost the same on any machine."""
+"""Jacobi iteration: the simplest solver. Its sweeps cost the same on any machine."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 
 def blocking_pays(block: Triple) -> bool:
-    """Return whether a GPU is faster with two sweeps in one pass over a block of so many cells.
+    """Return True if a GPU is faster with two sweeps per pass over a block of nx x ny x nz cells.
 
-    The tiles of such a pass overlap: they cover blocks that are narrow several times, and each goes through many planes
-    in turn, so that small blocks leave a GPU idle. On an H200 1.34 to 1.71 times as fast within these bounds, in single
-    precision; there is no measurement outside of them.
+    The tiles of such a pass overlap, so narrow blocks are covered several times. Each tile walks many planes, so small
+    blocks leave a GPU idle. Within these bounds: 1.34 to 1.71 times as fast on an H200, single precision. Not measured
+    outside of them.
     """
     x, y, z = block
     return x >= 256 and y >= 64 and z >= 32 and x * y * z >= 2**23
@@ -23,12 +23,11 @@ def blocking_pays(block: Triple) -> bool:
 
 @dataclass(frozen=True)
 class Jacobi(Solver):
-    """A fixed number of sweeps, the last of them a half one. See `Solver`.
+    """Fixed number of sweeps, the last damped by one half. See `Solver`.
 
-    With Jacobi alone the modes that alternate from cell to cell grow from step to step when the number of sweeps is
-    odd, and in a periodic box of even sides they are never touched at all. Where they are `blocked`, two sweeps are
-    done in one pass over memory, with the same bits. Raises BadInput where the sweeps of an operator that is not
-    `plain` are to be blocked.
+    Undamped sweeps amplify modes that alternate from cell to cell from step to step if their number is odd, and never
+    damp them in a periodic box of even sides. If `blocked`, two sweeps share one pass over memory, bitwise identical.
+    Raises BadInput if `blocked` is given with an operator that is not `plain`.
     """
 
     operator: Operator
@@ -60,7 +59,7 @@ class Jacobi(Solver):
 
     @property
     def _passes(self) -> list[int]:
-        """The sweeps of each pass over memory."""
+        """Sweeps of each pass over memory."""
         if not self.blocked or self.sweeps == 1:
             return [1] * self.sweeps
         return [*[1] * (self.sweeps % 2), *[2] * (self.sweeps // 2)]
@@ -68,11 +67,11 @@ class Jacobi(Solver):
 
 @dataclass(frozen=True)
 class ConvergedJacobi(Solver):
-    """Sweeps until a tolerance is reached, in rounds of `sweeps`: a round is `Jacobi`, then the residual is looked at.
+    """Sweeps in rounds until a tolerance is reached. A round is `Jacobi` with `sweeps`, then one measured residual.
 
-    To look costs as much as a sweep (2/3 of its bytes, an all-reduce and a wait for the host), and half a round is done
-    in vain on average. So sqrt(2 S) sweeps per round cost least where S are needed: 16 for S = 128, and within 7 % of
-    the least from 30 to 1000. At most `tolerance.most` sweeps are done.
+    The measurement costs as much as a sweep (2/3 of its bytes, an all-reduce and a wait of the host), and half a round
+    is wasted on average. If S sweeps are needed, sqrt(2 S) per round cost least: 16 for S = 128, within 7 % of the
+    minimum from 30 to 1000. At most `tolerance.most` sweeps are done.
     """
 
     operator: Operator
@@ -81,7 +80,7 @@ class ConvergedJacobi(Solver):
 
     @property
     def sweeps(self) -> int:
-        """The sweeps of a round. Their number is even: p has to be in the same field after each round."""
+        """Sweeps of a round: even, because p has to be in the same field after each round."""
         return max(2, min(16, self.tolerance.most // 2 * 2))
 
     @property
@@ -96,7 +95,7 @@ class ConvergedJacobi(Solver):
         return self.operator.prepare(f)
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Rounds from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
+        """Yield at least one round from p. The scalars `norm`, `residual` and `rounds` hold the result."""
         yield self.operator.measure_rhs(f, centred=self.operator.singular)
         yield self.tolerance.repeat(self._body, iterations=self.sweeps)
 
@@ -105,7 +104,7 @@ class ConvergedJacobi(Solver):
 
     @property
     def _round(self) -> Jacobi:
-        in_pairs = self.blocked and self.sweeps % 4 == 0  # passes are even then, too
+        in_pairs = self.blocked and self.sweeps % 4 == 0  # the number of passes is then even, too
         return Jacobi(self.operator, self.sweeps, in_pairs)
 
     def _body(self, f: Roles) -> Iterator[Launch]:

@@ -1,9 +1,8 @@
-"""Lines along one direction: (1 - a d2/ds2) q = r in each for itself, by the elimination of the direct solver.
+"""Implicit diffusion along lines: (1 - a d2/ds2) q = r on each line, by the elimination of the direct solver.
 
-It is written for d = -r / a as  d2q/ds2 - mu q = d,  mu = 1/a = 2 / (dt diffusivity), which is the equation of a mode
-of the direct solver with mu for its eigenvalue. All lines have the same mu and the same pivots, so these are kept of
-one. Lines are solved as a whole: where blocks cut them they are sent to pencils, one for each block, and back. So the
-bits do not depend on blocks.
+With d = -r / a it reads  d2q/ds2 - mu q = d,  mu = 1/a = 2 / (dt diffusivity): the equation of a mode of the direct
+solver with eigenvalue mu. All lines share mu and the pivots, which are stored once. Lines are solved as a whole: if
+blocks cut them, they are sent to pencils, one per block, and back. Results therefore do not depend on blocks.
 """
 
 from __future__ import annotations
@@ -31,37 +30,37 @@ from taskflow.runtime.tasks import (
 )
 
 LINES, DIFFUSION = KERNELS / "poisson" / "implicit_lines.cu", KERNELS / "poisson" / "implicit_diffusion.cu"
-ENDS = (PERIODIC,) * 3  # what ends are is in the conductances
+ENDS = (PERIODIC,) * 3  # the conductances define the ends
 ALONG = Read[facing(n=(-1, 1))]
 
 
 @task(kernel=LINES, whole=True)
 def find_leaks(leaks: Write, *, dt: Scalar, diffusivity: float, s: Spectrum) -> None:
-    """e_k of `taskflow.flow.poisson.elimination` with mu = 2 / (dt diffusivity), of the nodes of one line."""
+    """e_k of `taskflow.flow.poisson.elimination` with mu = 2 / (dt diffusivity), for the nodes of one line."""
 
 
 @task(kernel=LINES, whole=True)
 def solve_lines(
     values: ReadWrite, leaks: Foreign[lines("xyz")], *, along: Axis, dt: Scalar, diffusivity: float, s: Spectrum
 ) -> None:
-    """The solution q in place of d, in lines that begin with the first cell of the launch."""
+    """Replace d by q on lines that begin with the first cell of the launch."""
 
 
 @task(kernel=DIFFUSION)
 def begin_lines(q: ALONG, q_new: ALONG, values: Write, *, along: Axis, grid: Grid, on_face: bool) -> None:
-    """values = -(L q + L q_new), L being the second derivative along the axis of what is in cells or `on_face`."""
+    """values = -(L q + L q_new), with L the second derivative along the axis, in cells or `on_face`."""
 
 
 @task(kernel=DIFFUSION)
 def end_lines(
     q_new: ReadWrite, change: Read, p: Read[facing(n=(-1, 0))] | None, *, along: Axis, dt: Scalar, grid: Grid
 ) -> None:
-    """q_new += change + dt dp/ds, s being the axis; without p the change alone."""
+    """q_new += change + dt dp/ds along the axis s, or q_new += change without p"""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines along an `axis` of a grid that is cut into `blocks`, between walls."""
+    """Lines along an `axis` of a grid cut into `blocks`, between walls."""
 
     axis: int
     grid: Grid
@@ -69,12 +68,13 @@ class Lines:
 
     @property
     def cut(self) -> bool:
-        """Whether blocks cut the lines."""
+        """True if blocks cut the lines."""
         return self.blocks[self.axis] > 1
 
     def in_cells(self, low: float, high: float) -> LayeredSpectrum:
-        """The nodes of what lives in the centres of cells along the axis: beyond the ends it has the value of the last
-        cell inside times `low` or `high`, -1 where it is given on the wall.
+        """Return the nodes of a quantity at cell centres along the axis.
+
+        Its ghost values are the last inner values times `low` or `high`: -1 if the quantity is given on the wall.
         """
         n = self.grid.cells[self.axis]
         beside = {0: 1 - low, n: 1 - high}
@@ -82,13 +82,13 @@ class Lines:
         return _chain([self.grid.width(self.axis, k) for k in range(n)], per_face)
 
     def on_faces(self) -> LayeredSpectrum:
-        """The nodes of what lives on the faces between cells, and is 0 on the walls."""
+        """Return the nodes of a quantity on the faces between cells that is 0 on the walls."""
         n = self.grid.cells[self.axis]
         heights = [self.grid.distance(self.axis, k) for k in range(1, n)]
         return _chain(heights, [1 / self.grid.width(self.axis, k) for k in range(n)])
 
     def partitions(self, main: Partition, leaks: tuple[str, ...]) -> tuple[Partition, ...]:
-        """The region of the fields `leaks`, one line on every block; and, where blocks cut lines, those of pencils."""
+        """Return the region of the fields `leaks`, one line on every block, and of pencils if blocks cut lines."""
         dtype, cells, count = main.region.fields["p"].dtype, self.grid.cells, len(main)
         region = Region(Box.of((cells[self.axis], 1, 1)), space(dtype, *leaks), ghost=0)
         partitions = [Partition(region, main.shape, replicated=True)]
@@ -108,7 +108,9 @@ class Lines:
     def solve(
         self, f: Roles, leaks: str, s: LayeredSpectrum, *, over: Box, dt: str, diffusivity: float
     ) -> Iterator[Launch]:
-        """The solution in place of d in the field rhs, over the cells of the nodes; `leaks` are those of `find`."""
+        """Replace d by the solution in the field rhs, on the cells of the nodes. `leaks` is the field that `find`
+        wrote.
+        """
         values = f.pencils if self.cut else f.rhs
         if self.cut:
             yield transfer(f.cut_lines, f.rhs, over=over)
@@ -118,12 +120,12 @@ class Lines:
             yield transfer(f.rhs, values, over=over)
 
     def find(self, leaks: str, s: LayeredSpectrum, *, dt: str, diffusivity: float) -> Launch:
-        """The launch for what all lines have in common, from the length of the stage."""
+        """Return the launch for the pivots that all lines share, given the length of the stage."""
         return find_leaks(leaks, over=Box.of((s.cells[2], 1, 1)), dt=dt, diffusivity=diffusivity, s=s)
 
 
 def _chain(heights: list[float], conductances: list[float]) -> LayeredSpectrum:
-    """Nodes of these heights, with conductances before, between and behind them."""
+    """Return nodes of these heights with n + 1 conductances: one before, between and after them."""
     cells, one = (1, 1, len(heights)), (0.0, 0.0, 1.0)
     tables = LookupTable(0, tuple(heights)), LookupTable(0, tuple(conductances))
     return LayeredSpectrum(cells, cells, ENDS, ENDS, one, 1.0, len(heights), 1, *tables)

@@ -1,4 +1,4 @@
-"""Levels of multigrid: meshes of one domain, each with about half as many cells as the one before."""
+"""Levels of multigrid: meshes of one domain, each with about half as many cells per direction as the previous one."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables
 
 WALL, OPEN = 1.0, -1.0
-ISOTROPIC = 1.35  # how much longer than along their shortest side cells may be where they are coarsened
+ISOTROPIC = 1.35  # largest ratio to the shortest side along which cells are coarsened
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """A level as kernels know it: its cells, their spacing, and what p is beyond each face.
+    """Level as read by kernels: cells, spacing, and the ghost values of p at each face.
 
-    `mirror_low` and `mirror_high` are what a cell beyond a face shows over the value of the cell inside: 1 at a wall,
-    -1 where p = 0 on the face. Derived: `first` and `last` are the indices of the cells beside faces, out of reach
-    where the direction is periodic; `weight` = 1 / spacing^2, 0 across a periodic direction of one cell, which is its
-    own neighbour; `diagonal` = 2 (sum of the weights) and `relaxation`, one over it.
+    `mirror_low` and `mirror_high`: ghost value over inner value, 1 at a wall, -1 if p = 0 on the face. Derived: `first`
+    and `last`, the indices of the outermost cells, unreachable in periodic directions, `weight` = 1 / spacing^2, or 0
+    along a periodic direction of one cell, `diagonal` = 2 sum(weight), and `relaxation` = 1 / diagonal.
     """
 
     cells: Counts
@@ -62,22 +61,21 @@ class Mesh:
 
     @property
     def singular(self) -> bool:
-        """Return whether p is given on no face, so that it is determined up to a constant."""
+        """True if p = 0 on no face, so that p is determined up to a constant."""
         return OPEN not in (*self.mirror_low, *self.mirror_high)
 
     @property
     def widths(self) -> tuple[Sequence[float], Sequence[float]]:
-        """The widths of the narrowest and of the widest cells along each direction."""
+        """Widths of the narrowest and of the widest cells along each direction."""
         return self.spacing, self.spacing
 
     @property
     def halved(self) -> tuple[int, ...]:
-        """The directions along which the next level is coarser: those of several cells that are not much longer than
-        the shortest.
+        """Directions to coarsen: those with several cells that are not much longer than the shortest.
 
-        Long cells stay until the others have grown: point smoothers leave errors that vary along the directions of
-        weak coupling. What counts is the part that a direction has of a cell's coupling, in the cell where it has
-        least: one that is as wide as any along it, and as narrow as any across.
+        Long cells are kept until the others have grown, because point smoothers leave errors along directions of weak
+        coupling. The criterion is a direction's share of the coupling in the cell where it is smallest: widest along
+        the direction, narrowest across it.
         """
         several = [axis for axis in range(3) if self.cells[axis] > 1]
         narrowest, widest = self.widths
@@ -89,16 +87,16 @@ class Mesh:
 
     @property
     def fewer(self) -> Counts:
-        """The cells of the next level: ceil(n / 2) along `halved` directions."""
+        """Cells of the next level: ceil(n / 2) along `halved` directions."""
         return triple(-(-n // 2) if axis in self.halved else n for axis, n in enumerate(self.cells))
 
     @property
     def coarser(self) -> Mesh:
-        """The next level: ceil(n / 2) cells along `halved` directions, over the same domain.
+        """Next level: ceil(n / 2) cells along `halved` directions, over the same domain.
 
-        Its cells are uniform for any n, odd ones too: then they are a little shorter than two cells of this level, and
-        do not match them. So every level has the same operator, and no narrow cell at its end that couples strongly to
-        one neighbour.
+        Its cells are uniform for any n. If n is odd they are slightly shorter than two cells of this level and do not
+        match them. Every level thus has the same operator, without a narrow last cell that couples strongly to one
+        neighbour.
         """
         spacing = triple(h * n / m for h, n, m in zip(self.spacing, self.cells, self.fewer, strict=True))
         return Mesh(self.fewer, spacing, self.mirror_low, self.mirror_high, self.periodic)
@@ -106,10 +104,10 @@ class Mesh:
 
 @dataclass(frozen=True)
 class StretchedMesh(Mesh):
-    """A level whose cells lie between `edges`, by their numbers along x, y and z. `spacing` is the mean one.
+    """Level with `edges` of cells along x, y and z. `spacing` is the mean width.
 
-    `per_cell`: one over the width of a cell; `per_face`: one over the distance between the centres on both sides of its
-    low face, 0 where a mesh has no weight; `share`: the width over the mean one.
+    `per_cell`: 1 / width of a cell. `per_face`: 1 / distance between the centres on both sides of its low face, or 0 if
+    `weight` is 0. `share`: width over mean width.
     """
 
     defines: ClassVar[tuple[str, ...]] = ("STRETCHEDMESH",)
@@ -120,7 +118,7 @@ class StretchedMesh(Mesh):
 
     @classmethod
     def between(cls, edges: Sequence[np.ndarray], low: Vector, high: Vector, periodic: Flags) -> StretchedMesh:
-        """Return the mesh of cells between these edges; beyond its ends cells are mirrored, or periodic."""
+        """Return the mesh with these edges and mirrored or periodic ghost cells."""
         spacing = triple(float(along[-1] - along[0]) / (len(along) - 1) for along in edges)
         plain = Mesh(triple(len(along) - 1 for along in edges), spacing, low, high, periodic)
         tables: dict[str, list[LookupTable]] = {"edges": [], "per_cell": [], "per_face": [], "share": []}
@@ -141,7 +139,7 @@ class StretchedMesh(Mesh):
 
     @property
     def coarser(self) -> StretchedMesh:
-        """The next level. Where a cell of it ends within one of this level, it has a part of that in proportion."""
+        """Next level. Where its edge lies inside a cell of this level, the cell is divided in proportion."""
         edges = [
             np.interp(np.arange(m + 1) * (n / m), np.arange(n + 1), along.values)
             for along, n, m in zip(self.edges, self.cells, self.fewer, strict=True)
@@ -150,10 +148,9 @@ class StretchedMesh(Mesh):
 
 
 def mesh(grid: Grid, outflow: Collection[str] = ()) -> Mesh:
-    """The finest level. `outflow` are the faces (x_min to z_max) on which p = 0; the others have walls, or are
-    periodic.
+    """Return the finest level, with p = 0 on the faces `outflow` (x_min to z_max) and walls or periodicity elsewhere.
 
-    Raises BadInput for an outflow where the grid is periodic.
+    Raises BadInput for an outflow on a periodic face.
     """
     periodic = triple(not (low and high) for low, high in zip(grid.low, grid.high, strict=True))
     low, high = [WALL] * 3, [WALL] * 3

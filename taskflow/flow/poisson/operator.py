@@ -1,15 +1,14 @@
-"""The operator of the pressure equation as one value: solvers are written once for all its kinds.
+"""Operator of the pressure equation as one value, so that solvers are written once for all kinds.
 
-Laplacian(p), or div(b grad p) with coefficients on faces, or Laplacian(p) beside bodies whose flags say which faces are
-closed. Each kind has kernels of its own where that is faster: the same tasks, compiled for what is there.
+Laplacian(p), div(b grad p) with coefficients on faces, or Laplacian(p) around bodies whose flags close faces. The same
+tasks are compiled for each kind if that is faster.
 
-Residuals are measured relative to the right-hand side, in the 2-norm. Where p is given on no face only right-hand sides
-whose sum is 0 have a solution. Rounding leaves a sum, small beside the parts of which a divergence is the difference,
-but not always beside the divergence: so its mean is taken off where residuals are measured, and by conjugate gradients,
-which would diverge.
+Residuals are measured relative to the right-hand side, in the 2-norm. If p = 0 on no face, a solution exists only if
+the right-hand side sums to 0. Rounding leaves a sum, small compared with the terms of a divergence but not always
+compared with the divergence itself. Its mean is therefore subtracted in residuals, and by conjugate gradients, which
+would diverge otherwise.
 
-Each cell counts as its volume over the mean one, and cells without an equation, solid ones and those without an open
-face, do not count.
+Each cell is weighted by its volume over the mean one. Solid cells and cells without an open face are not counted.
 """
 
 from collections.abc import Iterator
@@ -33,9 +32,10 @@ def residual_square(
     p: Read[1], rhs: Read, solid: ReadByte | None, b: ON_FACES | None,
     *, residual: Reduce["sum"], mean: Scalar, grid: Grid | None, mesh: Mesh | None,
 ) -> None:  # fmt: skip
-    """residual = sum over cells of (rhs - mean - div(b grad p))^2: on a mesh where p = 0 on some faces, or b is not 1,
-    and else on the grid, where a wall shows a cell its own value, and so does a closed face of a body by the flags in
-    `solid`.
+    """residual = sum over cells of (rhs - mean - div(b grad p))^2.
+
+    On `mesh` if p = 0 on some faces or b is not 1, else on `grid`, where walls, and faces closed by the flags in
+    `solid`, have zero gradient.
     """
 
 
@@ -44,8 +44,7 @@ def rhs_sums(
     rhs: Read, b: ON_FACES | None, *, norm: Reduce["sum"], mean: Reduce["sum"], cells: Scalar | None,
     grid: Grid | None, mesh: Mesh | None, part: float | None,
 ) -> None:  # fmt: skip
-    """norm = sum of rhs^2, mean = sum of part rhs, over the cells with an open face. Without a part it is one over
-    the number of these `cells`.
+    """norm = sum of rhs^2, mean = sum of part rhs, over the cells with an open face, with part = 1 / `cells` if absent
     """
 
 
@@ -59,17 +58,16 @@ def residual_of(
     p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, r: Write,
     *, residual: Reduce["sum"], mean: Scalar, mesh: Mesh,
 ) -> None:  # fmt: skip
-    """r = rhs - mean - div(b grad p), 0 in cells without an open face; residual = sum over cells of r^2"""
+    """r = rhs - mean - div(b grad p), or 0 in cells without an open face, and residual = sum over cells of r^2"""
 
 
 @dataclass(frozen=True)
 class Operator:
-    """div(b grad p) on a grid, with p = 0 on the faces `outflow` (x_min to z_max), others being walls or periodic.
+    """div(b grad p) on a grid, with p = 0 on the faces `outflow` (x_min to z_max) and walls or periodicity elsewhere.
 
-    b = 1, or, if `variable`, what the fields b_x, b_y and b_z hold: see `taskflow.flow.poisson.coefficients`. With
-    `near`, the cells around all bodies and those beside them, b is 0 on the faces of bodies, by the flags in the field
-    `solid`. Raises BadInput where there are flags, and coefficients or an outflow besides: write flags into
-    coefficients there.
+    b = 1, or the fields b_x, b_y and b_z if `variable`: see `taskflow.flow.poisson.coefficients`. With `near`, a box
+    around all bodies and their adjacent cells, b = 0 on the faces that the flags in the field `solid` close. Raises
+    BadInput if flags are combined with coefficients or an outflow: put the bodies into the coefficients instead.
     """
 
     grid: Grid
@@ -83,17 +81,17 @@ class Operator:
 
     @property
     def plain(self) -> bool:
-        """Return whether b = 1 where faces are open, and p is given on none."""
+        """True if b = 1 on open faces and p = 0 on no face."""
         return not self.variable and not self.outflow
 
     @property
     def singular(self) -> bool:
-        """Return whether p is given on no face, so that it is determined up to a constant."""
+        """True if p = 0 on no face, so that p is determined up to a constant."""
         return not self.outflow
 
     @property
     def fields(self) -> dict[str, Location]:
-        """The coefficients, if they are variable."""
+        """Coefficients, if they are variable."""
         return dict(COEFFICIENTS) if self.variable else {}
 
     @property
@@ -102,25 +100,25 @@ class Operator:
 
     @cached_property
     def mesh(self) -> Mesh:
-        """The grid as the finest level of multigrid. Raises BadInput for an outflow where the grid is periodic."""
+        """Grid as the finest level of multigrid. Raises BadInput for an outflow on a periodic face."""
         return mesh(self.grid, self.outflow)
 
     def coefficients(self, f: Roles) -> Faces | None:
-        """The fields that hold b, if it is variable."""
+        """Return the fields of b, or None if b is constant."""
         return tuple(f[role] for role in COEFFICIENTS) if self.variable else None
 
     def flags(self, f: Roles) -> str | None:
-        """The field with the flags of cells, if there are bodies."""
+        """Return the field with the flags of cells, or None without bodies."""
         return None if self.near is None else f.solid
 
     def prepare(self, f: Roles) -> Iterator[Launch]:
-        """Count the cells with an open face, the scalar `cells`, if coefficients are variable."""
+        """Count the cells with an open face in the scalar `cells`, if coefficients are variable."""
         if b := self.coefficients(f):
             yield count_active(b, over=self.box, cells=f.scalar("cells"), mesh=self.mesh)
 
     def measure_rhs(self, f: Roles, *, centred: bool) -> Launch:
-        """Measure the scalars `norm` and `mean` of the right-hand side, `mean` being 0 unless `centred`; needs
-        `prepare` before.
+        """Measure the scalars `norm` and `mean` of the right-hand side, with mean = 0 unless `centred`. Needs
+        `prepare`.
         """
         numbers, b = f.scalars("norm", "mean"), self.coefficients(f)
         counted = f.scalar("cells") if b and centred else None
@@ -129,21 +127,22 @@ class Operator:
         return rhs_sums(f.rhs, b, over=self.box, cells=counted, part=part, **where, **numbers)
 
     def measure_residual(self, f: Roles) -> Launch:
-        """Measure the scalar `residual`, the square of rhs - mean - div(b grad p); needs `measure_rhs` before."""
+        """Measure the scalar `residual`, the sum of (rhs - mean - div(b grad p))^2. Needs `measure_rhs`."""
         numbers, fields = f.scalars("residual", "mean"), (f.p, f.rhs, self.flags(f), self.coefficients(f))
         where = {"grid": self.grid, "mesh": None} if self.plain else {"grid": None, "mesh": self.mesh}
         return residual_square(*fields, over=self.box, **where, **numbers)
 
     def find_residual(self, f: Roles, r: str) -> Launch:
-        """r = rhs - mean - div(b grad p), a field of the finest level, and its square, the scalar `residual`; needs
-        `measure_rhs` before.
+        """Compute r = rhs - mean - div(b grad p) on the finest level, and the scalar `residual`. Needs `measure_rhs`.
         """
         numbers = f.scalars("residual", "mean")
         return residual_of(f.p, f.rhs, self.coefficients(f), r, over=self.box, mesh=self.mesh, **numbers)
 
     def relax(self, f: Roles, sweeps: int = 1, *, half: bool = False) -> Launch:
-        """p_new = what one sweep of Jacobi's iteration makes of p, or two do in one pass over memory, for an operator
-        that is `plain`. If `half`, the last sweep gives the mean of what it meets and what it makes of that.
+        """Return the launch that writes one Jacobi sweep of p into p_new, or two in one pass if the operator is
+        `plain`.
+
+        If `half`, the result is the mean before and after the last sweep.
         """
         if not self.plain:
             constants = {"mesh": self.mesh, "weight": 0.5 if half else 1.0, "colour": None}
@@ -156,7 +155,9 @@ class Operator:
 
     @property
     def _repeated(self) -> Box | None:
-        """The cells `near`, and those that ghost cells beyond periodic sides show: then all along that direction."""
+        """The cells `near`, extended along each direction in which they touch a periodic side and appear as ghost
+        cells.
+        """
         if self.near is None:
             return None
         ends = zip(self.near.lo, self.near.hi, self.grid.cells, self.grid.low, strict=True)

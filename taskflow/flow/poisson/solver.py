@@ -1,4 +1,4 @@
-"""Solvers of the pressure equation as a step knows them, and tolerances at which their iterations end."""
+"""Interface of pressure solvers, and tolerances at which their iterations end."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,64 +14,64 @@ SHOWN = 12  # residuals of a solve in an error
 
 
 class Solver(Protocol):
-    """Solves Laplacian(p) = rhs, or div(b grad p) = rhs with b given on the faces of cells; an immutable value that can
-    be pickled. What it says of fields and regions holds for one that needs none of its own.
+    """Solver of Laplacian(p) = rhs, or div(b grad p) = rhs with b on cell faces. Immutable and picklable.
 
-    Without a face on which p is given the problem is singular: the sum of rhs is 0 up to rounding, and p is found up
-    to a constant, which is whatever the iteration leaves. With coefficients its `fields` are b_x, b_y and b_z, too:
-    `taskflow.flow.poisson.coefficients` says what they hold, and what is singular then.
+    The defaults suit a solver without further fields and regions. If p = 0 on no face the problem is singular: rhs sums
+    to 0 up to rounding, and p has an arbitrary constant. With coefficients, `fields` includes b_x, b_y and b_z: see
+    `taskflow.flow.poisson.coefficients` for their values and for singular parts.
     """
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Fields it needs beside p and rhs, by role, in the region of these."""
+        """Fields in the region of p and rhs, in addition to these, by role."""
         return {}
 
     @property
     def ghost(self) -> int:
-        """Layers of ghost cells that it needs there."""
+        """Layers of ghost cells needed in that region."""
         return 1
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """Regions of its own, such as coarser levels, on the blocks of `main`, where p and rhs live."""
+        """Return further regions, such as coarser levels, on the blocks of `main`, the partition of p and rhs."""
         return ()
 
     def prepare(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Make of the coefficients, in the fields b_x, b_y and b_z, what `solve` needs: before the first solve, and
-        again whenever they have changed, in every step if need be. Nothing is done where there are none.
+        """Derive the data that `solve` needs from the coefficients b_x, b_y and b_z, if the solver has them.
+
+        Called before the first solve and after each change of the coefficients.
         """
         yield from ()
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Solve for p, from rhs and a first guess in p. rhs stays as it is.
+        """Solve for p, given rhs and a first guess in p. rhs is unchanged.
 
-        With a `Tolerance` it ends when that is reached, and raises NotConverged on all blocks where it is not.
+        With a `Tolerance`, raises NotConverged on all blocks if it is not reached.
         """
 
     def taken(self, scalars: Mapping[str, float]) -> int:
-        """Return how many iterations the last solve took, from the scalars that it left."""
+        """Return the number of iterations of the last solve, given its scalars."""
 
 
 class NotConverged(RunFailed):
-    """An iteration did not reach its tolerance; tells of how many iterations, and of the residuals on the way."""
+    """Unconverged iteration: its message gives the number of iterations and the residual history."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """sqrt(sum (rhs - mean - Laplacian(p))^2) <= `relative` sqrt(sum rhs^2), after at most `most` iterations.
+    """sqrt(sum (rhs - mean - Laplacian(p))^2) <= `relative` sqrt(sum rhs^2), within `most` iterations.
 
-    With `relative` = 0 all of them are done, and nobody complains. Both sums are scalars of the solver's program,
-    `residual` and `norm`: see `taskflow.flow.poisson.operator`. Where rhs = div(u) / dt, the left-hand side is the
-    divergence that a step leaves, and the right-hand side that of the velocity before its projection, each in the
-    2-norm and over dt.
+    With `relative` = 0 all iterations are done, without an error. The sums are the scalars `residual` and `norm` of the
+    solver's program: see `taskflow.flow.poisson.operator`. If rhs = div(u) / dt, they are the 2-norms over dt of the
+    divergence after a step and before the projection.
     """
 
     relative: float
     most: int
 
     def repeat(self, body: Program, *, iterations: int = 1, begun: bool = False) -> Repeat:
-        """Repeat the body, so many iterations and then the scalars, until that is enough. The scalar `rounds` counts
-        it. A solve that has `begun` with a round of its own needs one less, and perhaps none.
+        """Repeat the body, `iterations` iterations that measure the scalars, until the tolerance is reached.
+
+        The scalar `rounds` counts the repetitions. If the solve has `begun` with one round, one fewer is allowed.
         """
         times = max(1, self.most // iterations) - begun
         if self.relative == 0:
@@ -80,11 +80,11 @@ class Tolerance:
         return repeat(body, times, until=self.reached, lag=False, further=begun, count="rounds", otherwise=missed)
 
     def reached(self, scalars: Mapping[str, float]) -> bool:
-        """Return whether the residual is small enough, or NaN: then there is nothing left to iterate for."""
+        """Return True if the residual is small enough or NaN, so that iterations end."""
         return not scalars["residual"] > self.relative**2 * scalars["norm"]
 
     def missed(self, rounds: Sequence[Mapping[str, float]], *, iterations: int = 1) -> None:
-        """Raise NotConverged; `rounds` are the scalars after every so many iterations."""
+        """Raise NotConverged. `rounds` are the scalars after each round of `iterations`."""
         residuals = [relative_residual(scalars) for scalars in rounds]
         thin = -(-len(residuals) // SHOWN)
         shown = [(n + 1) * iterations for n in range(len(residuals)) if (len(residuals) - 1 - n) % thin == 0]
@@ -96,5 +96,5 @@ class Tolerance:
 
 
 def relative_residual(scalars: Mapping[str, float]) -> float:
-    """sqrt(residual / norm); 0 where there is nothing to solve for."""
+    """Return sqrt(residual / norm), or 0 if norm = 0."""
     return sqrt(scalars["residual"] / scalars["norm"]) if scalars["norm"] != 0 else 0.0

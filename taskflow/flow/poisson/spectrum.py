@@ -1,5 +1,6 @@
-"""The modes in which the discrete Laplacian of a box is diagonal along x and y, and how they stand in memory; planes to
-modes and back: real Fourier transforms, and the order of cells that makes cosine transforms of them.
+"""Modes that diagonalise the discrete Laplacian of a box along x and y, their layout, and transforms of planes.
+
+Real Fourier transforms, and the order of cells that turns them into cosine transforms.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ PERIODIC, WALL, GIVEN = 0, 1, -1
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The modes, as kernels know them.
+    """Layout of the modes, for kernels.
 
-    `low_end` and `high_end` are what the faces across x, y and z are: 0 periodic, 1 walls, -1 faces on which p = 0.
-    Planes of `cells` become planes of `extended` values, twice as many along an axis with a wall at one end and p = 0
-    at the other, and those half as many complex numbers. `stretch` = (dz / dx)^2, (dz / dy)^2 and 1; `scale` = dz^2
-    over the values of a plane, by which number the transforms there and back multiply. Along z the planes are in
-    `slabs` of `slab` planes, the last with what is left.
+    `low_end` and `high_end` are the faces across x, y and z: 0 periodic, 1 wall, -1 p = 0. Planes of `cells` become
+    planes of `extended` values, twice as many along an axis with a wall at one end and p = 0 at the other, and these
+    become half as many complex numbers. `stretch` = ((dz / dx)^2, (dz / dy)^2, 1). `scale` = dz^2 over the values of a
+    plane, the factor of a transform and its inverse. The planes are in `slabs` of `slab` planes, the last with the
+    remainder.
     """
 
     cells: Counts
@@ -40,7 +41,7 @@ class Spectrum:
 
     @classmethod
     def of(cls, cells: Counts, spacing: Vector, low: Counts, high: Counts, blocks: int) -> Spectrum:
-        """Return the spectrum of cells of these sizes, in slabs for so many blocks."""
+        """Return the spectrum of cells of this spacing, in slabs for `blocks` blocks."""
         x, y, z = (n if a == b else 2 * n for n, a, b in zip(cells, low, high, strict=True))
         dx, dy, dz = spacing
         slab = -(-cells[2] // blocks)
@@ -49,22 +50,23 @@ class Spectrum:
 
     @property
     def plain(self) -> bool:
-        """Return whether x and y are periodic: then each complex number is a mode."""
+        """True if x and y are periodic, so that each complex number is a mode."""
         return self.low_end[:2] == (PERIODIC, PERIODIC)
 
     @property
     def modes(self) -> Box:
-        """The cells of the spectrum: along x the real and the imaginary parts, one after the other."""
+        """Cells of the spectrum: real and imaginary parts alternate along x."""
         return Box.of((2 * (self.extended[0] // 2 + 1), self.extended[1], self.cells[2]))
 
     @property
     def ends(self) -> Box:
-        """The cells of what slabs send each other: one plane each."""
+        """Cells that slabs exchange: one plane per slab."""
         return Box.of((*self.modes.shape[:2], self.slabs))
 
     def fits(self, blocks: Triple) -> bool:
-        """Return whether so many blocks of the grid, cut as `Partition` does by default, are the slabs, with one ghost
-        layer and with two, where that leaves the last block no single plane.
+        """Return True if blocks of the grid, cut as `Partition` does by default, are the slabs.
+
+        This must hold with one ghost layer and with two, where the last block may not be a single plane.
         """
         nx, ny, nz = blocks
         slabs = *range(0, nz * self.slab, self.slab), self.cells[2]
@@ -73,10 +75,10 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class LayeredSpectrum(Spectrum):
-    """The modes of planes that are not equally thick: `height` is how thick each is, and `conductance` one over the
-    distance between the centres on both sides of its low face: 0 on a wall, twice as much on a face with p = 0.
+    """Modes of planes of different heights.
 
-    Then `stretch` is 1 / dx^2, 1 / dy^2 and 1; `scale` is one over the values of a plane.
+    `height`: of each plane. `conductance`: 1 / distance between the centres on both sides of its low face, 0 on a wall,
+    twice as much on a face with p = 0. `stretch` = (1 / dx^2, 1 / dy^2, 1). `scale` = 1 / values of a plane.
     """
 
     height: LookupTable
@@ -84,7 +86,7 @@ class LayeredSpectrum(Spectrum):
 
     @classmethod
     def between(cls, grid: Stretched, low: Counts, high: Counts, blocks: int) -> LayeredSpectrum:
-        """Return the spectrum of a grid that is stretched along z, in slabs for so many blocks."""
+        """Return the spectrum of a grid stretched along z, in slabs for `blocks` blocks."""
         plain, planes = Spectrum.of(grid.cells, (*grid.spacing[:2], 1.0), low, high, blocks), range(grid.cells[2] + 1)
         (x, y, _), (dx, dy, _), per_face = plain.extended, grid.spacing, grid.per_face[2]
         beside = {WALL: 0.0, GIVEN: 2.0}
@@ -98,7 +100,7 @@ class LayeredSpectrum(Spectrum):
 
 
 def space(dtype: str, *names: str) -> FieldSpace:
-    """Fields of these names and one type."""
+    """Return fields of these names and one type."""
     return FieldSpace(Field(name, dtype) for name in names)
 
 
@@ -112,21 +114,23 @@ def forward(rhs: Foreign[lines("xy")], spectrum: Write) -> None:
 
 @task(library="forward_in_place")
 def forward_in_place(spectrum: ReadWrite, *, cells: int) -> None:
-    """The transform of the first so many cells of each row, and of all rows of a plane."""
+    """Transform the first `cells` values of each row, over all rows of a plane."""
     values: Any = spectrum
     values[...] = np.fft.rfft2(values[...][:, :, :cells]).view(values[...].dtype)
 
 
 @task(library="inverse_in_place")
 def inverse_in_place(spectrum: ReadWrite, *, cells: int) -> None:
-    """The transform back, times the values of a plane, to the first so many cells of each row."""
+    """Inverse transform, times the number of values of a plane, into the first `cells` values of each row."""
     values: Any = spectrum
     values[...][:, :, :cells] = _back(values[...], cells)
 
 
 @task(library="inverse")
 def inverse(spectrum: Foreign[lines("xy")], p: Write, *, cells: int) -> None:
-    """p = the transform back to rows of so many cells, times the values of a plane. The spectrum is spent by it."""
+    """p = inverse transform into rows of `cells` values, times the number of values of a plane. Overwrites the
+    spectrum.
+    """
     source: Any = spectrum
     target: Any = p
     target[...] = _back(source[...], cells)
@@ -139,12 +143,12 @@ def _back(values: np.ndarray, cells: int) -> np.ndarray:
 
 @task(kernel=KERNELS / "poisson" / "dct_order.cu")
 def to_dct_order(spectrum: Write, rhs: Foreign[lines("xy")], *, s: Spectrum) -> None:
-    """spectrum = rhs in the order, and with the signs, in which a Fourier transform is a cosine or a sine transform."""
+    """spectrum = rhs in the order, and with the signs, in which a Fourier transform is a cosine or sine transform"""
 
 
 @task(kernel=KERNELS / "poisson" / "dct_order.cu")
 def from_dct_order(p: Write, spectrum: Foreign[lines("xy")], *, s: Spectrum) -> None:
-    """p = what `to_dct_order` has put in order"""
+    """p = spectrum in the order of cells, the inverse of `to_dct_order`"""
 
 
 @task(kernel=KERNELS / "poisson" / "dct_order.cu")

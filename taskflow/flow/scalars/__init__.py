@@ -1,4 +1,4 @@
 """Temperature and passive scalars: their equation, schemes and sources.
 
-They know the velocity on faces. They do not know where it comes from, nor bodies.
+They know the velocity on faces, but neither its origin nor bodies.
 """

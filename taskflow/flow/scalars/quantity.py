@@ -1,4 +1,4 @@
-"""Quantities that a flow carries, the temperature or passive scalars: their fields, sources and part of a stage."""
+"""Advected quantities, temperature or passive scalars: fields, sources and their part of a stage."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, 
 
 @dataclass(frozen=True)
 class Source:
-    """A release of `rate` (q times volume, per time), even in the box from `low` to `high`. Where it is `timed`, and
-    changes, that is its scalar: whoever runs the steps gives the mean over each stage; `rate` is the largest.
+    """Uniform release of `rate` (q times volume, per time) in the box from `low` to `high`.
+
+    If the rate varies, `timed` is the scalar with its mean over each stage, set by the caller of the steps, and `rate`
+    is its maximum.
     """
 
     low: Vector
@@ -28,7 +30,7 @@ class Source:
 
     @classmethod
     def at(cls, point: Vector, rate: float, grid: StaggeredGrid) -> Source:
-        """In a box of the size of a cell around the point, or as near to it as the domain allows."""
+        """Return a source in a box of the size of a cell around the point, shifted into the domain."""
         low, high = [], []
         for axis, (place, origin, length) in enumerate(zip(point, grid.origin, grid.lengths, strict=True)):
             h = grid.width_at(axis, place)
@@ -40,8 +42,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Release:
-    """The `strength` of a source (q per time) in cells that lie in its box as a whole. Cells `first` to `last` touch
-    the box; `head` and `tail` are the shares of these two in it, in each direction.
+    """`strength` of a source (q per time) in cells entirely inside its box.
+
+    Cells `first` to `last` touch the box. `head` and `tail` are the shares of these two in it, per direction.
     """
 
     strength: float
@@ -53,26 +56,26 @@ class Release:
 
 @task(kernel=KERNELS / "scalars" / "sources.cu")
 def release(q: ReadWrite, q_faces: ReadShort | None, *, dt: Scalar, release: Release) -> None:
-    """q += dt strength (share of the cell that lies in the box of the source), but in solid cells."""
+    """q += dt strength (share of the cell inside the box of the source), except in solid cells"""
 
 
 @task(kernel=KERNELS / "scalars" / "sources.cu")
 def release_timed(q: ReadWrite, q_faces: ReadShort | None, *, dt: Scalar, rate: Scalar, release: Release) -> None:
-    """q += dt rate strength (share of the cell that lies in the box of the source), but in solid cells."""
+    """q += dt rate strength (share of the cell inside the box of the source), except in solid cells"""
 
 
 def release_rate(quantity: str, number: int) -> str:
-    """The scalar of the rate of a source of a quantity, by its number, that changes in time."""
+    """Return the scalar with the varying rate of source `number` of a quantity."""
     return f"source_{quantity}_{number}"
 
 
 def released(
     q: str, source: Source, grid: StaggeredGrid, dt: str, *, part: float = 1.0, flags: str | None = None
 ) -> Launch:
-    """Add `part` of what a source releases in the time of the scalar `dt` to q, over the cells that its box touches.
+    """Return the launch that adds `part` of a source's release during `dt` to q.
 
-    The shares of the cells add up to the box: the integral of q grows by part dt rate, less what lies in bodies, by
-    their `flags`.
+    The shares of the cells sum to the box: the integral of q grows by part dt rate, minus the share inside bodies
+    (`flags`).
     """
     rate = 1.0 if source.timed else source.rate
     strength = part * rate / math.prod(b - a for a, b in zip(source.low, source.high, strict=True))
@@ -85,7 +88,7 @@ def released(
 
 
 def _extent(source: Source, grid: StaggeredGrid, axis: int) -> tuple[int, int, float, float]:
-    """Return the first and the last cell that the box of a source touches along an axis, and their shares in it."""
+    """Return the first and last cell that the box of a source touches along an axis, and their shares in it."""
     low, high = (grid.number_at(axis, corner[axis]) for corner in (source.low, source.high))
     first = min(max(math.floor(low), 0), grid.cells[axis] - 1)
     last = min(max(math.ceil(high) - 1, first), grid.cells[axis] - 1)
@@ -94,7 +97,7 @@ def _extent(source: Source, grid: StaggeredGrid, axis: int) -> tuple[int, int, f
 
 @dataclass(frozen=True)
 class Fixed:
-    """A value on a face of the domain; the largest one where it is `timed`, and changes: see `Wall`."""
+    """Value on a face of the domain, or its maximum if `timed`: see `Wall`."""
 
     value: float
     timed: bool = False
@@ -102,9 +105,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Flux:
-    """A diffusive flux through a face of the domain, per area and time, positive into it; 0: no gradient across it. It
-    is the largest one where it is `timed`, and changes.
-    """
+    """Diffusive flux into the domain per area and time, or its maximum if `timed`. 0: zero gradient."""
 
     flux: float = 0.0
     timed: bool = False
@@ -115,8 +116,10 @@ Faces = Mapping[str, Fixed | Flux]  # by face, x_min to z_max
 
 @dataclass(frozen=True)
 class Mixing:
-    """The fields of the eddy viscosity and of the flags of bodies (`taskflow.flow.bodies.flags.heat_bits`) in the
-    transport equation, and the turbulent Prandtl number; None without eddies, or bodies.
+    """Fields of eddy viscosity and body flags (`taskflow.flow.bodies.flags.heat_bits`), and the turbulent Prandtl
+    number.
+
+    None without eddies or bodies.
     """
 
     nu_t: str | None = None
@@ -126,10 +129,10 @@ class Mixing:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity in the field of its `name`. If `bounded`, it stays within its bounds (`bounded_euler`); otherwise
-    differences are central.
+    """Quantity in the field of its `name`, by central differences or, if `bounded`, within its bounds
+    (`bounded_euler`).
 
-    `faces` has the boundaries of a passive scalar; those of the temperature are those of the flow.
+    `faces` has the boundaries of a passive scalar. Boundaries of the temperature belong to the flow.
     """
 
     name: str
@@ -144,17 +147,19 @@ class Quantity:
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Its fields by role: now, at the end of the stage and, with central differences, the last tendency."""
+        """Fields by role: current value, value at the end of the stage and, with central differences, the last
+        tendency.
+        """
         fields: dict[str, Location] = {self.name: "c", f"{self.name}_new": "c"}
         return fields if self.bounded else {**fields, f"h_{self.name}": "c"}
 
     @property
     def ghost(self) -> int:
-        """Layers of ghost cells that it needs."""
+        """Layers of ghost cells needed."""
         return GHOST if self.bounded else 1
 
     def central(self, f: Roles, names: Mapping[str, str], grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
-        """The new value by central differences, from the velocity now; `names` are those of a stage's dt and ratio."""
+        """Yield the launches for the new value by central differences. `names` are the stage's scalars dt and ratio."""
         new = f[f"{self.name}_new"]
         yield transport(
             f[self.name], (f.u, f.v, f.w), mixing.nu_t, mixing.faces, f[f"h_{self.name}"], new,
@@ -163,7 +168,9 @@ class Quantity:
         yield from self._released(new, names["dt"], grid, mixing)
 
     def euler(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
-        """A first new value within bounds, from the velocities before and after the stage. Needs ghosts."""
+        """Yield the launches for a first bounded value from the velocities before and after the stage. Needs ghost
+        values.
+        """
         new = f[f"{self.name}_new"]
         yield bounded_euler(
             f[self.name], (f.u, f.v, f.w), (f.u_new, f.v_new, f.w_new), mixing.nu_t, mixing.faces, new,
@@ -172,7 +179,8 @@ class Quantity:
         yield from self._released(new, dt, grid, mixing)
 
     def heun(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
-        """The value now becomes the new one, from the first new value, which needs ghosts."""
+        """Yield the launches that replace the current value by the new one. Needs ghost values of the first new value.
+        """
         now, first = f[self.name], f[f"{self.name}_new"]
         yield bounded_heun(
             now, first, (f.u, f.v, f.w), (f.u_new, f.v_new, f.w_new), mixing.nu_t, mixing.faces,
@@ -181,17 +189,17 @@ class Quantity:
         yield from self._released(now, dt, grid, mixing, part=0.5)
 
     def advance(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
-        """A passive scalar that is `bounded` to the end of a step of one stage, with its ghost values."""
+        """Advance a `bounded` passive scalar over a step of one stage, with its ghost values."""
         yield from self.euler(f, dt, grid, mixing)
         yield from self.ghosts(f[f"{self.name}_new"], grid.constants)
         yield from self.heun(f, dt, grid, mixing)
         yield from self.ghosts(f[self.name], grid.constants)
 
     def ghosts(self, name: str, grid: Grid, ending: str = "") -> Iterator[Launch]:
-        """Ghost values of a passive scalar: 2 value - inside beyond faces that have one, inside + flux spacing /
-        diffusivity beyond others. One launch per face; `ending` is that of the scalars of the stage.
+        """Yield one launch per face for ghost values of a passive scalar.
 
-        Raises BadInput for a flux of what does not diffuse.
+        They are 2 value - inside at faces with a value, else inside + flux spacing / diffusivity. `ending` is the
+        suffix of the stage's scalars. Raises BadInput for a flux without diffusivity.
         """
         for face, condition in self.faces.items():
             if isinstance(condition, Fixed):

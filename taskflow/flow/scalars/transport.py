@@ -1,20 +1,20 @@
-"""Transport of a scalar q, the temperature or a passive scalar: dq/dt = -div(u q) + diffusivity Laplacian(q) + source.
+"""Transport of a temperature or passive scalar q: dq/dt = -div(u q) + diffusivity Laplacian(q) + source.
 
-`transport` has central differences. `bounded_euler` and `bounded_heun` keep q within its bounds.
+`transport` uses central differences. `bounded_euler` and `bounded_heun` keep q within its bounds.
 
-**Bounds.** The value that flows through a face is that of the third-order upwind-biased scheme, limited by B. Koren
-(1993, in Numerical Methods for Advection-Diffusion Problems, Vieweg, 117): TVD in one dimension. In time it is Heun's
-method, the strong stability preserving one of second order (S. Gottlieb, C.-W. Shu, E. Tadmor 2001, SIAM Rev. 43, 89),
-with the mean of the velocities before and after the stage, which is as free of divergence as these. It is a mean of q
-and two steps of Euler's, so what holds for one of these holds for it.
+**Bounds.** The face value is given by the third-order upwind-biased scheme with the limiter of B. Koren (1993, in
+Numerical Methods for Advection-Diffusion Problems, Vieweg, 117), TVD in one dimension. Time integration is Heun's
+method, second-order strong stability preserving (S. Gottlieb, C.-W. Shu, E. Tadmor 2001, SIAM Rev. 43, 89), with the
+mean of the velocities before and after the stage, which is divergence-free if they are. The result is a mean of q and
+two Euler steps, so the bounds of an Euler step hold.
 
-Without sources a step of Euler's makes of a cell a mean of its neighbours, its own value and those given on faces,
-with weights that are not negative, if div(u) = 0 and
+Without sources, the result of an Euler step in a cell is a mean of its neighbours, its own value and given face values,
+with non-negative weights, if div(u) = 0 and
 
     dt (2 (|u|/dx + |v|/dy + |w|/dz) + 3 diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2)) <= 1,
 
-each speed being the larger one of the two faces. Then no new extremum arises: q stays within the bounds that it and
-the values on faces have. What is left of div(u), and rounding, are all that can add to them.
+each speed being the larger of the two faces. No new extremum arises then: q stays within the bounds of its values and
+face values, up to the residual of div(u) and rounding.
 """
 
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0
-"""The factors of the advective rate and of diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2) in the limit of dt above."""
+"""Factors of the advective rate and of diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2) in the limit of dt above."""
 
 GHOST = 2
-"""Layers of ghost cells that bounded transport reads."""
+"""Ghost layers that bounded transport reads."""
 
 NEW_FACE_VELOCITY = Components(u_new=Read[ACROSS_X], v_new=Read[ACROSS_Y], w_new=Read[ACROSS_Z])
 
 
 @dataclass(frozen=True)
 class Transport:
-    """The diffusivity of q, a source that is the same everywhere (q per time), and the direction along which
-    `transport` leaves diffusion out, as it is `implicit`.
+    """Diffusivity of q, a uniform source (q per time), and the direction of `implicit` diffusion, which `transport`
+    omits.
     """
 
     diffusivity: float
@@ -52,14 +52,14 @@ def transport(
 ) -> None:  # fmt: skip
     """q_new = q + dt ((1 + ratio/2) H - ratio/2 H_old), H = -div(u q) + diffusivity Laplacian(q) + source, in cells.
 
-    `ratio` = dt / dt_old. At the start it is 0, and H_old (what h_q holds) is not used. On return h_q holds H.
+    `ratio` = dt / dt_old, or 0 in the first step, where H_old in h_q is not used. On return h_q = H.
 
-    With an eddy viscosity nu_t in cells, diffusivity Laplacian(q) is div((diffusivity + nu_t / prandtl) grad q), nu_t
-    on a face being the mean of its two cells.
+    With an eddy viscosity nu_t in cells, diffusivity Laplacian(q) becomes div((diffusivity + nu_t / prandtl) grad q),
+    with nu_t on a face the mean of its two cells.
 
-    Beside bodies, whose flags are in `q_faces` (`taskflow.flow.bodies.flags.heat_bits`), nothing diffuses into those
-    that are insulated, and 2 diffusivity (q_body - q) / h out of those with a value, without nu_t. Solid cells keep
-    their value.
+    Adjacent to bodies, flagged in `q_faces` (`taskflow.flow.bodies.flags.heat_bits`), the diffusive flux is 0 at
+    insulated bodies and 2 diffusivity (q_body - q) / h, without nu_t, at bodies with a value. Solid cells keep their
+    value.
     """
 
 
@@ -69,9 +69,9 @@ def bounded_euler(
     q_faces: ReadShort | None, q_new: Write,
     *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float | None,
 ) -> None:  # fmt: skip
-    """q_new = q + dt H(q), in cells, H being that of the mean of both velocities.
+    """q_new = q + dt H(q), in cells, with H of the mean of both velocities.
 
-    Eddies (nu_t, prandtl) and bodies (q_faces) are those of `transport`.
+    Eddies (nu_t, prandtl) and bodies (q_faces) act as in `transport`.
     """
 
 
@@ -81,4 +81,4 @@ def bounded_heun(
     q_faces: ReadShort | None,
     *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float | None,
 ) -> None:  # fmt: skip
-    """q = (q + q_euler + dt H(q_euler)) / 2, H being that of `bounded_euler`."""
+    """q = (q + q_euler + dt H(q_euler)) / 2, with H of `bounded_euler`"""

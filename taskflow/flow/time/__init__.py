@@ -1,1 +1,1 @@
-"""Time schemes: how a step is made of stages. They know no equation and no grid."""
+"""Time schemes: stages of a step. They know no equation and no grid."""

@@ -1,8 +1,8 @@
-"""Time schemes: explicit, of low storage, of one or more stages that are all of one form.
+"""Explicit low-storage time schemes of one or more stages of the same form.
 
-A stage advances velocity and temperature by  share dt ((1 + ratio/2) H - ratio/2 H_old),  H being the tendency now
-and H_old that of the stage before, and then projects the velocity. The pressure that this takes belongs to the middle
-of the last stage.
+A stage advances velocity and temperature by  share dt ((1 + ratio/2) H - ratio/2 H_old),  with H the tendency at its
+start and H_old the tendency of the previous stage, and then projects the velocity. The pressure of this projection is
+located at the middle of the last stage.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from typing import NamedTuple
 
 
 class DiffusiveRates(NamedTuple):
-    """diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2), the largest of all that diffuses, and that of what is to stay bounded."""
+    """diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2): maximum over all diffusing quantities, and over bounded ones."""
 
     most: float = 0.0
     bounded: float = 0.0
 
     @classmethod
     def of(cls, viscosity: float, carried: Iterable[tuple[bool, float]], once: float) -> DiffusiveRates:
-        """From a viscosity, for each quantity whether it is to stay bounded and its diffusivity, and `once`, 1/dx^2 +
-        1/dy^2 + 1/dz^2.
+        """Return the rates of a viscosity and of quantities, given as (bounded, diffusivity).
+
+        `once` = 1/dx^2 + 1/dy^2 + 1/dz^2.
         """
         quantities = list(carried)
         most = max([viscosity, *(diffusivity for _, diffusivity in quantities)])
@@ -30,13 +31,13 @@ class DiffusiveRates(NamedTuple):
         return cls(most * once, most_bounded * once)
 
     def beside(self, friction: float) -> DiffusiveRates:
-        """The same of a fluid in which friction changes so much."""
+        """Return the rates with at least this viscous rate."""
         return DiffusiveRates(max(self.most, friction), self.bounded)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Part of a step. Without a `ratio` of its own it has that of the steps, dt / dt_old, and is the only one."""
+    """Part of a step. Without a `ratio` it uses dt / dt_old of the steps and is the only stage."""
 
     share: float
     ratio: float | None = None
@@ -44,7 +45,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class StagePart:
-    """The shares in a step of a stage, `now`, and of the stage before, 0 for the first one."""
+    """Shares of a step: of a stage, `now`, and of the previous stage, `before`, 0 for the first one."""
 
     now: float
     before: float
@@ -52,11 +53,11 @@ class StagePart:
 
 @dataclass(frozen=True)
 class TimeScheme:
-    """The stages of a step, and what is stable with central differences.
+    """Stages of a step, and stability limits with central differences.
 
-    `diffusion` is the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2) where nothing is carried; `cfl` the largest dt
-    (|u|/dx + |v|/dy + |w|/dz) without viscosity, 0 where no step is stable then; `tolerated` the one up to which waves
-    grow so slowly then that they are taken for stable. For both together see `taskflow.flow.stability`.
+    `diffusion`: largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2) without advection. `cfl`: largest dt (|u|/dx + |v|/dy +
+    |w|/dz) without viscosity, 0 if no step is stable. `tolerated`: the largest one with acceptably slow growth of
+    waves. For both together see `taskflow.flow.stability`.
     """
 
     stages: tuple[Stage, ...]
@@ -66,26 +67,26 @@ class TimeScheme:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The endings of the names of scalars of each stage."""
+        """Suffixes of the scalars of each stage."""
         return ("",) if len(self.stages) == 1 else tuple(f"_{n}" for n in range(1, len(self.stages) + 1))
 
     @property
     def names(self) -> tuple[Mapping[str, str], ...]:
-        """The names of the scalars `dt` and `ratio` of each stage."""
+        """Names of the scalars `dt` and `ratio` of each stage."""
         return tuple({name: f"{name}{ending}" for name in ("dt", "ratio")} for ending in self.endings)
 
     @property
     def ends(self) -> tuple[float, ...]:
-        """The part of the step at which each stage ends."""
+        """Fraction of the step at which each stage ends."""
         shares = accumulate(stage.share for stage in self.stages)
         return (*list(shares)[:-1], 1.0)
 
     def part(self, n: int) -> StagePart:
-        """Return what stage n is of the step."""
+        """Return the shares of stage n and of the previous stage."""
         return StagePart(self.stages[n].share, self.stages[n - 1].share if n else 0.0)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """The values of these scalars in a step of length dt, `ratio` times as long as the last one (0: the first)."""
+        """Return the scalars of a step of length dt, `ratio` times as long as the last one (0: the first step)."""
         values = {}
         for stage, names in zip(self.stages, self.names, strict=True):
             values[names["dt"]] = stage.share * dt
@@ -94,18 +95,17 @@ class TimeScheme:
 
 
 ADAMS_BASHFORTH = TimeScheme((Stage(1.0),), diffusion=0.25, cfl=0.0, tolerated=0.5)
-"""Second order, for steps that vary; begun by a step of Euler's. One stage.
+"""Second order, one stage, for variable steps. The first step is an Euler step.
 
-Without viscosity the fastest waves grow by about cfl^4 / 4 per step: by 2.7 % where cfl is 0.5, which is tolerated.
+Without viscosity the fastest waves grow by about cfl^4 / 4 per step: by 2.7 % at cfl = 0.5, which is tolerated.
 """
 
 RUNGE_KUTTA = TimeScheme((Stage(8 / 15, 0.0), Stage(2 / 15, 17 / 4), Stage(1 / 3, 5 / 2)), diffusion=0.62, cfl=1.73)
-"""Third order, of Wray: weights 8/15; 5/12 and -17/60; 3/4 and -5/12 (Spalart, Moser & Rogers 1991, J. Comput. Phys.
-96, 297; Le & Moin 1991, J. Comput. Phys. 92, 369).
+"""Third order, of Wray: weights 8/15, then 5/12 and -17/60, then 3/4 and -5/12 (Spalart, Moser & Rogers 1991, J.
+Comput. Phys. 96, 297 and Le & Moin 1991, J. Comput. Phys. 92, 369).
 
-It begins anew with every step. Every stage is projected: so it is the very scheme applied to du/dt = P H(u), P the
-projection, which is constant in time where boundary values are, and the velocity is of third order (Sanderse & Koren
-2012, J. Comput. Phys. 231, 3041). With one projection per step, at its end, the other stages would have the last
-pressure at best, an error of order dt^2 in their velocities, and the step would be of second order. Stable up to cfl
-1.73 with any diffusion up to 0.4.
+Self-starting in every step. Every stage is projected, so the scheme is applied to du/dt = P H(u), with P the
+projection, constant in time if boundary values are. The velocity is thus of third order (Sanderse & Koren 2012, J.
+Comput. Phys. 231, 3041). A single projection at the end of the step would leave an error of order dt^2 in the
+velocities of the other stages, and a step of second order. Stable up to cfl 1.73 with any diffusion up to 0.4.
 """

@@ -35,7 +35,7 @@ SHAPES: dict[str, type[GridShape]] = {
 
 
 def shape(name: str, keys: Mapping[str, Any]) -> GridShape:
-    """Return the shape of this name with these keys. Raises BadGrid with all that is wrong with them."""
+    """Return the shape of this name with these keys. Raises BadGrid with all problems."""
     if name in SHAPES:
         return SHAPES[name].of(keys)
     near = get_close_matches(name, SHAPES, 1)

@@ -1,4 +1,4 @@
-"""A grid as the runtime knows it: its charts in one index space, and how they go on into each other."""
+"""Grid as an atlas of the runtime: charts in one index space, joined by seams."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ GHOST = 2
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """A patch of a side in the index space of an atlas: the chart, the direction across it and its end there, 0 or 1,
-    the layer of cells inside and the ghost layers beyond.
+    """Patch of a side in the index space of an atlas.
+
+    It has its chart, the direction across it, its end there (0 or 1), the layer of cells inside and its ghost layers.
     """
 
     chart: int
@@ -24,7 +25,7 @@ class Border:
 
 
 def places(grid: MultiBlockGrid, ghost: int = GHOST) -> list[Triple]:
-    """Where the first cells of charts lie in the index space of their atlas: one chart behind the other along x."""
+    """Return the first cells of charts in the index space of their atlas, where charts follow each other along x."""
     result, at = list[Triple](), 0
     for chart in grid.charts:
         result.append((at, 0, 0))
@@ -33,8 +34,9 @@ def places(grid: MultiBlockGrid, ghost: int = GHOST) -> list[Triple]:
 
 
 def atlas(grid: MultiBlockGrid, ghost: int = GHOST) -> Atlas:
-    """The charts and seams of a grid as the runtime has them. Seams of a chart one cell thick with itself are left out:
-    nothing changes along a direction of one cell.
+    """Return the charts and seams of a grid as an atlas.
+
+    Seams of a chart one cell thick with itself are omitted, because nothing changes along a direction of one cell.
     """
     first = places(grid, ghost)
     charts = tuple(Box.of(chart.cells).shift(at) for chart, at in zip(grid.charts, first, strict=True))
@@ -53,7 +55,7 @@ def _join(seam: GridSeam, first: list[Triple], ghost: int) -> Seam:
 
 
 def borders(grid: MultiBlockGrid, ghost: int = GHOST) -> dict[str, tuple[Border, ...]]:
-    """The patches of each side of a grid, by its name."""
+    """Return the patches of each side of a grid, by its name."""
     first = places(grid, ghost)
     return {name: tuple(_border(patch, first, ghost) for patch in patches) for name, patches in grid.sides.items()}
 

@@ -1,4 +1,4 @@
-"""The lines in which a grid is drawn."""
+"""Lines for drawing a grid."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ Outline = tuple[str, str, np.ndarray]  # "seam", "side" or "chart"; its name; po
 
 
 def flat(grid: MultiBlockGrid) -> bool:
-    """Whether it is one in two dimensions: all vertices lie in two planes across z."""
+    """Return True if the grid is two-dimensional: all vertices lie in two planes across z."""
     heights = [chart.vertices[2] for chart in grid.charts]
     low, high = min(float(z.min()) for z in heights), max(float(z.max()) for z in heights)
     return low < high and all(((z == low) | (z == high)).all() for z in heights)
 
 
 def planar(grid: MultiBlockGrid) -> bool:
-    """Whether a flow on it has two dimensions: all charts are flat and one cell thick."""
+    """Return True if a flow on the grid is two-dimensional: all charts are flat and one cell thick."""
     return all(chart.cells[2] == 1 for chart in grid.charts) and flat(grid)
 
 
 def outlines(grid: MultiBlockGrid) -> Iterator[Outline]:
-    """The borders of all seams and sides, with names of sides, and numbers of charts in their middles. In two
-    dimensions all of it lies in the lower plane, and sides in that plane are left out.
+    """Yield the borders of all seams and sides, with names of sides, and numbers of charts at their centres.
+
+    In two dimensions the lines lie in the lower plane, and sides in that plane are omitted.
     """
     level = min(float(chart.vertices[2].min()) for chart in grid.charts) if flat(grid) else None
     seams = (("seam", str(n), patch) for n, seam in enumerate(grid.seams, start=1) for patch in (seam.one, seam.other))
@@ -39,7 +40,7 @@ def outlines(grid: MultiBlockGrid) -> Iterator[Outline]:
 
 
 def _border(chart: Chart, patch: Patch, level: float | None) -> Iterator[np.ndarray]:
-    """The border of a patch; in two dimensions the line in which it meets the lower plane, unless it lies in it."""
+    """Yield the border of a patch, or in two dimensions its line in the lower plane, unless it lies in the plane."""
     points = chart.at(patch.vertices).squeeze(3 - patch.axis)
     border = np.concatenate([points[:, 0], points[:, 1:, -1], points[:, -1, -2::-1], points[:, -2::-1, 0]], axis=1).T
     if level is None:

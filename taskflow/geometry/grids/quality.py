@@ -1,4 +1,4 @@
-"""How good a grid is: least volumes, forms of cells, edges where other than four cells meet."""
+"""Quality of a grid: smallest volumes, shapes of cells, irregular edges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENDS = (slice(None, -1), slice(1, None))  # of edges along a direction
 
 @dataclass(frozen=True, order=True)
 class Extreme:
-    """A value, and the chart and cell, counted from 1, that has it."""
+    """Value with its chart and cell, counted from 1."""
 
     value: float
     chart: int
@@ -33,11 +33,11 @@ class Extreme:
 class Quality:
     """Extremes of a grid.
 
-    `closure`: what the area vectors of a cell leave over, as a share of their lengths. `aspect`: the longest over the
-    shortest mean edge. `skewness`: deviation of the worst angle between edges from a right one, over a right one.
-    `growth`: ratio of the lengths of neighbouring cells, the longer over the shorter, also across seams. Directions
-    that are one cell thick are left out of aspect and growth. `singular`: how many edges of cells, by the number of
-    cells around them, where that is not four inside the grid.
+    `closure`: sum of the area vectors of a cell over the sum of their lengths. `aspect`: longest over shortest mean
+    edge. `skewness`: deviation of the worst angle between edges from a right angle, over a right angle. `growth`:
+    longer over shorter length of neighbouring cells, also across seams. Directions one cell thick are excluded from
+    aspect and growth. `singular`: number of edges inside the grid, by the number of cells around them if it is not
+    four.
     """
 
     volume: Extreme
@@ -66,7 +66,7 @@ def _extreme(chart: int, values: np.ndarray, sign: int = 1) -> Extreme:
 
 
 def _lengths(vertices: np.ndarray, axis: int) -> np.ndarray:
-    """Mean length [k, j, i] of the four edges of a cell along a direction."""
+    """Return the mean length [k, j, i] of the four edges of a cell along a direction."""
     length = np.sqrt((np.diff(vertices, axis=3 - axis) ** 2).sum(axis=0))
     for across in (2 - a for a in range(3) if a != axis):
         rows = np.moveaxis(length, across, 0)
@@ -94,7 +94,7 @@ def _skewness(vertices: np.ndarray) -> np.ndarray:
 
 
 def _growth(vertices: np.ndarray) -> np.ndarray:
-    """The largest ratio [k, j, i] of a cell's lengths to those of its neighbours, from vertices with a ghost layer."""
+    """Return the largest ratio [k, j, i] of a cell's lengths to its neighbours, given vertices with a ghost layer."""
     cells = tuple(n - 3 for n in vertices.shape[1:])
     worst = np.ones(cells)
     for axis in (a for a in range(3) if cells[2 - a] > 1):
@@ -106,7 +106,7 @@ def _growth(vertices: np.ndarray) -> np.ndarray:
 
 
 def singular(grid: MultiBlockGrid) -> dict[int, int]:
-    """The numbers of edges inside the grid around which other than four cells lie, by how many do."""
+    """Return the number of edges inside the grid, by the number of cells around them if it is not four."""
     lattice = Lattice(grid.charts, (0, 1, 2))
     pairs = [lattice.pairs(seam, axis) for seam in grid.seams for axis in seam.one.along]
     if not pairs:
@@ -122,7 +122,7 @@ def singular(grid: MultiBlockGrid) -> dict[int, int]:
 
 
 def _around(grid: MultiBlockGrid, lattice: Lattice, used: np.ndarray) -> np.ndarray:
-    """How many cells of its own chart lie around each edge of these numbers."""
+    """Return the number of cells of its own chart around each of these edges."""
     result = np.zeros(used.size)
     for (chart, axis), first in lattice.first.items():
         shape = lattice.shapes[chart, axis]
@@ -137,7 +137,7 @@ def _around(grid: MultiBlockGrid, lattice: Lattice, used: np.ndarray) -> np.ndar
 
 
 def _bounding(grid: MultiBlockGrid, lattice: Lattice) -> np.ndarray:
-    """The numbers of the edges on sides."""
+    """Return the numbers of the edges on sides."""
     parts: list[np.ndarray] = []
     for patch in chain.from_iterable(grid.sides.values()):
         for axis in patch.along:

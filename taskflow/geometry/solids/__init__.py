@@ -1,1 +1,1 @@
-"""The insides of bodies: shapes, surfaces and height maps from files, distances, volumes."""
+"""Interiors of bodies: shapes, surfaces and height maps from files, distances, volumes."""

@@ -1,4 +1,4 @@
-"""How far points are from a closed surface of triangles."""
+"""Distance of points from a closed triangulated surface."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.geometry.solids.surface import ClosedSurface, pairs
 
-POINTS = 1 << 18  # that are looked at in one go
+POINTS = 1 << 18  # points processed together
 
 
 @dataclass(frozen=True, eq=False)
 class SurfaceDistance:
-    """The distance to a closed surface of triangles, as far as `reach`; farther away it is that.
+    """Distance to a closed triangulated surface, limited to `reach`.
 
-    Parts that share no edge are taken one after the other, the widest first: each is added, or is a hole where it faces
-    the other way than all together and is within the box of a wider one. Where parts overlap the distance is less, with
-    the right sign.
+    Parts without common edges are combined sequentially, the widest first. A part is added, or is a hole if its
+    orientation is opposite to the whole surface and a wider part's box contains it. Where parts overlap, the distance
+    is an underestimate with the correct sign.
     """
 
     surface: ClosedSurface
     reach: float
 
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return how far points are from the surface, positive inside; the coordinates broadcast. Raises BadInput where
-        a part is wound around a point more than once.
+        """Return the distance of points from the surface, positive inside. The coordinates broadcast.
+
+        Raises BadInput if a part is wound around a point more than once.
         """
         places = np.broadcast_arrays(x, y, z)
         distance = np.full(places[0].size, -self.reach)
@@ -44,7 +45,7 @@ class SurfaceDistance:
 
     @cached_property
     def _parts(self) -> list[tuple[ClosedSurface, bool]]:
-        """The parts, and which are holes; in some files all triangles show their inside."""
+        """Parts, and True for holes. Some files have all triangles oriented inward."""
         parts = self.surface.parts
         turned = [part.volume * self.surface.volume < 0 for part in parts]
         return [(part, turned[n] and any(_within(part, wide) for wide in parts[:n])) for n, part in enumerate(parts)]
@@ -57,8 +58,8 @@ class SurfaceDistance:
         return np.where(turns != 0, away, -away)
 
     def _squares(self, part: ClosedSurface, points: np.ndarray) -> np.ndarray:
-        """Return the squares of the distances. A triangle is looked at closely where its middle is not farther than
-        the nearest one may be: fine ones on a coarse grid are many.
+        """Return the squared distances. Only triangles whose centre can be nearest are examined, because they may be
+        many.
         """
         corners, places = np.ascontiguousarray(part.triangles.transpose(1, 2, 0)), np.ascontiguousarray(points.T)
         middle = corners.mean(axis=0)
@@ -83,13 +84,13 @@ class SurfaceDistance:
 
 
 def _within(part: ClosedSurface, wide: ClosedSurface) -> bool:
-    """Return whether a part is in the box around another one."""
+    """Return True if a part is inside the bounding box of a wider part."""
     (low, high), (lowest, highest) = part.bounds, wide.bounds
     return all(a <= b for a, b in zip((*lowest, *high), (*low, *highest), strict=True))
 
 
 def square_distance(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Return the squares of the distances of points [xyz, n] to triangles [corner, xyz, n], one of each."""
+    """Return the squared distances between points [xyz, n] and triangles [corner, xyz, n], pairwise."""
     edges = [corners[(n + 1) % 3] - corners[n] for n in range(3)]
     away = [points - corner for corner in corners]
     normal = _cross(edges[0], edges[1])
@@ -111,7 +112,7 @@ def _apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The products of vectors [xyz, n], summed in one order for any number of them."""
+    """Return the products of vectors [xyz, n], summed in one order for any n."""
     return np.asarray(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 

@@ -1,4 +1,4 @@
-"""Height maps: terrain and cities, from NumPy, NetCDF and GeoTIFF files."""
+"""Height maps of terrain and cities, from NumPy, NetCDF and GeoTIFF files."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ REMEDIES = {
 class HeightMap(Pointwise):
     """Points below the ground: z < h(x, y), for `heights` [y, x] at increasing x and y.
 
-    Between them h is bilinear, or that of the nearest one. Beyond the outermost ones it is theirs, up to half a spacing
-    away; there is no ground further out. `units` are those of x, y and heights that the file names.
+    Between them h is bilinear or, if `nearest`, the nearest height. It is constant up to half a spacing outside the
+    outermost points, and the ground ends there. `units` are the units of x, y and heights named by the file.
     """
 
     x: np.ndarray
@@ -45,7 +45,7 @@ class HeightMap(Pointwise):
 
     @property
     def unlike(self) -> str:
-        """The units, if the file names several; nothing if it names one or none."""
+        """Description of the units if the file names several, else ""."""
         pairs = zip(("x", "y", "heights"), self.units, strict=True)
         named = {what: unit for what, unit in pairs if unit not in ("", "1")}
         if len({unit_of_length(unit)[0] for unit in named.values()}) < 2:
@@ -62,11 +62,11 @@ class HeightMap(Pointwise):
         return z < self._ground(x, y)
 
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return how far points are below the ground; it has the sign of the distance, and is 0 on the ground."""
+        """Return the height of the ground above points: 0 on the ground, with the sign of the distance."""
         return self._ground(x, y) - z
 
     def _ground(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return h at places that broadcast; -inf where there is none."""
+        """Return h at positions that broadcast, -inf outside the map."""
         (left, wx), (low, wy) = _place(self.x, x, self.nearest), _place(self.y, y, self.nearest)
         right, high = np.minimum(left + 1, self.x.size - 1), np.minimum(low + 1, self.y.size - 1)
         below, above = (_between(self.heights[row, left], self.heights[row, right], wx) for row in (low, high))
@@ -75,7 +75,8 @@ class HeightMap(Pointwise):
 
 
 def _place(points: np.ndarray, at: np.ndarray, nearest: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points before the places, and how far on the way to the next ones these are (0 to 1)."""
+    """Return the indices of the points before the positions, and the fractions (0 to 1) of the way to the next points.
+    """
     before = np.clip(np.searchsorted(points, at, "right") - 1, 0, max(points.size - 2, 0))
     if points.size == 1:
         return before, np.zeros(at.shape)
@@ -88,17 +89,17 @@ def _between(first: np.ndarray, second: np.ndarray, weight: np.ndarray) -> np.nd
 
 
 def _reach(points: np.ndarray) -> tuple[float, float]:
-    """Return the interval from half a spacing before the first point to half a spacing behind the last."""
+    """Return the interval from half a spacing before the first point to half a spacing after the last."""
     if points.size == 1:
         return -math.inf, math.inf
     return float(1.5 * points[0] - 0.5 * points[1]), float(1.5 * points[-1] - 0.5 * points[-2])
 
 
 def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool) -> HeightMap:
-    """Return the heights in a .npy (an array [y, x] of equal pixels that cover `extent`), NetCDF (`variable`, or the
-    only one of two dimensions, with its coordinates) or GeoTIFF file (its first band).
+    """Return the heights in a .npy, NetCDF or GeoTIFF file.
 
-    Raises BadInput where there is no such file, or it holds something else.
+    .npy: an array [y, x] of equal pixels that cover `extent`. NetCDF: `variable`, or the only one of two dimensions,
+    with its coordinates. GeoTIFF: the first band. Raises BadInput if the file does not exist or is invalid.
     """
     readers = {".npy": _numpy, ".nc": _netcdf, ".tif": _geotiff, ".tiff": _geotiff}
     with user_file(path, readers) as file:
@@ -106,7 +107,7 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
             x, y, heights, units = readers[path.suffix.lower()](file, path, extent, variable)
         except BadInput:
             raise
-        except Exception as error:  # whatever a reader of broken files comes upon
+        except Exception as error:  # any error of a reader of broken files
             raise unreadable(path, error, REMEDIES[path.suffix.lower()]) from None
     for axis, (points, size) in {"x": (x, heights.shape[1]), "y": (y, heights.shape[0])}.items():
         if points.shape != (size,) or (np.diff(points) <= 0).any():
@@ -144,7 +145,7 @@ def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map
 
     with named(str(path)):
         examine(file)
-    # without indexes, which would read coordinates, however long they say that they are
+    # without indexes, which would read coordinates of any claimed length
     with xarray.open_dataset(file, create_default_indexes=False, decode_times=False) as data:
         flat = [str(name) for name, values in data.data_vars.items() if values.ndim == 2]
         name = variable or (flat[0] if len(flat) == 1 else "")

@@ -1,4 +1,4 @@
-"""Libraries that read files of shapes: each is imported when a file needs it."""
+"""Libraries that read shape files, imported when first needed."""
 
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,11 +12,11 @@ from taskflow.common.foreign import SHAPE as SURFACE
 from taskflow.common.foreign import foreign
 
 EXTRA = "geometry"
-LONGEST = 200  # characters of what a reader says
+LONGEST = 200  # characters of a reader's message
 
 
 def library(name: str, what: str, extra: str = EXTRA) -> Any:
-    """Return a library. Raises BadInput where it is not installed, with the extra that brings it."""
+    """Return a library. Raises BadInput with the extra to install if it is not installed."""
     try:
         return import_module(name)
     except ImportError:
@@ -25,8 +25,9 @@ def library(name: str, what: str, extra: str = EXTRA) -> Any:
 
 @contextmanager
 def user_file(path: Path, formats: Collection[str]) -> Iterator[IO[bytes]]:
-    """Open the file of a shape. Raises BadInput where it has none of these suffixes, or is no regular file of at most
-    `SHAPE` bytes.
+    """Open the file of a shape.
+
+    Raises BadInput if it has none of these suffixes, or is not a regular file of at most `SHAPE` bytes.
     """
     if path.suffix.lower() not in formats:
         if words := foreign(path, SURFACE):
@@ -40,7 +41,7 @@ def user_file(path: Path, formats: Collection[str]) -> Iterator[IO[bytes]]:
 
 
 def unreadable(path: Path, error: Exception, remedy: str) -> BadInput:
-    """Return the error for a file on which its reader failed."""
+    """Return the error for a file that its reader could not read."""
     reason = " ".join(str(error).split())
     reason = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}..."
     return BadInput(f"{path}: cannot be read ({type(error).__name__}: {reason}); {remedy}")

@@ -1,4 +1,4 @@
-"""Shapes that have been moved as rigid bodies: turned about an axis through a point, and displaced."""
+"""Shapes moved as rigid bodies: rotated about an axis through a point, and displaced."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Pose:
-    """Where a rigid body is: the point X of the body at rest is at  centre + R (X - centre) + displacement,  R being
-    the turn by `angle` radians about `axis` (0, 1, 2 for x, y, z).
+    """Position of a rigid body: X moves to  centre + R (X - centre) + displacement.
+
+    R is the rotation by `angle` radians about `axis` (0, 1, 2 for x, y, z).
     """
 
     displacement: Vector
@@ -31,19 +32,19 @@ class Pose:
 
     @property
     def middle(self) -> Vector:
-        """Where the centre of rotation is."""
+        """Position of the centre of rotation."""
         return triple(c + d for c, d in zip(self.centre, self.displacement, strict=True))
 
     def forth(self, points: np.ndarray) -> np.ndarray:
-        """Points [..., xyz] of the body at rest, where they are now."""
+        """Return the current positions of points [..., xyz] of the body at rest."""
         return np.stack(self.moved(*np.moveaxis(points, -1, 0)), axis=-1)
 
     def directions(self, vectors: np.ndarray) -> np.ndarray:
-        """Vectors [..., xyz] of the body at rest, as they point now."""
+        """Return the current directions of vectors [..., xyz] of the body at rest."""
         return np.stack(self._turned([*np.moveaxis(vectors, -1, 0)], self.angle), axis=-1)
 
     def moved(self, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
-        """The coordinates, numbers or arrays, where points of the body at rest are now."""
+        """Return the current coordinates, numbers or arrays, of points of the body at rest."""
         at = [coordinate - centre for coordinate, centre in zip((x, y, z), self.centre, strict=True)]
         away = self._turned(at, self.angle)
         return triple(component + middle for component, middle in zip(away, self.middle, strict=True))
@@ -54,7 +55,7 @@ class Pose:
         return at
 
     def back(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Coordinates:
-        """The coordinates in the body at rest of points that are now at x, y, z; they broadcast."""
+        """Return the coordinates in the body at rest of points currently at x, y, z, which broadcast."""
         if not self.angle:
             return x - self.displacement[0], y - self.displacement[1], z - self.displacement[2]
         at = [coordinate - middle for coordinate, middle in zip((x, y, z), self.middle, strict=True)]
@@ -62,13 +63,13 @@ class Pose:
 
     @property
     def across(self) -> tuple[int, int]:
-        """The axes across that of the turn, such that it leads from the first to the second."""
+        """The other two axes, in the order in which the rotation leads from the first to the second."""
         return (self.axis + 1) % 3, (self.axis + 2) % 3
 
 
 @dataclass(frozen=True, eq=False)
 class Placed(Pointwise):
-    """A shape that a formula describes, in a pose; together with its images by `shifts`."""
+    """Shape given by a formula, in a pose, with its images by `shifts`."""
 
     shape: Pointwise
     pose: Pose
@@ -80,7 +81,7 @@ class Placed(Pointwise):
         if not self.pose.angle:
             ends = np.array([low, high]) + np.array(self.pose.displacement)
         else:
-            with np.errstate(invalid="ignore"):  # what is endless across the axis of the turn stays so
+            with np.errstate(invalid="ignore"):  # infinite extents across the rotation axis stay infinite
                 ends = self.pose.forth(corners(low, high))
             endless = ~np.isfinite(ends).all(axis=0)
             ends[0, endless], ends[1, endless] = -math.inf, math.inf
@@ -96,7 +97,7 @@ class Placed(Pointwise):
         return np.asarray(np.max(np.broadcast_arrays(*distances), axis=0))
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """Return the first entry into the shape or one of its images, by its own rule where it is not turned."""
+        """Return the first entry into the shape or one of its images, by the shape's own rule if it is not rotated."""
         if self.pose.angle:
             return super().entry(points, axis, step)
         moves = (np.array(self.pose.displacement) + np.array(shift) for shift in self.shifts)
@@ -112,8 +113,8 @@ def corners(low: Sequence[float], high: Sequence[float]) -> np.ndarray:
 
 
 def placed(shape: Shape, pose: Pose, shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.0),)) -> Shape:
-    """Return a shape in a pose, together with its images by `shifts`: of triangles or of a formula. Raises TypeError
-    for one that is neither.
+    """Return a shape in a pose, with its images by `shifts`. Raises TypeError if it is neither triangulated nor a
+    formula.
     """
     if isinstance(shape, ClosedSurface):
         triangles = pose.forth(shape.triangles)

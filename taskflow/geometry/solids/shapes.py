@@ -1,4 +1,4 @@
-"""Shapes of bodies, and those that a formula describes; regions that are made of several."""
+"""Shapes of bodies: interface, shapes given by formulas, and compositions."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ HALVINGS = 50
 
 
 class Shape(Protocol):
-    """A part of space. Points on a surface that faces down an axis are inside, those on one that faces up are not."""
+    """Part of space. Points on a surface that faces down an axis are inside, points on one that faces up are not."""
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
-        """The lowest and the highest corner of a box around it; infinite where nothing is known."""
+        """Lowest and highest corner of a bounding box, infinite if unknown."""
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return a mask [z, y, x] of the points inside, on the lattice of increasing coordinates x, y and z."""
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """Return how far on the way from each of the points [n, xyz], `step` along an axis, it enters the shape, as a
-        share of the step: 1 where the way does not end inside, 0 where it begins there. Steps of all points have one
-        sign.
+        """Return the fraction of `step` along an axis at which the path from each point [n, xyz] enters the shape.
+
+        1 if the path does not end inside, 0 if it starts inside. Steps of all points have the same sign.
         """
 
 
 class Distance(Protocol):
-    """How far points are from the surface of something."""
+    """Distance of points from a surface."""
 
     @abstractmethod
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return how far points are from the surface, positive inside; the coordinates broadcast."""
+        """Return the distance of points from the surface, positive inside. The coordinates broadcast."""
 
 
 class Pointwise(Shape, Distance):
-    """A shape that tells of single points whether they are inside."""
+    """Shape that can test single points."""
 
     @abstractmethod
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return which points are inside; the coordinates broadcast."""
+        """Return True for points inside. The coordinates broadcast."""
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         inside = self.contains(x[None, None, :], y[None, :, None], z[:, None, None])
         return np.broadcast_to(inside, (z.size, y.size, x.size))
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """Find an entry by bisection, any one where there are several."""
+        """Find an entry by bisection, any of them if several exist."""
         ways = [points[:, n] for n in range(3)]
 
         def within(share: np.ndarray | float) -> np.ndarray:
@@ -90,7 +90,7 @@ class Cuboid(Pointwise):
         return _within([np.maximum(low - at, at - high) for at, low, high in ends])
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """Return the share at which the way meets the face across the axis."""
+        """Return the fraction at which the path meets the face across the axis."""
         x, y, z = (points[:, n] + (step if n == axis else 0.0) for n in range(3))
         at = self.low[axis] if np.max(step) > 0 else self.high[axis]
         return np.where(self.contains(x, y, z), np.clip((at - points[:, axis]) / step, 0.0, 1.0), 1.0)
@@ -118,7 +118,7 @@ class Sphere(Pointwise):
 
 @dataclass(frozen=True)
 class Cylinder(Pointwise):
-    """Points closer to its axis (0, 1, 2 for x, y, z) through the centre than the radius; without a length endless."""
+    """Points closer than the radius to the axis (0, 1, 2 for x, y, z) through the centre, infinite without a length."""
 
     centre: Vector
     radius: float
@@ -156,23 +156,24 @@ class ImplicitShape(Pointwise):
         return np.asarray(self.function(x, y, z)) < 0
 
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return minus the function: it has the sign of the distance, and is 0 on the surface."""
+        """Return minus the function: 0 on the surface, with the sign of the distance."""
         return -np.asarray(self.function(x, y, z))
 
 
 @dataclass(frozen=True)
 class Composition:
-    """A region of shapes, one after the other: each with True adds its inside to the region, each with False takes it
-    away. `begun` is what there is before the first: the largest distance if that is everything, minus that if it is
-    nothing.
+    """Region built from shapes in order: each adds its inside (True) or removes it (False).
+
+    `begun` is the initial distance: the largest one if the region starts as all space, minus that if it starts empty.
     """
 
     parts: tuple[tuple[Distance, bool], ...]
     begun: float
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return the distance to the boundary of the region, positive inside; beside corners where shapes meet what is
-        less, with the right sign. The coordinates broadcast.
+        """Return the distance to the boundary of the region, positive inside. The coordinates broadcast.
+
+        Near corners where shapes meet it is an underestimate with the correct sign.
         """
         distance, most = np.full(np.broadcast_shapes(x.shape, y.shape, z.shape), self.begun), abs(self.begun)
         for shape, adds in self.parts:
@@ -182,8 +183,9 @@ class Composition:
 
 
 def _within(beyond: list[np.ndarray]) -> np.ndarray:
-    """Return the distance to a body whose faces are across each other, from how far beyond the nearest face of each
-    direction points are, negative where they are not.
+    """Return the distance to a body, given distances outside the nearest face of each direction, negative inside.
+
+    The faces of different directions are perpendicular.
     """
     outside = np.sqrt(sum(np.maximum(along, 0.0) ** 2 for along in beyond))
     nearest = beyond[0]

@@ -1,4 +1,4 @@
-"""Closed surfaces made of triangles, from STL and OBJ files."""
+"""Closed triangulated surfaces, from STL and OBJ files."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from taskflow.geometry.solids.libraries import library, unreadable, user_file
 from taskflow.geometry.solids.shapes import Shape, Steps, Vector
 from taskflow.runtime.regions import triple
 
-MEMORY = {".stl": 14, ".obj": 30}  # times its size takes a file while it is read: measured 9 to 13, and 17 to 30
+MEMORY = {".stl": 14, ".obj": 30}  # memory over file size while reading: measured 9 to 13, and 17 to 30
 MATERIAL = re.compile(rb"^[ \t]*(usemtl|mtllib)\b.*$", re.MULTILINE)
-FARTHEST = 1e100  # where a corner of a triangle may be: products of three such numbers are finite
-SAME = 1e-8  # of the extent of a surface: corners that close to each other are one
-PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
+FARTHEST = 1e100  # largest coordinate: products of three are finite
+SAME = 1e-8  # of the extent of a surface: closer corners are equal
+PIECE = 1 << 21  # pairs of triangles and columns processed together
 
 
 @dataclass(frozen=True, eq=False)
 class ClosedSurface(Shape):
-    """The inside of closed surfaces of triangles [n, corner, xyz]; parts that overlap are taken together.
+    """Inside of closed surfaces of triangles [n, corner, xyz], with overlapping parts united.
 
-    Every column of points along z is cut by the triangles above and below it; a point is inside where those below do
-    not cancel, each counted by the side that it shows (the winding number). Two triangles that share an edge decide by
-    the same number on which side of it a column passes, so that none is counted twice or missed.
+    Each column of points along z is cut by triangles. A point is inside if the triangles below it, counted with the
+    sign of their orientation, do not cancel (winding number). Two triangles that share an edge use the same number to
+    decide on which side a column passes, so none is counted twice or missed.
     """
 
     triangles: np.ndarray
@@ -52,8 +52,9 @@ class ClosedSurface(Shape):
         return np.cumsum(turns[:-1], axis=0, out=turns[:-1]) != 0
 
     def turns(self, points: np.ndarray) -> np.ndarray:
-        """Return how many times the surface is wound around each point [n, xyz], negative where it shows its inside; a
-        point is inside where that is not 0. Of a lattice `inside` finds it sooner.
+        """Return the winding number of the surface around each point [n, xyz], negative if it is oriented inward.
+
+        A point is inside if it is not 0. On a lattice `inside` is faster.
         """
         at = np.lexsort((points[:, 1], points[:, 0]))
         begins = np.append(True, (np.diff(points[at, :2], axis=0) != 0).any(axis=1))
@@ -72,11 +73,11 @@ class ClosedSurface(Shape):
         order = np.lexsort((is_point, place, column))  # a point at the height of a triangle is above it
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size)
-        return np.asarray(np.cumsum(turned[order])[rank[: len(points)]])  # what begins in a column ends in it
+        return np.asarray(np.cumsum(turned[order])[rank[: len(points)]])  # surfaces that start in a column end in it
 
     @cached_property
     def parts(self) -> tuple[ClosedSurface, ...]:
-        """Those that share no edge, the widest first."""
+        """Parts without common edges, the widest first."""
         n = len(self.triangles)
         _, corner = np.unique(self.triangles.reshape(-1, 3), axis=0, return_inverse=True)
         ends = corner.reshape(n, 3)[:, [[0, 1], [1, 2], [2, 0]]]
@@ -86,27 +87,27 @@ class ClosedSurface(Shape):
             least = np.full(edge.max() + 1, n)
             np.minimum.at(least, edge, part[:, None])
             before, part = part, least[edge].min(axis=1)
-            part = part[part]  # the number of a triangle of the same part, so that far ones meet soon
+            part = part[part]  # number of a triangle of the same part, for fast convergence
         parts = [ClosedSurface(self.triangles[part == number]) for number in np.unique(part)]
         return tuple(sorted(parts, key=lambda part: -math.dist(*part.bounds)))
 
     @cached_property
     def volume(self) -> float:
-        """The volume inside; negative where the surface shows its inside."""
+        """Enclosed volume, negative if the surface is oriented inward."""
         middle = self.triangles.mean(axis=(0, 1))
         a, b, c = (self.triangles[:, n] - middle for n in range(3))
         return float((np.cross(a, b) * c).sum() / 6)
 
     @cached_property
     def centre(self) -> np.ndarray:
-        """The centre of the volume inside."""
+        """Centre of the enclosed volume."""
         middle = self.triangles.mean(axis=(0, 1))
         corners = self.triangles - middle
         volumes = (np.cross(corners[:, 0], corners[:, 1]) * corners[:, 2]).sum(axis=1) / 6
         return np.asarray(middle + (volumes @ corners.sum(axis=1)) / (4 * volumes.sum()))
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """Return where the line through a point first cuts a triangle behind it."""
+        """Return the fraction at which the path from each point first cuts a triangle."""
         first, second = (n for n in range(3) if n != axis)
         (x, i), (y, j) = (np.unique(points[:, n], return_inverse=True) for n in (first, second))
         lines, with_points = j * x.size + i, np.zeros(x.size * y.size, bool)
@@ -122,13 +123,14 @@ class ClosedSurface(Shape):
 
 
 def _next_cut(line: np.ndarray, place: np.ndarray, points: int, step: Steps) -> np.ndarray:
-    """Return how far away the next cut of its line is from each point, over `step`, at most 1; of the places on lines
-    the first so many are points, the others cuts.
+    """Return the distance of each point from the next cut of its line, over `step`, at most 1.
+
+    The first `points` places are points, the others cuts.
     """
     is_cut = np.arange(line.size) >= points
     order = np.lexsort((is_cut, place, line))
     ranks = np.where(is_cut[order], np.arange(line.size), line.size)
-    following = np.minimum.accumulate(ranks[::-1])[::-1]  # by rank: that of the next cut, whatever its line
+    following = np.minimum.accumulate(ranks[::-1])[::-1]  # by rank: rank of the next cut on any line
     rank = np.empty(line.size, np.int64)
     rank[order] = np.arange(line.size)
     behind = following[rank[:points]]
@@ -140,7 +142,7 @@ def _next_cut(line: np.ndarray, place: np.ndarray, points: int, step: Steps) -> 
 def _candidates(
     triangles: np.ndarray, x: np.ndarray, y: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield triangles with the columns that pass through the rectangles around them, a piece at a time."""
+    """Yield triangles with the columns through their bounding rectangles, in pieces."""
     low, high = triangles.min(axis=1), triangles.max(axis=1)
     first = [np.searchsorted(at, low[:, n], "left") for n, at in enumerate((x, y))]
     count = [np.searchsorted(at, high[:, n], "right") - first[n] for n, at in enumerate((x, y))]
@@ -149,14 +151,15 @@ def _candidates(
 
 
 def _crossings(triangles: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the heights where columns at x, y meet a triangle each, and 1 where it faces up, -1 down, 0 for none."""
+    """Return the heights where columns at x, y meet one triangle each, and 1 if it faces up, -1 if down, 0 if missed.
+    """
     corners = [triangles[:, n] for n in range(3)]
     sides = [_side(corners[n], corners[(n + 1) % 3], x, y) for n in range(3)]
     left, right = np.all([s > 0 for s, _ in sides], axis=0), np.all([s < 0 for s, _ in sides], axis=0)
     sign = np.where(left, 1, np.where(right, -1, 0)).astype(np.int32)
     weights = [area for _, area in sides]
     total = weights[0] + weights[1] + weights[2]
-    flat = total == 0  # stands on edge: no column goes through it
+    flat = total == 0  # vertical: no column passes through it
     safe = np.where(flat, 1.0, total)
     height = sum(weights[n] * corners[(n + 2) % 3][:, 2] for n in range(3)) / safe
     levels = triangles[:, :, 2]
@@ -165,10 +168,10 @@ def _crossings(triangles: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.
 
 
 def _side(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return on which side of the edge from a to b a point lies, 1 or -1, and twice the area of the triangle with it.
+    """Return the side of the edge from a to b on which a point lies, 1 or -1, and twice the area of their triangle.
 
-    Computed from the lower of both ends, whichever way the edge is followed: so both its triangles get the same number.
-    A point on the edge counts as one moved by next to nothing towards higher x, and by less towards higher y.
+    Computed from the lower end in either direction, so both adjacent triangles get the same number. A point on the edge
+    is treated as infinitesimally moved to higher x, and less to higher y.
     """
     swap = (a[:, 0] > b[:, 0]) | ((a[:, 0] == b[:, 0]) & (a[:, 1] > b[:, 1]))
     low, high = np.where(swap[:, None], b, a), np.where(swap[:, None], a, b)
@@ -183,14 +186,14 @@ def _side(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[n
 def read_surface(path: Path, scale: float, shift: Vector) -> ClosedSurface:
     """Return the surface in an STL or OBJ file: scale times its points, plus shift.
 
-    Raises BadInput where there is no such file, it holds no triangles, or they do not close.
+    Raises BadInput if the file does not exist, has no triangles, or is not closed.
     """
     with user_file(path, MEMORY) as file:
         return _surface(file, path, scale, shift)
 
 
 def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first of all rows that are alike, by their places, and which of these each row is."""
+    """Return the indices of the first of each set of equal rows, and the set of each row."""
     order = np.lexsort(rows.T)
     begins = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
     numbers = np.empty(len(rows), np.int64)
@@ -199,7 +202,7 @@ def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joined(triangles: np.ndarray) -> np.ndarray:
-    """Return triangles of which those corners are one that are as close as rounding leaves them, in any units."""
+    """Return triangles with corners merged that differ by rounding only, in any units."""
     points = triangles.reshape(-1, 3)
     extent = float(np.ptp(points, axis=0).max())
     size = 2.0 ** math.ceil(math.log2(extent)) if extent else 1.0  # a power of two: nothing is rounded
@@ -208,7 +211,7 @@ def _joined(triangles: np.ndarray) -> np.ndarray:
 
 
 def _unpaired(triangles: np.ndarray) -> np.ndarray:
-    """Return the edges [n, end, xyz] that an odd number of triangles has, of those whose corners differ."""
+    """Return the edges [n, end, xyz] of positive length with an odd number of triangles."""
     points = triangles.reshape(-1, 3)
     first, numbers = _alike(points)
     corners = numbers.reshape(-1, 3)
@@ -224,14 +227,14 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
     trimesh = library("trimesh", f"the surface {path.name}")
     fits(MEMORY[path.suffix.lower()] * path.stat().st_size, str(path))
     try:
-        # of bytes alone: it would look for what the file names, as materials, beside a file
-        with np.errstate(all="ignore"):  # numbers that are too large are told of below
+        # from bytes only: given a path it would open files named inside, such as materials
+        with np.errstate(all="ignore"):  # numbers that are too large are reported below
             content = file.read()
             if path.suffix.lower() == ".obj":
-                content = MATERIAL.sub(b"", content)  # trimesh makes a mesh of each, in time as their square
+                content = MATERIAL.sub(b"", content)  # trimesh makes a mesh of each, in quadratic time
             mesh = trimesh.load_mesh(BytesIO(content), file_type=path.suffix.lower()[1:], process=False)
         triangles = np.array(mesh.triangles, dtype=np.float64)
-    except Exception as error:  # whatever a reader of broken files comes upon
+    except Exception as error:  # any error of a reader of broken files
         raise unreadable(path, error, "give an STL or OBJ file") from None
     if not len(triangles):
         raise BadInput(f"{path}: holds no triangles; give a surface that encloses a body")
@@ -248,7 +251,7 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
     return ClosedSurface(scale * triangles + np.array(shift))
 
 
-NEARBY = 1 << 14  # pairs of boxes and points that are looked at in one go
+NEARBY = 1 << 14  # pairs of boxes and points processed together
 
 Worth = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -256,10 +259,10 @@ Worth = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def pairs(
     low: np.ndarray, high: np.ndarray, points: np.ndarray, width: float, worth: Worth | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the numbers of boxes and of points, all pairs of a point [n, axis] in a box from `low` to `high`
-    [n, axis], and others close by: points are looked for by cubes of this `width`.
+    """Yield the numbers of boxes and points for all pairs of a point [n, axis] in a box from `low` to `high` [n, axis].
 
-    `worth` says of boxes, by number, with the centres of cubes whether to look at the points in these.
+    Some other close pairs are included, because points are sorted into cubes of this `width`. `worth` selects boxes, by
+    number, and cubes, by centre, to examine.
     """
     start = points.min(axis=0)
     cubes = ((points - start) / width).astype(np.int64)
@@ -267,7 +270,7 @@ def pairs(
     keys = np.ravel_multi_index(tuple(cubes.T), tuple(room))
     order = np.argsort(keys, kind="stable")
     filled, begin, count = np.unique(keys[order], return_index=True, return_counts=True)
-    # however far away a box is, its cubes have numbers
+    # cubes of distant boxes have valid numbers, too
     first, last = (np.clip(np.floor((end - start) / width), -1, room).astype(np.int64) for end in (low, high))
     near = ((first < room) & (last >= 0)).all(axis=1)
     first, last = np.clip(first, 0, room - 1), np.clip(last, 0, room - 1)
@@ -287,7 +290,7 @@ def pairs(
 
 
 def _listed(counts: np.ndarray, piece: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield, for so many things of each owner, the numbers of owners and those of things from 0, a piece at a time."""
+    """Yield, for owners with these counts of items, the owner of each item and its index from 0, in pieces."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if ends.size else 0
     for start in range(0, total, piece):

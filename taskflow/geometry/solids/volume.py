@@ -1,4 +1,4 @@
-"""Volumes of shapes by their formulas."""
+"""Volumes of shapes by formulas."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ Measured = tuple[float, np.ndarray]
 
 
 def volume_of(shape: Shape, low: np.ndarray, high: np.ndarray) -> Measured | None:
-    """Return the volume of a shape in the box between two corners, and its centre; None where no formula has it: of a
-    round body or a surface that is cut by the box, of a surface in several parts, and of formulas and height maps.
+    """Return the volume of a shape in the box between two corners, and its centre, or None if no formula applies.
+
+    That is the case for round bodies and surfaces cut by the box, surfaces in several parts, formulas and height maps.
     """
     ends = np.array(shape.bounds)
     cut = (ends[0] < low) | (ends[1] > high)

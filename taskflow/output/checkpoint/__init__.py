@@ -1,1 +1,1 @@
-"""Checkpoints: written, found, compared, put on other grids; states of other runs."""
+"""Checkpoints: writing, finding, comparing and remapping them, and states of other runs."""

@@ -1,14 +1,13 @@
-"""Checkpoints on disk: pieces of fields in one file per block, and a manifest that says what is where.
+"""Checkpoints on disk: pieces of fields in one file per block, and a manifest that lists them.
 
-    checkpoints/step-000000200/block-00000.bin ...      values, one piece after the other
-    checkpoints/step-000000200/manifest.json            the state besides fields; of each file size, CRC-32C and pieces
+    checkpoints/step-000000200/block-00000.bin ...      values, piece after piece
+    checkpoints/step-000000200/manifest.json            the rest of the state, and size, CRC-32C and pieces of each file
 
-A checkpoint is written under a hidden name that no other run uses, forced to the disk and then renamed: it is there
-completely or not at all. Later damage to its files shows in their sizes and checksums.
+A checkpoint is written under a unique hidden name, forced to disk and then renamed, so it is complete or absent. Later
+damage to its files shows in their sizes and checksums.
 
-The manifest is JSON with a checksum of itself. Whoever forges a manifest can make its checksum, too, so nothing in it
-is used but values of known types and ranges: no name leads out of the folder, no type is one of objects, no piece lies
-beyond its file.
+The manifest is JSON with its own checksum. A forged manifest can have a valid checksum, so only values of known types
+and ranges are used: names stay inside the folder, types are numeric, and pieces stay inside their file.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from taskflow.output.disk.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
 from taskflow.runtime.regions import Box, Field, triple
 
-FORMAT = 4  # of the state: 4 has checksums of the store and of the log
+FORMAT = 4  # of the state: version 4 has checksums of the store and the log
 MANIFEST = "manifest.json"
 MOST = 2**28  # bytes of a manifest that is read
 FARTHEST = 2**31  # cells from the origin
-READERS = 8  # files that are verified at the same time
+READERS = 8  # files verified concurrently
 DTYPES = frozenset(("<f4", "<f8"))  # of fields, as a run has them
 BLOCK, CRC, ROLE = re.compile(r"block-\d{5,9}\.bin"), re.compile("[0-9a-f]{8}"), re.compile(r"[^\x00-\x1f]{1,200}")
 NAME = re.compile(r"step-(\d+)")
@@ -44,16 +43,16 @@ Values = tuple[str, Box, np.ndarray]  # a role, cells, and an array [z, y, x] of
 
 
 class Checkpoints:
-    """The folder of a run's checkpoints. `token` tells the drafts of this run from those of others."""
+    """Folder of a run's checkpoints. `token` distinguishes the drafts of this run from others."""
 
     def __init__(self, path: Path, token: str) -> None:
         self.path, self._token = path, token
 
     def write(self, step: int, block: int, values: Iterable[Values], state: Mapping[str, Any] | None = None) -> None:
-        """Write a block's part of the checkpoint of a step, one array after the other; one of the blocks also gives the
-        state besides fields.
+        """Write a block's part of the checkpoint of a step, array after array. One block also passes the rest of the
+        state.
 
-        Raises RunFailed where the disk is full.
+        Raises RunFailed if the disk is full.
         """
         draft, name = self._draft(step), f"block-{block:05}"
         with on_disk(f"checkpoint of step {step} in {self.path}"):
@@ -64,9 +63,9 @@ class Checkpoints:
             write_synced(draft / f"{name}.json", [json.dumps(part).encode()])
 
     def commit(self, step: int, keep: int) -> None:
-        """Turn what all blocks have written of a step into a checkpoint, and drop all but the newest `keep`.
+        """Turn the parts of all blocks for a step into a checkpoint, and delete all but the newest `keep`.
 
-        Does nothing where a run that has died since did so already. Raises RunFailed where it fails.
+        Does nothing if an earlier, interrupted run already did so. Raises RunFailed on failure.
         """
         draft, final = self._draft(step), self.path / f"step-{step:09}"
         if not draft.exists():
@@ -80,18 +79,18 @@ class Checkpoints:
             self._drop(final)
             draft.rename(final)
             sync_folder(self.path)
-            for path in final.glob("block-*.json"):  # only now: until it is renamed anybody can do all of this again
+            for path in final.glob("block-*.json"):  # only now: before the renaming all of this can be repeated
                 path.unlink()
             for old in self.paths()[keep:]:
                 self._drop(old)
 
     def paths(self) -> list[Path]:
-        """Return the folders of all checkpoints, whole or not, the newest first."""
+        """Return the folders of all checkpoints, complete or not, the newest first."""
         paths = [path for path in self.path.glob("step-*") if NAME.fullmatch(path.name)]
         return sorted(paths, key=_step, reverse=True)
 
     def clear(self, after: int) -> None:
-        """Drop the checkpoints of later steps, and the drafts of runs that ended early."""
+        """Delete the checkpoints of later steps, and the drafts of interrupted runs."""
         with on_disk(f"{self.path}"):
             for path in self.paths():
                 if _step(path) > after:
@@ -100,7 +99,7 @@ class Checkpoints:
                 shutil.rmtree(path)
 
     def abandon(self) -> None:
-        """Drop what this run has written and not committed, because another block or the disk has failed."""
+        """Delete uncommitted files of this run, after another block or the disk has failed."""
         for path in self.path.glob(f".step-*.{self._token}"):
             shutil.rmtree(path, ignore_errors=True)
 
@@ -108,7 +107,7 @@ class Checkpoints:
         return self.path / f".step-{step:09}.{self._token}"
 
     def _drop(self, path: Path) -> None:
-        """Remove a checkpoint; it is renamed first, so that nobody takes a part of it for a checkpoint."""
+        """Remove a checkpoint, renamed first so that no process takes a part of it for a checkpoint."""
         if path.exists():
             shutil.rmtree(path.rename(self.path / f".{path.name}.old.{self._token}"))
 
@@ -118,7 +117,7 @@ def _step(path: Path) -> int:
 
 
 def _parts(values: Iterable[Values], about: dict[str, Any]) -> Iterator[memoryview]:
-    """Yield the bytes of a block's file, array after array; its entry in the manifest gets size, checksum, pieces."""
+    """Yield the bytes of a block's file, array after array, and update its manifest entry: size, checksum, pieces."""
     crc = 0
     for role, box, array in values:
         data = np.ascontiguousarray(array)
@@ -134,7 +133,7 @@ def _parts(values: Iterable[Values], about: dict[str, Any]) -> Iterator[memoryvi
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was verified: where it is, and its manifest. Picklable."""
+    """Verified checkpoint: its path and manifest. Picklable."""
 
     path: Path
     step: int
@@ -143,7 +142,7 @@ class Checkpoint:
 
     @classmethod
     def load(cls, path: Path) -> Checkpoint:
-        """Read the manifest and verify every file. Raises Damaged where anything is not as it was written."""
+        """Read the manifest and verify every file. Raises Damaged if anything has changed."""
         body = manifest(path)
         with ThreadPoolExecutor(READERS) as pool:
             for _ in pool.map(lambda file: _verify(path / file["name"], file), body["files"]):
@@ -151,11 +150,11 @@ class Checkpoint:
         return cls(path, body["step"], body["state"], body["files"])
 
     def boxes(self, role: str) -> list[Box]:
-        """Return the cells in which it has values of a field."""
+        """Return the boxes of cells with values of a field."""
         return [box for _, _, box in self._pieces(role)]
 
     def fill(self, role: str, array: np.ndarray, box: Box) -> None:
-        """Copy its values of a field in the cells of `box` into `array`, which covers that box."""
+        """Copy values of a field in the cells of `box` into `array`, which covers that box."""
         for file, piece, cells in self._pieces(role):
             if common := cells & box:
                 shape = Field(role, values=piece.get("values", 1)).shape(cells)
@@ -172,8 +171,9 @@ class Checkpoint:
 def newest(
     checkpoints: Checkpoints, check: Callable[[Checkpoint], None] | None = None
 ) -> tuple[Checkpoint | None, list[str]]:
-    """Return the newest checkpoint that is whole, if any, and what is wrong with the newer ones. `check` raises Damaged
-    for one that is whole, but counts on other files that are not.
+    """Return the newest intact checkpoint, if any, and the problems of newer ones.
+
+    `check` raises Damaged for an intact checkpoint that depends on other, damaged files.
     """
     skipped: list[str] = []
     for path in checkpoints.paths():
@@ -188,7 +188,7 @@ def newest(
 
 
 def _verify(path: Path, file: Mapping[str, Any]) -> None:
-    """Compare a file with its entry in the manifest. Raises Damaged where size or checksum differ."""
+    """Compare a file with its entry in the manifest. Raises Damaged if size or checksum differ."""
     crc, size = 0, file_size(path)
     if size != file["bytes"]:
         raise Damaged(f"{path}: {size} bytes where {file['bytes']} were written")
@@ -208,10 +208,10 @@ def sealed(body: Mapping[str, Any]) -> bytes:
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    """Return the body of the manifest in the folder of a checkpoint: `step`, `state` and `files`.
+    """Return the body of a checkpoint's manifest: `step`, `state` and `files`.
 
-    Raises Damaged where it is not, to the byte, what was sealed, and where any of it is not what a run writes. The
-    content of the state is for the caller to check.
+    Raises Damaged if it differs from the sealed text by a byte, or has values that no run writes. The caller checks the
+    content of the state.
     """
     path = folder / MANIFEST
     if file_size(path) > MOST:
@@ -235,7 +235,7 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def _problem(body: Mapping[str, Any], name: str) -> str | None:
-    """Return the part of a body that is not of the kind that a run writes, if there is one."""
+    """Return the part of a body that no run writes, or None."""
     step, state, files = (body.get(key) for key in ("step", "state", "files"))
     if not _whole(step) or name != f"step-{step:09}":
         return "its step"
@@ -273,7 +273,7 @@ def _file_problem(file: Mapping[str, Any]) -> str | None:
 
 
 def _whole(value: object, least: int = 0) -> bool:
-    """Return whether a value is a whole number of a size that occurs."""
+    """Return True for an integer of plausible size."""
     return type(value) is int and least <= value < 2**62
 
 

@@ -1,4 +1,4 @@
-"""The store and the log of a run, compared with a checkpoint that counts on them."""
+"""Compare the store and log of a run with a checkpoint that depends on them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ from taskflow.output.disk.disk import LOG, STORE
 from taskflow.output.store.groups import checked, has_records, metadata, open_group, without_cuts, without_time
 from taskflow.output.store.shards import surviving
 
-READERS, AT_ONCE = 8, 1000  # files that are read at the same time, and that are thought of
-NAMED = 5  # damages that a message names
+READERS, AT_ONCE = 8, 1000  # files read concurrently, and files listed together
+NAMED = 5  # damages named in a message
 
 
 def sum_of_times(times: Iterable[float], crc: int = 0) -> int:
-    """Return the checksum of times, behind others that have the checksum `crc`."""
+    """Return the checksum of times appended to others with the checksum `crc`."""
     return crc32c(np.fromiter(times, "<f8"), crc)
 
 
 def sum_of_group(path: Path, group: str) -> int:
-    """Return the checksum of all that stays as it is in a group of a store while a run goes on: attributes,
-    coordinates, and the metadata of arrays; but not of how the arrays are cut, which other blocks change.
+    """Return the checksum of the constant content of a store group: attributes, coordinates, and metadata of arrays.
 
-    Raises Damaged where nothing can read it.
+    How arrays are cut is excluded, because other blocks change it. Raises Damaged if the group cannot be read.
     """
     node, arrays = open_group(path, group, "r")
     crc = crc32c(_text(dict(node.attrs)))
@@ -50,27 +49,28 @@ def _text(value: Any) -> bytes:
 
 
 def _values(path: Path, array: zarr.Array) -> np.ndarray:
-    """Return all values of a small array. Raises Damaged where they cannot be read."""
+    """Return all values of a small array. Raises Damaged if they cannot be read."""
     for number in product(*(range(ceil(n / width)) for n, width in zip(array.shape, array.chunks, strict=True))):
         check_file(path / array.path / array.metadata.encode_chunk_key(number), 0)
     try:
         return np.asarray(array[...])
-    except Exception as error:  # whatever a codec makes of it
+    except Exception as error:  # any error of a codec
         raise Damaged(f"{path / array.path}: {error}") from None
 
 
 class RunComparison:
-    """The comparison of a run directory with one checkpoint after the other, the newest first. It covers all that is
-    seen at once: times, log, coordinates, metadata, and size and index of each shard; with `contents` all values, too.
+    """Comparison of a run directory with a sequence of checkpoints, the newest first.
+
+    It covers times, log, coordinates, metadata, and size and index of each shard, and with `contents` all values.
     """
 
     def __init__(self, directory: Path, *, contents: bool) -> None:
         self._directory, self._contents = directory, contents
         self._store = surviving(directory / STORE)
-        self._known: dict[str, tuple[int, list[tuple[int, str]]]] = {}  # how many records; what is wrong, from which on
+        self._known: dict[str, tuple[int, list[tuple[int, str]]]] = {}  # number of records; problems with first records
 
     def check(self, checkpoint: Checkpoint, groups: Iterable[str]) -> None:
-        """Raises Damaged where a checkpoint counts on what is damaged in these groups of the store, or in the log."""
+        """Raise Damaged if a checkpoint depends on damaged data in these groups of the store, or in the log."""
         state = checkpoint.state
         problems = [*self._log(state["lines"], state["log"])]
         for group in groups:
@@ -105,7 +105,7 @@ class RunComparison:
             if problems := [problem for record, problem in self._known[group][1] if record < count]:
                 return problems
             if sum_of_group(self._store, group) != checksums["fixed"]:
-                checked(self._store, group)  # may know better
+                checked(self._store, group)  # may raise a more precise error
                 return [f"{self._store / group}: coordinates or metadata are not as they were written"]
             if sum_of_times(times[:count]) != checksums["times"]:
                 return [f"{self._store / arrays['time'].path}: it is not as it was written"]
@@ -114,14 +114,14 @@ class RunComparison:
         return []
 
     def _files(self, arrays: Iterable[zarr.Array], count: int) -> Iterator[tuple[int, str]]:
-        """Yield problems of the files of the first records, each with the first record that needs the file."""
+        """Yield problems of the files of the first records, with the first record that needs the file."""
         files = chain.from_iterable(self._chunks(array, count) for array in arrays)
         with ThreadPoolExecutor(READERS) as pool:
             while some := [*islice(files, AT_ONCE)]:
                 yield from filter(None, pool.map(self._look, some))
 
     def _chunks(self, array: zarr.Array, count: int) -> Iterator[tuple[int, Path, int]]:
-        """Yield the files of an array that these records need: its first record, its path, its number of chunks."""
+        """Yield the files of an array that these records need: first record, path, number of chunks."""
         widths = array.shards or array.chunks
         chunks = prod(widths) // prod(array.chunks) if array.shards else 0
         shape = (count, *array.shape[1:]) if has_records(array) else array.shape

@@ -1,4 +1,6 @@
-"""Initial fields that blocks cannot compute, as Python callables and arrays, evaluated once and kept with the run."""
+"""Initial fields given as Python callables and arrays, which blocks cannot compute: evaluated once, stored with the
+run.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from taskflow.runtime.regions import Box, hull, triple
 if TYPE_CHECKING:
     from taskflow.output.checkpoint.remapping import RemappedField  # which loads xarray
 
-EVALUATED = 2**21  # points handed to a callable at once, and one stored chunk
+EVALUATED = 2**21  # points passed to a callable together, and one stored chunk
 
 Function = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 
@@ -27,8 +29,8 @@ def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Fu
     """Evaluate f(x, y, z) at the points of each field of the layout, or take its values, and store them in double
     precision.
 
-    A function gets three arrays of one shape, of one piece of the grid after the other, and returns an array of that
-    shape or a number. Raises BadInput where it fails or is not finite.
+    A function gets three arrays of one shape, for piece after piece of the grid, and returns an array of that shape or
+    a number. Raises BadInput if it fails or is not finite.
     """
     group = zarr.create_group(str(path), zarr_format=3)
     for name, source in sources.items():
@@ -53,7 +55,7 @@ def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Fu
 
 
 def save_parts(path: str | Path, boxes: Sequence[Box], fields: Mapping[str, Sequence[np.ndarray]]) -> None:
-    """Store the values [z, y, x] of fields in each of some boxes of one index space, in double precision."""
+    """Store the values [z, y, x] of fields in each of some boxes of an index space, in double precision."""
     group = zarr.create_group(str(path), zarr_format=3)
     for name, parts in fields.items():
         shape = hull(boxes).hi[::-1]
@@ -64,7 +66,7 @@ def save_parts(path: str | Path, boxes: Sequence[Box], fields: Mapping[str, Sequ
 
 
 def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
-    """Return a field's values [z, y, x] in a box of its index space. Raises ValueError beyond that."""
+    """Return a field's values [z, y, x] in a box of its index space. Raises ValueError outside of it."""
     array = zarr.open_group(str(path), mode="r", zarr_format=3)[field]
     if not isinstance(array, zarr.Array) or box not in Box.of(array.shape[::-1]):
         raise ValueError(f"{path}: {field} has no values in the box {box}")
@@ -76,7 +78,7 @@ def _evaluate(name: str, function: Function, z: np.ndarray, y: np.ndarray, x: np
     called = f"initial field {name}: {getattr(function, '__qualname__', function)}(x, y, z)"
     try:
         values = np.broadcast_to(np.asarray(function(x, y, z), dtype="f8"), x.shape)
-    except BadInput as error:  # of one that names itself
+    except BadInput as error:  # its message names the function
         raise BadInput(f"initial field {name}: {error}") from error
     except Exception as error:
         raise BadInput(

@@ -1,14 +1,14 @@
-"""The fields of a saved state on the grid of another run: on the same grid to the bit, on another one by weights for
-each direction, by which values at points and averages over cells go over.
+"""Fields of a saved state on the grid of another run: bitwise on the same grid, else interpolated direction by
+direction.
 
-Values at nodes are those of the cubic through the four nearest nodes. An average over a cell is the difference of an
-integral at its ends, by the same cubic through the integrals up to the faces of the source: so what all cells hold
-together is kept, and the average is of third order (the primitive function of P. Colella, P. R. Woodward 1984,
-J. Comput. Phys. 54, 174, without limiter).
+Values at nodes are interpolated by the cubic through the four nearest nodes. An average over a cell is the difference
+of an integral at its ends, by the same cubic through the integrals up to the faces of the source. This conserves the
+total, and averages are of third order (the primitive function of P. Colella, P. R. Woodward 1984, J. Comput. Phys. 54,
+174, without limiter).
 
-A velocity component goes over at nodes along its own direction and by averages across it. Both commute: what flows out
-of a cell of the target is the average, with the weights of cells, of what flows out of those of the source. So a
-velocity on faces that is free of divergence stays so, to rounding.
+A velocity component is interpolated at nodes along its own direction and averaged across it. Both commute: the outflow
+of a target cell is the average, with the weights of cells, of the outflow of source cells. A divergence-free velocity
+on faces thus stays divergence-free to rounding.
 """
 
 from __future__ import annotations
@@ -25,24 +25,26 @@ from taskflow.output.store.layout import StoreLayout
 from taskflow.output.store.reading import edges, ended, periodic
 
 NODES = 4  # through which a polynomial goes
-AROUND = 4  # nodes beyond the ends of a period
-REACH = 0.75  # spacings beyond the outermost points of a file, up to where values are extrapolated
+AROUND = 4  # nodes outside each end of a period
+REACH = 0.75  # spacings outside the outermost points of a file within which values are extrapolated
 ROUNDING = 1e-9  # of a length
 
 Piece = tuple[slice, slice, slice]
 
 
 def nodal(nodes: np.ndarray, places: np.ndarray, period: float | None = None) -> np.ndarray:
-    """Return weights [place, node] of values at increasing nodes; exactly 1 and 0 where a place is a node. With a
-    `period` the nodes are those of one, beginning anywhere.
+    """Return weights [place, node] of values at increasing nodes, exactly 1 and 0 if a place is a node.
+
+    With a `period` the nodes are those of one period with any start.
     """
     numbers, around = _around(nodes, period)
     return _folded(_through_nodes(around, places), numbers, len(nodes))
 
 
 def averaging(faces: np.ndarray, ends: np.ndarray, period: float | None = None) -> np.ndarray:
-    """Return weights [cell, source cell] of averages over the cells between `faces` for those between `ends`. With a
-    `period` faces are those of one, the last one included.
+    """Return weights [cell, source cell] of averages over the cells between `faces` for the cells between `ends`.
+
+    With a `period` the faces span one period, including the last face.
     """
     numbers, around = _around(faces[:-1] if period else faces, period)
     at_ends = _through_nodes(around, ends)
@@ -51,13 +53,13 @@ def averaging(faces: np.ndarray, ends: np.ndarray, period: float | None = None) 
     used = change != 0
     first, last = used.argmax(axis=1), around.size - 1 - used[:, ::-1].argmax(axis=1)
     beyond = change[:, :0:-1].cumsum(axis=1)[:, ::-1]  # the weight of all faces above a cell
-    beyond[(cells < first[:, None]) | (cells >= last[:, None])] = 0.0  # it is rounding alone
+    beyond[(cells < first[:, None]) | (cells >= last[:, None])] = 0.0  # rounding errors only
     weights = beyond * np.diff(around) / np.diff(ends)[:, None]
     return _folded(weights, numbers[: cells.size], len(faces) - 1)
 
 
 def _around(nodes: np.ndarray, period: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of nodes, with some of the periods before and after, and where these are."""
+    """Return the numbers and positions of nodes, including some of the periods before and after."""
     if period is None:
         return np.arange(nodes.size), nodes
     numbers = np.arange(-AROUND, nodes.size + AROUND + 1)
@@ -65,7 +67,7 @@ def _around(nodes: np.ndarray, period: float | None) -> tuple[np.ndarray, np.nda
 
 
 def _through_nodes(nodes: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return the weights [place, node] of Lagrange's polynomial through the nodes around each place."""
+    """Return the weights [place, node] of the Lagrange polynomial through the nodes around each place."""
     count = min(NODES, nodes.size)
     above = np.searchsorted(nodes, places, side="right")
     chosen = np.clip(above - count // 2, 0, nodes.size - count)[:, None] + np.arange(count)
@@ -80,7 +82,7 @@ def _through_nodes(nodes: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def _folded(weights: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
-    """Return weights of `count` nodes from those of nodes with these numbers, of which several may be one node."""
+    """Return weights of `count` nodes, summed over periodic images with these numbers."""
     result = np.zeros((weights.shape[0], count))
     np.add.at(result.T, numbers, weights.T)
     return result
@@ -88,11 +90,11 @@ def _folded(weights: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class RemappedField:
-    """A field of a saved state on the grid of a layout.
+    """Field of a saved state on the grid of a layout.
 
-    Along directions of which the source has cells, as stores of runs have, values in centres are averages over cells;
-    where it has points alone, all values are those at points. Raises BadInput where the source lacks the field, or does
-    not cover the domain.
+    Along directions in which the source has cells, as stores of runs do, centred values are averages over cells. If it
+    has points only, all values are at points. Raises BadInput if the source lacks the field or does not cover the
+    domain.
     """
 
     state: SavedState
@@ -101,7 +103,7 @@ class RemappedField:
 
     @cached_property
     def values(self) -> xr.DataArray:
-        """The field in the source [z, y, x], lazy."""
+        """Field in the source [z, y, x], lazy."""
         fields, where = self.state.fields, self.state.where
         if fields is None or self.name not in fields:
             raise BadInput(f"{where} has no {self.name}; it has {described(fields.data_vars if fields else {})}")
@@ -120,13 +122,14 @@ class RemappedField:
 
     @cached_property
     def weights(self) -> tuple[np.ndarray | None, ...]:
-        """The weights along z, y and x; None where points are the same."""
+        """Weights along z, y and x, None where points coincide."""
         dims = zip(self.values.dims, self.layout.dims(self.name), strict=True)
         return tuple(self._along(str(source), target) for source, target in dims)
 
     def part(self, piece: Piece) -> np.ndarray:
-        """The values [z, y, x] of a piece of the field's array, in double precision. Raises BadInput where one is not
-        finite.
+        """Return the values [z, y, x] of a piece of the field's array, in double precision.
+
+        Raises BadInput if a value is not finite.
         """
         chosen = [
             np.arange(along.start, along.stop) if weights is None else np.flatnonzero(weights[along].any(axis=0))
@@ -142,7 +145,7 @@ class RemappedField:
         return values
 
     def _along(self, source: str, target: str) -> np.ndarray | None:
-        """The weights along a direction, of which these are the dimensions in the source and here."""
+        """Return the weights along a direction, given its dimensions in the source and here."""
         fields, axis = self.state.fields, target[0]
         assert fields is not None
         nodes, places = self._nodes(source), self.layout.coordinate(target)
@@ -161,14 +164,14 @@ class RemappedField:
         elif period is None:
             reach = REACH * (nodes[1] - nodes[0] if nodes.size > 1 else np.inf)
             self._covers(axis, ends, nodes[0] - reach, nodes[-1] + reach)
-        elif nodes[-1] - nodes[0] > period * (1 - ROUNDING):  # the last point is the first one again
+        elif nodes[-1] - nodes[0] > period * (1 - ROUNDING):  # the last point repeats the first one
             raise BadInput(f"{source} of {self.state.where} covers a period or more; leave the last point out")
         if cells and target.endswith("_c") and source.endswith("_c"):
             return averaging(whole, ends, period)
         return nodal(nodes, places, period)
 
     def _nodes(self, dim: str) -> np.ndarray:
-        """The places along a dimension of the source. Raises BadInput where they are none."""
+        """Return the positions along a dimension of the source. Raises BadInput if they are invalid."""
         assert self.state.fields is not None
         nodes = self.state.fields[dim].values
         if nodes.dtype.kind in "fiu":

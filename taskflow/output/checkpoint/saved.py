@@ -1,5 +1,6 @@
-"""A state that was saved: a snapshot or a checkpoint of a run, or what a file of another program has; and the fields of
-a run that goes on, whose values are fetched when they are asked for.
+"""Saved states: a snapshot or a checkpoint of a run, or a file of another program.
+
+Also the fields of an active run, whose values are fetched on access.
 """
 
 from __future__ import annotations
@@ -32,19 +33,20 @@ from taskflow.output.store.rigid_motion import POSE, places_now
 from taskflow.runtime.regions import Box, Location, Triple, triple
 
 Fetch = Callable[[str, int, Box], np.ndarray]
-"""The values [z, y, x] of a field in a box of cells of a chart, counted from its first one."""
+"""Function for the values [z, y, x] of a field in a box of cells of a chart, counted from its first cell."""
 
 
 class LazyArray(indexing.LazilyIndexedArray):
-    """A part of a live array. Dask, which would fetch it to name what is made of it, has a name of its own."""
+    """Part of a live array, with its own token, because Dask would otherwise fetch it to compute one."""
 
     def __dask_tokenize__(self) -> object:
         return uuid4().hex
 
 
 class LiveArray(BackendArray):
-    """A field on a chart, by name: a part of it is fetched where its values are asked for, and no more. What is
-    pickled, as dask does for workers, are all values.
+    """Named field on a chart: only the parts whose values are accessed are fetched.
+
+    Pickling, as Dask does for workers, fetches all values.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,7 +59,7 @@ class LiveArray(BackendArray):
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self._part)
 
     def _part(self, key: tuple[int | slice, ...]) -> np.ndarray:
-        """The values of whole numbers and ranges, forwards or backwards, with steps."""
+        """Return the values for integers and ranges, forward or backward, with steps."""
         ranges = [
             range(index, index + 1) if isinstance(index, int) else range(*index.indices(size))
             for index, size in zip(key, self.shape, strict=True)
@@ -79,9 +81,10 @@ def live(
     fetch: Fetch,
     columns: Mapping[str, float],
 ) -> xr.Dataset | xr.DataTree:
-    """Return fields of a run at a time, whose store is at `path`, as lazy arrays without dimension of time: a Dataset,
-    or, of charts, a DataTree. Coordinates, locations, units and attributes are those of its snapshots, and so are the
-    `columns` of numbers of a record: of charts that move where they are.
+    """Return fields of a run at a time as lazy arrays without a time dimension: a Dataset or, for charts, a DataTree.
+
+    The store of the run is at `path`. Coordinates, locations, units and attributes are taken from its snapshots.
+    `columns` are the numbers of a record, for moving charts their position.
     """
 
     def filled(ds: xr.Dataset, chart: int, dims: Mapping[str, tuple[str, ...]]) -> xr.Dataset:
@@ -105,15 +108,16 @@ def live(
     return xr.DataTree.from_dict(parts)
 
 
-LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres
-SAME = 1e-9  # of a time: what writing it as text loses
+LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # others: centres
+SAME = 1e-9  # of a time: relative error of its text
 NETCDF = (".nc", ".nc4", ".cdf")
 
 
 @dataclass(frozen=True, eq=False)
 class SavedState:
-    """The fields of a state as lazy arrays without a dimension of time, those on `charts` as a tree; its time, and
-    `where` it is in words. A run has the text of its `case`, and a `checkpoint` where the state is one.
+    """Fields of a state as lazy arrays without a time dimension, its time, and a description of its origin (`where`).
+
+    Fields on `charts` are a tree. A run has the text of its `case`, and a `checkpoint` if the state is one.
     """
 
     fields: xr.Dataset | None
@@ -125,10 +129,10 @@ class SavedState:
 
 
 def saved_state(source: str | Path | xr.Dataset | xr.DataTree, time: float | None) -> SavedState:
-    """Return the state of a time, by default the last one: of a run directory, a NetCDF file, a Zarr store, a dataset.
-    A checkpoint goes before a snapshot of the same time: it has all digits.
+    """Return the state at a time, by default the last, of a run directory, NetCDF file, Zarr store or dataset.
 
-    Raises BadInput where there is none.
+    A checkpoint is preferred to a snapshot of the same time, because it has all digits. Raises BadInput if no state
+    exists.
     """
     if isinstance(source, xr.Dataset | xr.DataTree):
         return _at(source, time, "the dataset" if isinstance(source, xr.Dataset) else "the tree")
@@ -153,7 +157,8 @@ def _of_run(path: Path, time: float | None) -> SavedState:
 
 
 def _checkpoint(path: Path, time: float | None, latest: float) -> Checkpoint | None:
-    """Return the whole checkpoint of a time, or without one the newest, if that is as late as the `latest` snapshot."""
+    """Return the intact checkpoint of a time or, without a time, the newest if it is as late as the `latest` snapshot.
+    """
     if time is None:
         checkpoint, _ = newest(Checkpoints(path / CHECKPOINTS, ""))
         return checkpoint if checkpoint and checkpoint.state["time"] >= latest * (1 - SAME) else None
@@ -174,8 +179,9 @@ def _times(path: Path) -> Iterator[tuple[Path, float]]:
 def _of_checkpoint(
     store: Path, checkpoint: Checkpoint, records: xr.DataTree | None
 ) -> xr.Dataset | xr.DataTree | None:  # fmt: skip
-    """Return all that a checkpoint has as lazy arrays with the coordinates of the store. It does not say where charts
-    are that move: of these the snapshot of its time among the `records`, None where there is none.
+    """Return all fields of a checkpoint as lazy arrays with the coordinates of the store.
+
+    It lacks the position of moving charts: for these, return the snapshot of its time from the `records`, or None.
     """
     if records is not None and POSE[0] in records.data_vars:
         with suppress(BadInput):
@@ -194,7 +200,7 @@ def _of_checkpoint(
 
 
 def _places(checkpoint: Checkpoint, records: xr.DataTree) -> list[Triple]:
-    """Return where charts begin in the index space of a checkpoint: one behind the other along x, with gaps."""
+    """Return the first cells of charts in the index space of a checkpoint: consecutive along x, with gaps."""
     lows, places, behind = sorted(box.lo[0] for box in checkpoint.boxes("u")), list[Triple](), 0
     for _, chart in charts(records):
         at = next(low for low in lows if low >= behind)
@@ -206,9 +212,7 @@ def _places(checkpoint: Checkpoint, records: xr.DataTree) -> list[Triple]:
 def _at(
     records: xr.Dataset | xr.DataTree, time: float | None, where: str, others: list[float] | None = None
 ) -> SavedState:
-    """Return the state of a time in a dataset, or in a tree of charts; their dimension of time, if there is one, is
-    called so.
-    """
+    """Return the state at a time in a dataset, or in a tree of charts. A time dimension is called "time"."""
     ds = records if isinstance(records, xr.Dataset) else records.to_dataset()
     times = ds["time"].values if "time" in ds.coords or "time" in ds.dims else np.array(0.0)
     if times.dtype.kind not in "fiu":
@@ -236,14 +240,14 @@ def _at(
 
 
 def _falling(ds: xr.Dataset) -> dict[Hashable, slice]:
-    """Return the dimensions along which coordinates fall, as they may in files of other programs, turned round."""
+    """Return reversing slices for dimensions with decreasing coordinates, which files of other programs may have."""
     lines = {dim: ds[dim].values for dim in ds.dims if dim in ds.coords and ds[dim].dtype.kind in "fiu"}
     return {dim: slice(None, None, -1) for dim, at in lines.items() if at.size > 1 and (at[1:] < at[:-1]).all()}
 
 
 @quiet()
 def _opened(path: Path) -> xr.Dataset | xr.DataTree:
-    """Return what a file or a folder has, a tree where it is of charts. Raises BadInput where that cannot be read."""
+    """Return the content of a file or folder, as a tree for charts. Raises BadInput if it cannot be read."""
     if not path.exists():
         raise BadInput(f"{path}: there is no such run, file or folder; give a run directory, a NetCDF file or a store")
     if words := foreign(path, STATE):
@@ -258,14 +262,14 @@ def _opened(path: Path) -> xr.Dataset | xr.DataTree:
             return whole if "u" in whole else _tree_in(path, reader) or whole
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-    except Exception as error:  # whatever its readers make of a file that is something else
+    except Exception as error:  # any error of a reader for another format
         raise BadInput(f"{path}: it cannot be read ({type(error).__name__}: {str(error)[:200]})") from None
     raise BadInput(f"{path}: it is no run, and neither NetCDF ({', '.join(NETCDF)}) nor Zarr; give one of these")
 
 
 def _tree_in(path: Path, reader: str) -> xr.DataTree | None:
-    """Return the charts in a NetCDF file, if it has some."""
-    with suppress(OSError, ValueError):  # of formats without groups
+    """Return the charts in a NetCDF file, or None."""
+    with suppress(OSError, ValueError):  # formats without groups
         whole = xr.open_datatree(path, chunks=None, engine=reader)
         return whole if CHARTS in whole.children else None
     return None

@@ -1,1 +1,1 @@
-"""Files on disk: their names, damage, and the thread that writes."""
+"""Files on disk: names, damage, and the thread that writes."""

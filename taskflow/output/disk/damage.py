@@ -1,7 +1,7 @@
-"""Whether files are as they were written: what is stored ends in its CRC-32C, least byte first, as Zarr has it.
+"""Detection of damaged files: stored data end in their CRC-32C, least significant byte first, as in Zarr.
 
-A shard is chunks, one after the other, each with its checksum, and behind them an index: place and size of each, with a
-checksum. CRC-32C sees every single bit that has changed, and whatever lies within 32 bits of each other.
+A shard is a sequence of chunks, each followed by its checksum, and an index of their offsets and sizes, with a
+checksum. CRC-32C detects any single changed bit, and any changes within 32 bits of each other.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ import numpy as np
 
 from taskflow.common.errors import BadInput
 
-SUMMED = 2**19  # bytes whose checksum is made at a time, in a tenth of a millisecond
-PIECE = 16 * 2**20  # bytes that are read at a time
+SUMMED = 2**19  # bytes per checksum call of 0.1 ms
+PIECE = 16 * 2**20  # bytes read together
 SIZE = 4  # bytes of a checksum
 ENTRY = 16  # bytes of an index for each chunk
-MISSING = 2**64 - 1  # as place and size: there is no such chunk
+MISSING = 2**64 - 1  # as offset and size: the chunk does not exist
 RESTORE = "restore it from a copy, or have it computed again (--resume goes back to before it, --force begins again)"
 
 
 class Damaged(BadInput):
-    """Something that is not as it was written; the message names the file and what is wrong with it."""
+    """Changed or missing stored data. The message names the file and the problem."""
 
 
 def crc32c(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
-    """Return the checksum, so far `crc`, after this data too. To make it holds the interpreter: little at a time, so
-    that the thread which steps, and the one that answers, need not wait for it.
+    """Return the checksum of this data, continued from `crc`.
+
+    The computation holds the interpreter lock, so data are processed in small parts that do not delay the threads that
+    step and answer.
     """
     flat = data.reshape(-1).view(np.uint8) if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
     for begin in range(0, flat.size, SUMMED):
@@ -37,18 +39,18 @@ def crc32c(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
 
 
 def checksum(data: np.ndarray | bytes | memoryview) -> bytes:
-    """Return the bytes that stand behind this data in a file."""
+    """Return the checksum bytes that follow this data in a file."""
     return crc32c(data).to_bytes(SIZE, "little")
 
 
 def ends_in_checksum(data: np.ndarray | bytes) -> bool:
-    """Return whether data ends in its checksum."""
+    """Return True if data ends in its checksum."""
     flat = np.frombuffer(data, np.uint8)
     return flat.size >= SIZE and checksum(flat[:-SIZE]) == flat[-SIZE:].tobytes()
 
 
 def file_size(path: Path) -> int:
-    """Return the size of a file. Raises Damaged where it is missing or not regular: a pipe would make us wait."""
+    """Return the size of a file. Raises Damaged if it is missing or not regular, because reading a pipe could block."""
     try:
         about = path.stat()
     except (OSError, ValueError) as error:
@@ -59,8 +61,9 @@ def file_size(path: Path) -> int:
 
 
 def check_file(path: Path, chunks: int, *, contents: bool = True) -> None:
-    """Raises Damaged where a file of chunks is not as it was written: a shard of so many, or, with 0, one chunk alone.
-    Without `contents` the chunks of a shard are not read, only its index.
+    """Raise Damaged if a file has changed: a shard of `chunks` chunks or, if 0, a single chunk.
+
+    Without `contents` only the index of a shard is read, not its chunks.
     """
     size = file_size(path)
     try:

@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all, and errors of the system as those of a run."""
+"""Atomically written files, and system errors raised as errors of a run."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from taskflow.common.errors import RunFailed
 CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
 STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
 CHARTS = "charts"  # the group of a store with a group for each chart
-DRAFT = ".partial"  # how names of drafts end, those of Zarr too
-Guard = Callable[[], None]  # raises RunFailed where nothing may be written any more
+DRAFT = ".partial"  # suffix of drafts, also of Zarr's
+Guard = Callable[[], None]  # raises RunFailed if writing is no longer permitted
 
 
 def unguarded() -> None:
-    """Do nothing: the guard of a writer that is alone."""
+    """Do nothing: the guard of a single writer."""
 
 
 def has_charts(path: str | Path, group: str = "") -> bool:
-    """Return whether a group of a store has charts."""
+    """Return True if a group of a store has charts."""
     return Path(path, group, CHARTS, "0", "zarr.json").exists()
 
 
 @contextmanager
 def on_disk(what: str) -> Iterator[None]:
-    """Raise RunFailed, in one line, where the system fails while it stores `what`."""
+    """Raise RunFailed, in one line, if the system fails to store `what`."""
     try:
         yield
     except OSError as error:
@@ -37,11 +37,11 @@ def on_disk(what: str) -> Iterator[None]:
 
 
 def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write a file, and wait until the disk has it. Raises OSError."""
+    """Write a file and wait until it is on disk. Raises OSError."""
     with path.open("wb") as file:
         for part in parts:
             file.write(part)
-            if hasattr(os, "posix_fadvise"):  # the disk begins at once to write what memory has no more use for
+            if hasattr(os, "posix_fadvise"):  # the disk immediately starts to write pages that memory no longer needs
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         file.flush()
         os.fsync(file.fileno())
@@ -49,8 +49,9 @@ def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 @contextmanager
 def replacing(path: Path, guard: Guard = unguarded) -> Iterator[Path]:
-    """Give the name of a draft to write, which replaces the file at the end: that is there completely or as it was.
-    `guard` is called in between. A process that is killed leaves the draft: see `sweep`. Raises OSError.
+    """Yield the name of a draft that replaces the file at the end, so that the file is complete or unchanged.
+
+    `guard` is called before the replacement. A killed process leaves the draft: see `sweep`. Raises OSError.
     """
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}{DRAFT}")
     try:
@@ -62,13 +63,13 @@ def replacing(path: Path, guard: Guard = unguarded) -> Iterator[Path]:
 
 
 def replace_synced(path: Path, text: str) -> None:
-    """Write a text file that is there completely or as it was. Raises OSError."""
+    """Write a text file atomically. Raises OSError."""
     with replacing(path) as draft:
         write_synced(draft, [text.encode()])
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the disk has the names in a folder, or what is in a file. Raises OSError."""
+    """Wait until the names in a folder, or the content of a file, are on disk. Raises OSError."""
     folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)
@@ -77,19 +78,19 @@ def sync_folder(path: Path) -> None:
 
 
 def sweep(path: Path) -> None:
-    """Remove the drafts in a folder, at any depth, that killed processes have left. Raises OSError."""
+    """Remove the drafts of killed processes in a folder, at any depth. Raises OSError."""
     for draft in path.rglob(f"*{DRAFT}"):
         draft.unlink(missing_ok=True)
 
 
 class Unsynced:
-    """Files that were written and that the system may still hold back. Many threads may note some."""
+    """Written files that may not be on disk yet. Thread-safe."""
 
     def __init__(self) -> None:
         self._files, self._folders, self._lock = dict[Path, None](), dict[Path, None](), threading.Lock()
 
     def note(self, root: Path, files: Iterable[Path]) -> None:
-        """Note files anywhere in the folder `root`, which have to be there after a power failure."""
+        """Note files in the folder `root`, at any depth, that must survive a power failure."""
         with self._lock:
             for path in files:
                 self._files[path] = None
@@ -99,10 +100,7 @@ class Unsynced:
                         break
 
     def sync(self) -> None:
-        """Wait until the disk has all that was noted by now, and is still there: records that were dropped are not.
-
-        Raises RunFailed where it fails.
-        """
+        """Wait until all noted files that still exist are on disk. Raises RunFailed on failure."""
         with self._lock:
             files, folders = self._files, self._folders
             self._files, self._folders = {}, {}

@@ -1,4 +1,4 @@
-"""A thread that writes while the run goes on, and holds the run back when it falls behind."""
+"""Writer thread that works while the run continues, and delays the run when it falls behind."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from taskflow.output.disk.disk import Unsynced
 
 
 class Writer:
-    """Runs jobs one after the other on a thread of its own; at most `depth` of them are unfinished.
+    """Thread that runs jobs sequentially, with at most `depth` unfinished.
 
-    After a job that raises no further one runs, and every call but `close` raises RunFailed with the reason, or the
-    Lost that the job raised. No wait is longer than `patience` seconds. `before` is called before each job, and may
-    raise as one. `files` is where jobs note what they wrote.
+    After a job raises, no further job runs, and every call except `close` raises RunFailed with the reason, or the Lost
+    that the job raised. Waits are limited to `patience` seconds. `before` is called before each job and may raise like
+    a job. Jobs note written files in `files`.
     """
 
     def __init__(self, depth: int = 2, *, patience: float = 600.0, before: Callable[[], None] | None = None) -> None:
@@ -31,24 +31,24 @@ class Writer:
 
     @property
     def written(self) -> int:
-        """Jobs done: where each writes one snapshot, the number of snapshots complete on this block."""
+        """Number of finished jobs: with one snapshot per job, the number of complete snapshots of this block."""
         return self._written
 
     @property
     def failure(self) -> str | None:
-        """The reason why writing stopped, if it did. Raises Lost where the GPU is gone that had the values."""
+        """Reason why writing stopped, if it did. Raises Lost if the GPU with the values is lost."""
         if isinstance(self._failure, Lost):
             raise self._failure
         return None if self._failure is None else _reason(self._failure)
 
     def reserve(self) -> None:
-        """Wait for room: on return fewer than `depth` jobs are unfinished, the oldest of `depth` buffers is free."""
+        """Wait until fewer than `depth` jobs are unfinished, so that the oldest of `depth` buffers is free."""
         self._wait(lambda: self._closed or len(self._jobs) < self._depth, "room for one more snapshot")
         if self._closed:
             raise RunFailed("the writer of the output was closed")
 
     def submit(self, job: Callable[[], None]) -> None:
-        """Hand over a job, after waiting for room. What the job reads must stay untouched until it is done."""
+        """Pass a job, after waiting for room. Data read by the job must stay unchanged until it is done."""
         with self._changed:
             self.reserve()
             self._jobs.append(job)
@@ -59,13 +59,13 @@ class Writer:
         self._wait(lambda: not self._jobs, "the last snapshots to be written")
 
     def settle(self) -> None:
-        """Wait until every job is done that was handed over by now."""
+        """Wait until all jobs passed so far are done."""
         with self._changed:
             count = self._written + len(self._jobs)
         self._wait(lambda: self._written >= count, "snapshots to be written")
 
     def close(self, timeout: float = 60.0) -> bool:
-        """End the thread after the jobs handed over so far; return whether all were done within `timeout` seconds."""
+        """End the thread after the jobs passed so far, and return True if all were done within `timeout` seconds."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -104,7 +104,7 @@ class Writer:
 
 
 def _reason(error: BaseException) -> str:
-    """Return one line for the user: what the system said, and about which file; else the error with its type."""
+    """Return one line for the user: the system's message and file, else the error with its type."""
     if isinstance(error, RunFailed):
         return str(error)
     if isinstance(error, OSError) and error.strerror:

@@ -1,8 +1,8 @@
-"""Records of a run in other formats: as a NetCDF file (version 4), or as VTK files, which ParaView and others open.
+"""Export records of a run as a NetCDF 4 file, or as VTK files for ParaView and other programs.
 
-VTK has a rectilinear grid for each record (.vtr), and their times (.pvd). All values are in cell centres; a velocity is
-one vector. The XML format with appended raw data is written slab by slab of cells, so that memory stays bounded; VTK's
-own writers want a whole snapshot in memory.
+VTK has a rectilinear grid per record (.vtr), and a list of their times (.pvd). All values are in cell centres, and a
+velocity is one vector. The XML format with appended raw data is written in slabs of cells, so memory stays bounded.
+VTK's own writers need a whole snapshot in memory.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ Arrays = dict[str, tuple[str, ...]]  # the data arrays of a file by name, each w
 
 
 def export_netcdf(ds: xr.Dataset | xr.DataTree, path: str | Path) -> Path:
-    """Write a dataset, or a tree of datasets as groups, with all attributes, in the precision that it has, as a NetCDF
-    file; return its path.
+    """Write a dataset, or a tree as groups, as a NetCDF file with all attributes in its precision, and return the path.
 
-    Raises BadInput where what writes NetCDF is not installed, RunFailed where the disk is full.
+    Raises BadInput if no NetCDF writer is installed, and RunFailed if the disk is full.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +44,7 @@ def export_netcdf(ds: xr.Dataset | xr.DataTree, path: str | Path) -> Path:
 
 
 def _pieces(ds: xr.Dataset) -> xr.Dataset:
-    """Return a dataset to be read in pieces, without what the store said of its own pieces and codecs."""
+    """Return a dataset read in pieces, without the chunks and codecs of the store."""
     pieces = ds.chunk({dim: 1 if dim == "time" else "auto" for dim in ds.dims})
     for variable in pieces.variables.values():
         variable.encoding = {"_FillValue": None}
@@ -57,10 +56,10 @@ def _pieces(ds: xr.Dataset) -> xr.Dataset:
 
 
 def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
-    """Write every record of a dataset on cells into a folder; return the .pvd file, which lists them with their times.
+    """Write every record of a dataset on cells into a folder, and return the .pvd file that lists them with their
+    times.
 
-    Particles become a point each, where they are. Raises BadInput where the dataset has no fields on cells, RunFailed
-    where the disk is full.
+    Particles become points. Raises BadInput if the dataset has no fields on cells, and RunFailed if the disk is full.
     """
     if ds.attrs.get("featureType") == "trajectory":
         return _export_points(ds, Path(folder), name)
@@ -77,7 +76,7 @@ def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
 
 
 def _export_points(ds: xr.Dataset, folder: Path, name: str) -> Path:
-    """Write every record of particles, those that are there, with their numbers and what was sampled."""
+    """Write every record of existing particles, with their numbers and sampled values."""
     files = []
     for n, time in enumerate(map(float, ds["time"].values)):
         record = ds.isel(time=n).load()
@@ -91,8 +90,9 @@ def _export_points(ds: xr.Dataset, folder: Path, name: str) -> Path:
 
 
 def _arrays(ds: xr.Dataset) -> Arrays:
-    """Return the data arrays of a file: the velocity as one vector, of the fields that are called "velocity along x", y
-    and z in words, and then the other fields in the order of the dataset.
+    """Return the data arrays of a file: the velocity as one vector, then other fields in the order of the dataset.
+
+    Its components are the fields described as "velocity along x", y and z.
     """
     on_cells = [
         str(name)
@@ -108,7 +108,7 @@ def _arrays(ds: xr.Dataset) -> Arrays:
 
 
 def _vtr(ds: xr.Dataset, arrays: Arrays) -> Iterator[bytes]:
-    """Yield the file of a record: its data arrays, and the places of cell faces along x, y and z."""
+    """Yield the file of a record: data arrays, and positions of cell faces along x, y and z."""
     cells = [ds.sizes[f"{axis}_c"] for axis in "xyz"]
     data = []
     for name, fields in arrays.items():

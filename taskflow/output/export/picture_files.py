@@ -1,5 +1,6 @@
-"""Files for the process that draws pictures while a run goes on: the parts of fields that each block has, which
-are there as a whole or not at all, and a list of all pictures. One is drawn once all its parts are there.
+"""Files for the process that draws pictures during a run: parts of fields per block, and a list of all pictures.
+
+Parts are written atomically. A picture is drawn as soon as all its parts exist.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ Boxes = Mapping[str, Sequence[np.ndarray]]  # of a state: fields [z, y, x] of al
 
 @dataclass(frozen=True)
 class PictureOrder:
-    """How a picture looks, and what it is made of, as the file of all pictures has it.
+    """Appearance and input of a picture, as stored in the list of pictures.
 
-    `fields` has the words for each field by its name; the first is drawn on a plane across `axis` at a `position`, or
-    colours the surface on which the second has a `value`. They are, or follow from, the fields `roles` in the cells of
-    `boxes`, the first cell and the shape [z, y, x] of each: one of a Cartesian grid, or all charts. There are `parts`
-    of them. `view` leads from the domain to the eye. The others are those of a `Look`.
+    `fields` has descriptions by name. The first field is drawn on a plane across `axis` at a `position`, or colours the
+    surface on which the second has a `value`. They are, or are derived from, the fields `roles` in the cells of
+    `boxes`, each with first cell and shape [z, y, x]: one box of a Cartesian grid, or all charts. `parts`: number of
+    parts. `view`: direction from the domain to the eye. Other values belong to `Look`.
     """
 
     name: str
@@ -50,15 +51,16 @@ class PictureOrder:
 
 @dataclass(frozen=True)
 class Drawable:
-    """The state of a picture of which all parts are there."""
+    """State of a picture with all its parts."""
 
     name: str
     step: int
     files: tuple[Path, ...]
 
     def fields(self, order: PictureOrder) -> tuple[dict[str, float], dict[str, list[np.ndarray]]]:
-        """Return the numbers of the state, its time among them, and by role the fields [z, y, x] of all boxes in single
-        precision, put together of the parts.
+        """Return the numbers of the state, including its time, and the assembled fields [z, y, x] of all boxes by role.
+
+        Fields are in single precision.
         """
         fields = {role: [np.full(shape, np.nan, dtype="f4") for _, shape in order.boxes] for role in order.roles}
         about: dict[str, float] = {}
@@ -79,7 +81,7 @@ class Drawable:
 
 
 def _place(order: PictureOrder, low: np.ndarray, shape: Corner) -> tuple[int, tuple[slice, ...]]:
-    """The number of the box in which cells are, of which `low` is the first, and their place there."""
+    """Return the number of the box that contains cells with the first cell `low`, and their position in it."""
     for n, (first, size) in enumerate(order.boxes):
         begin = [int(a) - b for a, b in zip(low, first, strict=True)]
         if all(a >= 0 and a + count <= most for a, count, most in zip(begin, shape, size, strict=True)):
@@ -88,7 +90,7 @@ def _place(order: PictureOrder, low: np.ndarray, shape: Corner) -> tuple[int, tu
 
 
 def begin_pictures(directory: Path, orders: Sequence[PictureOrder]) -> None:
-    """Make the folder of a run's pictures, without parts, with the list of those to come. Raises OSError."""
+    """Create the folder of a run's pictures, without parts, with the list of pictures to draw. Raises OSError."""
     parts = directory / PICTURES / PARTS
     shutil.rmtree(parts, ignore_errors=True)
     parts.mkdir(parents=True)
@@ -108,8 +110,9 @@ def _tuples(value: Any) -> Any:
 def write_part(
     directory: Path, name: str, step: int, block: int, about: Mapping[str, float], pieces: Sequence[Piece]
 ) -> None:
-    """Write the part of a block: numbers of the state, and pieces, each the number of its first cell [z, y, x] and
-    values [z, y, x] by role. Raises OSError.
+    """Write the part of a block: numbers of the state, and pieces. Raises OSError.
+
+    A piece is the number of its first cell [z, y, x] and values [z, y, x] by role.
     """
     path = directory / PICTURES / PARTS / f"{name}.{step}.{block}.npz"
     draft = path.with_suffix(".draft")
@@ -123,14 +126,14 @@ def write_part(
 
 
 def undrawn(directory: Path, name: str, block: int) -> int:
-    """Return how many parts of a block wait for the rest of a picture, or to be drawn."""
+    """Return the number of a block's parts that wait for other parts, or to be drawn."""
     with os.scandir(directory / PICTURES / PARTS) as files:
         matches = (_PART.fullmatch(file.name) for file in files)
         return sum(1 for part in matches if part and part["name"] == name and int(part["block"]) == block)
 
 
 def drawable(directory: Path, orders: Sequence[PictureOrder]) -> list[Drawable]:
-    """Return all states of which all parts are there, the earliest first."""
+    """Return all states with all parts, the earliest first."""
     files: dict[tuple[str, int], list[Path]] = {}
     for path in (directory / PICTURES / PARTS).iterdir():
         if part := _PART.fullmatch(path.name):
@@ -141,5 +144,5 @@ def drawable(directory: Path, orders: Sequence[PictureOrder]) -> list[Drawable]:
 
 
 def end_pictures(directory: Path) -> None:
-    """Drop what is left for drawing."""
+    """Delete the remaining parts."""
     shutil.rmtree(directory / PICTURES / PARTS, ignore_errors=True)

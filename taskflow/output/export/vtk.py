@@ -1,7 +1,11 @@
-"""VTK files in XML, which ParaView opens, with raw data at the end, each array behind its size, a number of eight
-bytes: rectilinear grids (.vtr); curvilinear ones, charts or parts of their surfaces (.vts), with a file of what belongs
-to one time (.vtm); surfaces of triangles, and points (.vtp); and lists of files with their times (.pvd). Grids are
-written piece by piece, so that memory stays bounded.
+"""VTK XML files, readable by ParaView, with appended raw data: each array is preceded by its size in eight bytes.
+
+- rectilinear grids (.vtr)
+- curvilinear grids, charts or parts of their surfaces (.vts), with a file that groups those of one time (.vtm)
+- triangulated surfaces and points (.vtp)
+- lists of files with their times (.pvd)
+
+Grids are written in pieces, so memory stays bounded.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ KINDS = {"f4": "Float32", "f8": "Float64", "i1": "Int8", "i8": "Int64"}
 
 @dataclass(frozen=True)
 class Appended:
-    """A data array: values of type `kind`, in `count` components, of `nbytes` in all, which `parts` yields in order."""
+    """Data array: `nbytes` bytes of type `kind` in `count` components, yielded in order by `parts`."""
 
     name: str
     kind: str
@@ -35,20 +39,20 @@ class Appended:
 
     @classmethod
     def of(cls, name: str, components: Sequence[Any]) -> Appended:
-        """The values [z, y, x] of these components, arrays of NumPy or xarray, which are read slab by slab."""
+        """Return the array of components [z, y, x], NumPy or xarray arrays, read slab by slab."""
         kind, nbytes = components[0].dtype.str[1:], sum(array.nbytes for array in components)
         read = partial(_layers, components)
         return cls(name, kind, len(components), nbytes, partial(slabs, read, components[0].shape[0], kind, nbytes))
 
     @classmethod
     def whole(cls, name: str, values: np.ndarray, kind: str = "f8") -> Appended:
-        """Values [n] or [n, component], which are in memory."""
+        """Return the array of values [n] or [n, component] in memory."""
         data = np.ascontiguousarray(values, f"<{kind}").tobytes()
         return cls(name, kind, values.shape[1] if values.ndim == 2 else 1, len(data), lambda: [data])
 
 
 def slabs(read: Callable[[int, int], Sequence[Any]], layers: int, kind: str, nbytes: int) -> Iterator[bytes]:
-    """Yield values of so many bytes: the components of layers [low, high), as they are read, side by side."""
+    """Yield `nbytes` bytes of values: interleaved components of layers [low, high), as they are read."""
     thick = max(1, SLAB * layers // nbytes)
     for low in range(0, layers, thick):
         yield np.stack(read(low, min(low + thick, layers)), axis=-1).astype(f"<{kind}", copy=False).tobytes()
@@ -61,8 +65,9 @@ def _layers(components: Sequence[Any], low: int, high: int) -> list[np.ndarray]:
 def grid_file(
     grid: str, cells: Sequence[int], time: float, data: Sequence[Appended], tag: str, places: Sequence[Appended]
 ) -> Iterator[bytes]:
-    """Yield a file of a RectilinearGrid or StructuredGrid of so many cells along x, y and z, at a time, with data in
-    its cells, and `places` under this tag.
+    """Yield a RectilinearGrid or StructuredGrid file with `cells` along x, y and z at a time.
+
+    `data` are in its cells, and `places` under the tag `tag`.
     """
     extent = " ".join(f"0 {n}" for n in cells)
     when = (
@@ -74,7 +79,7 @@ def grid_file(
 
 
 def _file(kind: str, head: str, arrays: Mapping[str, Sequence[Appended]]) -> Iterator[bytes]:
-    """Yield a file of one piece, which `head` begins, with arrays under these tags."""
+    """Yield a file of one piece, which starts with `head`, with arrays under these tags."""
     every = [array for some in arrays.values() for array in some]
     offsets = accumulate((8 + array.nbytes for array in every), initial=0)
     lines = (
@@ -93,14 +98,16 @@ def _file(kind: str, head: str, arrays: Mapping[str, Sequence[Appended]]) -> Ite
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file that is there completely or not at all. Raises OSError."""
+    """Write a file atomically. Raises OSError."""
     with replacing(path) as draft, draft.open("wb") as file:
         file.writelines(parts)
 
 
 def write_structured(path: Path, points: Sequence[Any], data: Mapping[str, Sequence[Any]], time: float) -> None:
-    """Write a structured grid between points x, y, z, arrays [k, j, i] of NumPy or xarray, with data in its cells, each
-    of one component or more [k, j, i]. A direction may have one point alone: then the cells are faces. Raises OSError.
+    """Write a structured grid between points x, y, z [k, j, i], NumPy or xarray arrays, with data [k, j, i] in its
+    cells.
+
+    Data have one or more components. If a direction has a single point, the cells are faces. Raises OSError.
     """
     cells = [n - 1 for n in reversed(points[0].shape)]
     arrays = [Appended.of(name, components) for name, components in data.items()]
@@ -108,7 +115,7 @@ def write_structured(path: Path, points: Sequence[Any], data: Mapping[str, Seque
 
 
 def write_blocks(path: Path, files: Files) -> None:
-    """Write a multi-block dataset that names files. Raises OSError."""
+    """Write a multi-block dataset that lists files. Raises OSError."""
     kind = "vtkMultiBlockDataSet"
     lines = [f'<VTKFile type="{kind}" version="1.0">', f"<{kind}>", *_blocks(files), f"</{kind}>", "</VTKFile>", ""]
     write_parts(path, ["\n".join(lines).encode()])
@@ -126,10 +133,9 @@ def _blocks(files: Files) -> Iterator[str]:
 
 
 def write_polydata(path: Path, vertices: np.ndarray, triangles: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
-    """Write vertices [n, 3], triangles [m, 3] and values at the vertices; u, v and w become the vector `velocity`.
-    Without triangles there are points.
+    """Write vertices [n, 3], triangles [m, 3] and values at the vertices, or points if no triangles are given.
 
-    Raises RunFailed where the disk is full.
+    u, v and w become the vector `velocity`. Raises RunFailed if the disk is full.
     """
     at_points = dict(values)
     if set(at_points) >= set("uvw"):
@@ -149,7 +155,7 @@ def write_polydata(path: Path, vertices: np.ndarray, triangles: np.ndarray, valu
 
 
 def collect(path: Path, files: Iterable[tuple[float, str]]) -> Path:
-    """Write the .pvd file that lists files with their times; returns it. Raises RunFailed where the disk is full."""
+    """Write the .pvd file that lists files with their times, and return it. Raises RunFailed if the disk is full."""
     lines = [f'<DataSet timestep="{time!r}" part="0" file={quoteattr(file)}/>' for time, file in files]
     text = ['<VTKFile type="Collection" version="1.0">', "<Collection>", *lines, "</Collection>", "</VTKFile>", ""]
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""The Zarr store of a run: its layout, groups and shards, and how it is read."""
+"""Zarr store of a run: layout, groups, shards, and reading."""

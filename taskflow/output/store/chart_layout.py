@@ -1,4 +1,4 @@
-"""The layout of a store of charts, known before anything is written: vertices, sides, and which block writes what."""
+"""Layout of a store of charts, fixed before anything is written: vertices, sides, and the pieces of each block."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from taskflow.output.store.layout import ArrayLayout, RecordsLayout
 from taskflow.output.store.rigid_motion import POSE
 from taskflow.runtime.regions import Box, Patch, Triple, complete, triple
 
-CELLS = ("k", "j", "i")  # dimensions of what is in cells, and of what is at vertices
+CELLS = ("k", "j", "i")  # dimensions of cells and of vertices
 VERTICES = ("k_vertex", "j_vertex", "i_vertex")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Cells of a chart that one block has, counted from the first cell of the chart."""
+    """Cells of a chart on one block, relative to the first cell of the chart."""
 
     chart: int
     cells: Box
 
 
 def ranges(dims: tuple[str, str, str], box: Box) -> dict[str, slice]:
-    """Return the ranges of a box of cells, or of vertices, along their dimensions: `CELLS`, or `VERTICES`."""
+    """Return the ranges of a box of cells or vertices along their dimensions, `CELLS` or `VERTICES`."""
     return {dim: slice(lo, hi) for dim, lo, hi in zip(dims, box.lo[::-1], box.hi[::-1], strict=True)}
 
 
@@ -34,11 +34,10 @@ def ranges(dims: tuple[str, str, str], box: Box) -> dict[str, slice]:
 class ChartsLayout(RecordsLayout):
     """Charts, the fields in their cells, and the blocks that write them.
 
-    `vertices` has those of each chart, [xyz, k, j, i] in double precision. `pieces` has those of each block: all cells
-    of all charts, each once. `sides` has the patches of each side of the grid by its name. Where this is the layout of
-    a part, each of whose charts are some cells of a chart of the whole, `first` has the number of that one for each,
-    and the cell there that is its first.
-    Raises ValueError where the pieces are not the cells of the charts, or there is no slot.
+    `vertices`: of each chart, [xyz, k, j, i] in double precision. `pieces`: of each block, together all cells of all
+    charts once. `sides`: patches of each side of the grid by its name. `first`, for the layout of a part of a grid: for
+    each chart the number of the whole chart, and the first cell in it. Raises ValueError if the pieces are not the
+    cells of the charts, or `slots` is below 1.
     """
 
     vertices: tuple[np.ndarray, ...]
@@ -48,7 +47,7 @@ class ChartsLayout(RecordsLayout):
 
     @property
     def moves(self) -> bool:
-        """Whether vertices differ from record to record, as columns say: see `taskflow.output.store.rigid_motion`."""
+        """True if vertices differ between records, as given by columns: see `taskflow.output.store.rigid_motion`."""
         return set(POSE) <= set(self.columns)
 
     def __post_init__(self) -> None:
@@ -60,15 +59,15 @@ class ChartsLayout(RecordsLayout):
 
     @property
     def cells(self) -> tuple[Triple, ...]:
-        """The number of cells of each chart along i, j and k."""
+        """Number of cells of each chart along i, j and k."""
         return tuple(triple(n - 1 for n in vertices.shape[:0:-1]) for vertices in self.vertices)
 
     @property
     def arrays(self) -> dict[str, ArrayLayout]:
-        """An array of each field in each chart, such as "charts/0/p".
+        """Array of each field in each chart, such as "charts/0/p".
 
-        The shards are those of the coarsest regular grid on which every piece of the chart begins: a chart that is not
-        cut is one.
+        Shards belong to the coarsest regular grid on which every piece of the chart starts. An uncut chart is one
+        shard.
         """
         arrays = {}
         for number, cells in enumerate(self.cells):
@@ -78,7 +77,7 @@ class ChartsLayout(RecordsLayout):
         return arrays
 
     def patches(self, chart: int) -> dict[str, list[Patch]]:
-        """The patches on a chart of each side that it has, by name."""
+        """Return the patches on a chart of each of its sides, by name."""
         own = {name: [patch for patch in patches if patch.chart == chart] for name, patches in self.sides.items()}
         return {name: patches for name, patches in own.items() if patches}
 
@@ -87,8 +86,9 @@ class ChartsLayout(RecordsLayout):
 
 
 def shares(charts: Sequence[Box], cells: Sequence[Box]) -> list[tuple[Piece, Box]]:
-    """Return what boxes of `cells` have of each of some charts, or layers of charts, all in one index space: as a piece
-    of that chart or layer, and as a box in that space.
+    """Return the intersections of boxes of `cells` with charts, or layers of charts, all in one index space.
+
+    Each is given as a piece of the chart or layer, and as a box in that space.
     """
     return [
         (Piece(number, common.shift(triple(-low for low in chart.lo))), common)
@@ -97,7 +97,5 @@ def shares(charts: Sequence[Box], cells: Sequence[Box]) -> list[tuple[Piece, Box
 
 
 def pieces_of(charts: Sequence[Box], blocks: Iterable[Sequence[Box]]) -> tuple[tuple[Piece, ...], ...]:
-    """Return the pieces that the blocks of a partition (`Partition.pieces`) have of these charts, or layers of charts,
-    of its atlas.
-    """
+    """Return the pieces of these charts, or layers of charts, on the blocks of a partition (`Partition.pieces`)."""
     return tuple(tuple(piece for piece, _ in shares(charts, block)) for block in blocks)

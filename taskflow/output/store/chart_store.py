@@ -1,6 +1,4 @@
-"""The store of a run on charts: created before anything is written, its shards each written by one block alone, and cut
-anew for other blocks.
-"""
+"""Store of a run on charts: created first, each shard written by one block, recut for other blocks."""
 
 from __future__ import annotations
 
@@ -39,12 +37,13 @@ GRID: dict[str, Any] = {
 
 
 def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[str, Any]) -> Store:
-    """Create the group of a layout in a store, with `attributes` (title, case, viscosity, history, ...) and the times
-    of records; in it a group for each chart, "charts/0", ..., with vertices, centres, sides, and empty fields.
+    """Create the group of a layout in a store, with `attributes` (title, case, viscosity, history, ...) and times of
+    records.
 
-    One process does this, before the blocks open their `ChartsBlockStore`. The Store returned commits records, makes
-    room for more, and drops them, for all charts at once: as that of a box does.
-    Raises zarr.errors.ContainsGroupError where it exists, OSError where it cannot be written.
+    It has a group for each chart, "charts/0", ..., with vertices, centres, sides, and empty fields. One process does
+    this before the blocks open their `ChartsBlockStore`. The returned Store commits records, makes room for more, and
+    drops them, for all charts together. Raises zarr.errors.ContainsGroupError if the group exists, and OSError if it
+    cannot be written.
     """
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=global_attributes(attributes))
     for number, vertices in enumerate(layout.vertices):
@@ -66,7 +65,7 @@ def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[st
 def _add_places(
     chart: zarr.Group, layout: ChartsLayout, name: str, dims: tuple[str, str, str], values: np.ndarray, words: str
 ) -> None:
-    """Store places; where charts move those at rest, with room for what each record has anew."""
+    """Store positions. If charts move, store those at rest, and room for the positions of each record."""
     (k, j, i), packing = values.shape, PACKING[layout.compression]
     chunks = (min(k, max(1, CHUNK_BYTES // (j * i * values.itemsize))), j, i)
     about = {"long_name": f"{words}{' at rest' * layout.moves}", "units": UNITS}
@@ -79,7 +78,7 @@ def _add_places(
 
 
 def as_json(sides: Mapping[str, Iterable[Patch]]) -> str:
-    """Return patches by name of the side as text: their side of the chart, the first cell, and that behind the last."""
+    """Return patches by name of the side as JSON: side of the chart, first cell, and end."""
     return json.dumps(
         {
             name: [{"side": patch.side, "lo": patch.cells.lo, "hi": patch.cells.hi} for patch in patches]
@@ -90,7 +89,7 @@ def as_json(sides: Mapping[str, Iterable[Patch]]) -> str:
 
 
 def from_json(chart: int, text: str) -> dict[str, list[Patch]]:
-    """Return the patches of a chart from that text. Raises ValueError, TypeError, KeyError where it is none."""
+    """Return the patches of a chart from that text. Raises ValueError, TypeError or KeyError if it is invalid."""
 
     def patch(about: Mapping[str, Any]) -> Patch:
         return Patch(chart, about["side"], Box(tuple(about["lo"]), tuple(about["hi"])))
@@ -99,10 +98,10 @@ def from_json(chart: int, text: str) -> dict[str, list[Patch]]:
 
 
 class ChartsBlockStore(ShardWriter):
-    """The part of one block in a group of a store of charts: its `pieces`, for the process of that block.
+    """Part of one block in a group of a store of charts: its `pieces`, for the process of that block.
 
-    The options are those of `ShardWriter`: `patience`, `files`, `guard`. Raises ValueError where a piece is not made of
-    whole shards: two writers of one shard lose each other's data without an error.
+    The options are those of `ShardWriter`: `patience`, `files`, `guard`. Raises ValueError if a piece does not consist
+    of whole shards, because two writers of one shard lose each other's data without an error.
     """
 
     def __init__(self, path: str | Path, pieces: Sequence[Piece], group: str = "", **options: Any) -> None:
@@ -114,10 +113,11 @@ class ChartsBlockStore(ShardWriter):
             check_whole(name, self._fields[name], piece.cells)
 
     def write(self, index: int, values: Mapping[str, Sequence[tuple[Piece, Fetch]]]) -> None:
-        """Write this block's part of record `index`: for every field all `pieces`, each with a call that returns an
-        array [z, y, x]; several are fetched and written at a time.
+        """Write this block's part of record `index`: for each field all `pieces`, with functions that return arrays [z,
+        y, x].
 
-        Waits up to `patience` seconds for room in the store. Raises RunFailed where there is none, or the disk is full.
+        Several are fetched and written concurrently. Waits up to `patience` seconds for room in the store. Raises
+        RunFailed if none becomes free, or the disk is full.
         """
         parts = [(field, piece, fetch) for field, some in values.items() for piece, fetch in some]
         places = sorted((field, piece.chart, piece.cells) for field, piece, _ in parts)
@@ -131,8 +131,10 @@ def _array(piece: Piece, field: str) -> str:
 
 
 def reshard_charts(path: Path, layouts: Sequence[ChartsLayout]) -> None:
-    """Leave a store in `path` in which the blocks of each of `layouts` write whole shards: the present one, or a copy
-    of it, as `reshard` does for one box. Raises RunFailed where the disk is full; then the old one is still there.
+    """Ensure that the blocks of each of `layouts` write whole shards of the store in `path`, by copying it if
+    necessary.
+
+    Like `reshard` for one box. Raises RunFailed if the disk is full, with the old store unchanged.
     """
     try:
         for layout in layouts:

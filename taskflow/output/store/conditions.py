@@ -1,7 +1,7 @@
-"""Boundary conditions and properties of the fluid, as attributes of a store: numbers, vectors and text.
+"""Boundary conditions and fluid properties as attributes of a store: numbers, vectors and text.
 
-`boundary_x_min` is the type of a side, `boundary_x_min_velocity`, ... are its values. docs/reference/run_directory.md
-lists all of them.
+`boundary_x_min` is the type of a side, and `boundary_x_min_velocity`, ... are its values. They are listed in
+docs/reference/run_directory.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from taskflow.runtime.regions import triple
 
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-BOUNDARY, DIFFUSIVITY = "boundary_", "diffusivity_"  # how names of attributes begin
+BOUNDARY, DIFFUSIVITY = "boundary_", "diffusivity_"  # prefixes of attributes
 TURBULENCE = "turbulence"  # an attribute: the model of eddies on charts
 
 Vector = tuple[float, float, float]
@@ -24,11 +24,10 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class BoundarySide:
-    """A side of the domain. `type` is "periodic" or a kind of side, which may be `permeable`; all else is of walls.
+    """Side of the domain. `type` is "periodic", "wall", "slip", "inflow" or "outflow". Other values are of walls.
 
-    With heat a wall has one of `temperature`, `heat_flux` into the fluid, and `heat_transfer`, which has an
-    `outside_temperature`; fluxes are over density and heat capacity. `roughness` is the length of the logarithmic law,
-    None of a smooth wall.
+    With heat a wall has `temperature`, or `heat_flux` into the fluid, or `heat_transfer` with `outside_temperature`.
+    Fluxes are over density and heat capacity. `roughness` is the length of the logarithmic law, None for a smooth wall.
     """
 
     type: str
@@ -43,10 +42,10 @@ class BoundarySide:
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """The six sides of the domain by name, and the fluid in it; NaN is what a store does not say.
+    """Six sides of the domain by name, and the fluid in it. NaN: not in the store.
 
-    `cells` counts those of the whole domain, also in a group that has a part of it. `viscosity` is kinematic;
-    `diffusivities` are by name of the quantity that diffuses.
+    `cells` counts the whole domain, also in a group with a part of it. `viscosity` is kinematic. `diffusivities` are by
+    quantity.
     """
 
     sides: Mapping[str, BoundarySide]
@@ -58,7 +57,7 @@ class Conditions:
 
     @classmethod
     def of(cls, attributes: Mapping[str, Any]) -> Conditions | None:
-        """Return the conditions that the attributes of a store say; None where they say nothing of boundaries."""
+        """Return the conditions in the attributes of a store, or None if it has no boundaries."""
         if f"{BOUNDARY}x_min" not in attributes:
             return None
         return cls(
@@ -75,7 +74,7 @@ class Conditions:
         )
 
     def attributes(self) -> dict[str, Any]:
-        """Return the attributes that say this."""
+        """Return the corresponding attributes."""
         attributes: dict[str, Any] = {"cells": np.array(self.cells), "viscosity": self.viscosity}
         attributes |= {f"{DIFFUSIVITY}{name}": value for name, value in self.diffusivities.items()}
         attributes |= {"thermal_expansion": self.thermal_expansion, "gravity": np.array(self.gravity)}
@@ -107,5 +106,5 @@ def _vector(values: Any) -> Vector:
 
 
 def _number(value: Any) -> float:
-    """Return a number; NaN where JSON has none ("null" as text), as of what changes in time."""
+    """Return a number, or NaN if JSON has none ("null" as text), as for values that vary in time."""
     return math.nan if value in (None, "null") else float(value)

@@ -1,7 +1,7 @@
-"""Zarr stores that other programs have written, or anybody: looked at before one is opened.
+"""Zarr stores written by other programs, checked before they are opened.
 
-A store names the code that unpacks it. One of the names in Zarr's registry runs what it unpacks, others belong to
-whatever is installed. Keys of a store are files, which can lead to other files, to pipes and devices.
+A store names the code that unpacks it. One entry of Zarr's registry executes its input, others belong to any installed
+package. Keys of a store are files, which can link to other files, pipes and devices.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ NUMBERS = ("bitround", "delta", "fixedscaleoffset", "packbits", "quantize", "shu
 CHECKED = ("adler32", "crc32", "crc32c", "fletcher32", "jenkins_lookup3")
 TEXT = ("vlen-bytes", "vlen-utf8")
 STRUCTURE = ("bytes", "endian", "sharding_indexed", "transpose")
-# None of these runs anything of a store. Zarr 3 has those of numcodecs by names of their own.
+# None of these executes content of a store. Zarr 3 has separate names for the codecs of numcodecs.
 ALLOWED = {*PACKED, *NUMBERS, *CHECKED, *TEXT, *STRUCTURE, *(f"numcodecs.{n}" for n in (*PACKED, *NUMBERS, *CHECKED))}
 
 
 class BoundStore(WrapperStore[LocalStore]):
-    """A store of regular files below its folder. Raises BadInput for what is elsewhere, or would be waited for."""
+    """Store of regular files below its folder. Raises BadInput for links out of it and files that could block."""
 
     def _with_store(self, store: LocalStore) -> BoundStore:
         return type(self)(store)
@@ -50,7 +50,7 @@ class BoundStore(WrapperStore[LocalStore]):
 
 
 def within(root: Path, path: Path) -> None:
-    """Raise BadInput where a path that exists is no regular file below a folder."""
+    """Raise BadInput if an existing path is not a regular file below a folder."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -64,7 +64,7 @@ def within(root: Path, path: Path) -> None:
 
 
 def opened(path: Path) -> xr.Dataset:
-    """Return the arrays of a store as lazy ones. Raises BadInput where one is not safe to read."""
+    """Return the arrays of a store, lazy. Raises BadInput if one is not safe to read."""
     import xarray as xr  # which a run does without
 
     for name, array in described(path):
@@ -74,12 +74,12 @@ def opened(path: Path) -> xr.Dataset:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of the files of arrays, as far as these are directly in their folders."""
+    """Return the total size in bytes of the files directly in the folders of arrays."""
     return sum(file.lstat().st_size for file in path.glob("*/*"))
 
 
 def described(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the metadata of arrays, of Zarr 2 and 3, of their own and consolidated. Raises BadInput."""
+    """Yield the metadata of arrays, of Zarr 2 and 3, individual and consolidated. Raises BadInput."""
     for folder, folders, names in os.walk(path):
         if Path(folder) != path:
             folders.clear()  # arrays are in the store or directly below it; there may be many files of chunks
@@ -108,9 +108,9 @@ def _arrays(where: str, content: Mapping[str, Any]) -> Iterator[tuple[str, Mappi
 
 
 def accept(name: str, array: Mapping[str, Any]) -> None:
-    """Raise BadInput for an array that is packed by something else than what is allowed, or claims too much memory.
+    """Raise BadInput for an array with a forbidden codec, or that claims too much memory.
 
-    What has one direction is read when the store is opened.
+    One-dimensional arrays are read when the store is opened.
     """
     unknown = [codec for codec in _codecs(array) if codec not in ALLOWED]
     if unknown:
@@ -134,7 +134,7 @@ def accept(name: str, array: Mapping[str, Any]) -> None:
 
 
 def _width(dtype: Any) -> int:
-    """Return the bytes of a value; some for what has no fixed size."""
+    """Return the bytes of a value, or an estimate if they vary."""
     if isinstance(dtype, dict):  # an extension of Zarr 3
         return max(1, int(dtype.get("configuration", {}).get("length_bytes", 16)))
     try:
@@ -144,7 +144,7 @@ def _width(dtype: Any) -> int:
 
 
 def _codecs(array: Mapping[str, Any]) -> Iterator[object]:
-    """Yield the names of all codecs of an array; what has none is named as it is."""
+    """Yield the names of all codecs of an array, or the entry itself if it has no name."""
     for codec in (array.get("compressor"), *(array.get("filters") or [])):
         if codec is not None:
             yield codec.get("id") if isinstance(codec, dict) else codec

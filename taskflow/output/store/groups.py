@@ -1,4 +1,4 @@
-"""Groups of a store and their arrays, as Zarr has them: made, opened, and read so that damage is an error."""
+"""Groups of a store and their Zarr arrays: created, opened, and read with damage as an error."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
 OF_CHARTS = re.compile(r"(charts/\d+/)?[^/]+")  # the path in a group of an array that is the group's own, or a chart's
 SHARDS = "sharding_indexed"  # the codec of an array with shards
 MOST = 2**28  # bytes of metadata that are read
-INLINE = {"kind": "inline", "must_understand": False}  # how Zarr marks metadata that are copies
-WHOLE: Any = {"write_empty_chunks": True}  # a chunk that is not there is damage, not one without values
+INLINE = {"kind": "inline", "must_understand": False}  # Zarr's mark of copied metadata
+WHOLE: Any = {"write_empty_chunks": True}  # a missing chunk is damage, not an empty one
 TIME_CHUNK = 1024  # times that one commit rewrites
 
 
 def open_group(
     path: str | Path, group: str, mode: Literal["r", "r+"] = "r+"
 ) -> tuple[zarr.Group, dict[str, zarr.Array]]:
-    """Return a group of a store and its arrays by name, time among them, with those of its charts ("charts/0/p").
-    Raises Damaged where it cannot be read.
+    """Return a group of a store and its arrays by name, including time and arrays of charts ("charts/0/p").
+
+    Raises Damaged if it cannot be read.
     """
     folder, name = Path(path, group), ""
     try:
@@ -48,7 +49,7 @@ def open_group(
         name = "time"
         arrays[name] = array_of(node, name)
         return node, arrays
-    except Exception as error:  # whatever Zarr makes of metadata that nobody wrote
+    except Exception as error:  # any error of Zarr for damaged metadata
         about = folder / name / "zarr.json"
         raise Damaged(f"{about}: it is missing, or damaged ({type(error).__name__}: {f'{error}'[:200]})") from None
 
@@ -61,7 +62,7 @@ def array_of(group: zarr.Group, name: str) -> zarr.Array:
 
 
 def arrays_of(group: zarr.Group) -> Iterator[tuple[str, zarr.Array]]:
-    """Yield the arrays of a group by their paths in it: its own, and those of its charts."""
+    """Yield the arrays of a group by path: its own, and those of its charts."""
     yield from group.arrays()
     charts = group.get(CHARTS)
     for number, chart in charts.groups() if isinstance(charts, zarr.Group) else ():
@@ -73,7 +74,7 @@ def has_records(array: zarr.Array) -> bool:
 
 
 def metadata(path: Path) -> dict[str, Any]:
-    """Return the object in a file of metadata. Raises Damaged where it cannot be read."""
+    """Return the object in a metadata file. Raises Damaged if it cannot be read."""
     try:
         if file_size(path) > MOST:
             raise Damaged(f"{path}: it is longer than any that a run writes")
@@ -85,13 +86,13 @@ def metadata(path: Path) -> dict[str, Any]:
 
 
 def without_time(array: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of an array but for the number of records, which may be about to change."""
+    """Return the metadata of an array without the number of records, which may be changing."""
     timed, shape = "time" in (array.get("dimension_names") or ()), array.get("shape")
     return {**array, "shape": shape[1:] if timed and isinstance(shape, list) else shape}
 
 
 def without_cuts(array: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of an array but for how it is cut into chunks and shards."""
+    """Return the metadata of an array without its division into chunks and shards."""
     codecs = array["codecs"]
     if codecs[0]["name"] == SHARDS:
         codecs = codecs[0]["configuration"]["codecs"]
@@ -99,10 +100,10 @@ def without_cuts(array: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def consolidate(path: str | Path, group: str = "") -> None:
-    """Copy the metadata of all arrays of a store into that of a group and into that of the store, each in one write.
+    """Copy the metadata of all arrays into the metadata of a group and of the store, each in one write.
 
-    `zarr.consolidate_metadata` writes the same, but warns that version 3 of the format does not speak of this. Filters
-    of warnings are the whole process's: runs in threads that silence it for a while restore each other's filters.
+    `zarr.consolidate_metadata` writes the same, but warns that version 3 of the format does not cover this. Warning
+    filters belong to the whole process: runs in threads that silence it temporarily would restore each other's filters.
     """
     for folder in dict.fromkeys((Path(path, group), Path(path))):
         members = sorted(_members(folder), key=lambda name: (name.count("/"), name))
@@ -135,7 +136,7 @@ def add_array(
     packing: BloscCodec | None = None,
     **options: Any,
 ) -> zarr.Array:
-    """Create an array in a group, each of whose chunks, by default one, is packed, if at all, and ends in its checksum.
+    """Create an array in a group, with chunks (default: one) that are packed if requested and end in their checksum.
 
     Other options are those of zarr.create_array.
     """
@@ -153,16 +154,16 @@ def add_array(
 
 
 def add_column(group: zarr.Group, name: str, slots: int, attributes: Mapping[str, Any]) -> None:
-    """Create an array with a number for each record, such as its time; NaN where there is none yet."""
+    """Create an array with one number per record, such as its time, NaN for records to come."""
     array = add_array(group, name, (slots,), ("time",), attributes, chunks=(TIME_CHUNK,), fill_value=np.nan)
     array[:] = np.nan
 
 
 class CheckedStore(WrapperStore[LocalStore]):
-    """A store of which nobody gets a chunk that is missing or damaged: reading raises Damaged, whenever it happens.
+    """Store that never returns a missing or damaged chunk: reading raises Damaged at any time.
 
-    `shards` are the arrays that have checksums, by path, each with the number of chunks in a shard, 0 where there are
-    no shards. Others, as of stores of before there were checksums, are read as they are.
+    `shards` are the arrays with checksums, by path, with the number of chunks in a shard, or 0 without shards. Other
+    arrays, in stores older than checksums, are read unchecked.
     """
 
     def __init__(self, store: LocalStore, shards: Mapping[str, int] | None = None) -> None:
@@ -175,8 +176,10 @@ class CheckedStore(WrapperStore[LocalStore]):
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return the bytes stored. A part of a shard is a chunk or the index, as a rule, and ends in its checksum;
-        where it does not, the whole shard is verified.
+        """Return the stored bytes.
+
+        A part of a shard is usually a chunk or the index and ends in its checksum. If it does not, the whole shard is
+        verified.
         """
         value = await super().get(key, prototype, byte_range)
         match = CHUNK.fullmatch(key)
@@ -193,8 +196,10 @@ class CheckedStore(WrapperStore[LocalStore]):
 
 
 def checked(path: Path, group: str) -> CheckedStore:
-    """Return a store, of which a group is to be read. Raises Damaged where what the group says of its arrays is not
-    what they say themselves, FileNotFoundError where there is no such group.
+    """Return a store for reading one of its groups.
+
+    Raises Damaged if the group's metadata of its arrays differ from their own, and FileNotFoundError if the group does
+    not exist.
     """
     about = path / group / "zarr.json"
     if not about.exists():
@@ -217,7 +222,7 @@ def checked(path: Path, group: str) -> CheckedStore:
 
 
 def _shard(array: Mapping[str, Any]) -> int | None:
-    """Return how many chunks a shard of an array has, 0 where it has none; None for an array without checksums."""
+    """Return the number of chunks in a shard of an array, 0 without shards, None without checksums."""
     outer, codecs = array["chunk_grid"]["configuration"]["chunk_shape"], array["codecs"]
     inner, chunks = outer, 0
     if codecs[0]["name"] == SHARDS:

@@ -1,4 +1,4 @@
-"""The layout of a store, known before anything is written: grid, fields, and which block writes which piece."""
+"""Layout of a store, fixed before anything is written: grid, fields, and the pieces of each block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from taskflow.runtime.regions import Box, Location, triple
 
-CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
+CHUNK_BYTES = 16 * 2**20  # loaded and unpacked by a reader for one value
 
 Vector = tuple[float, float, float]
 Places = tuple[float, ...]
@@ -22,9 +22,10 @@ Edges = tuple[Places | None, Places | None, Places | None]
 
 @dataclass(frozen=True)
 class FieldMetadata:
-    """The meaning of a stored field: its name in words, its units, and where in a cell its values live, in the centre
-    ("c") or on the low face across x, y or z ("fx", "fy", "fz"). An average says of what in `cell_methods`, as CF does,
-    and what a case computes by which `expression`.
+    """Metadata of a stored field: description, units, and location in a cell.
+
+    `location`: centre ("c") or low face across x, y or z ("fx", "fy", "fz"). `cell_methods`: of an average, as in CF.
+    `expression`: the formula of a derived field.
     """
 
     long_name: str
@@ -38,13 +39,14 @@ class FieldMetadata:
         return f"{axis}_{'f' if self.location == f'f{axis}' else 'c'}"
 
 
-CENTRED = FieldMetadata("")  # the location of what nobody has described
+CENTRED = FieldMetadata("")  # default location
 
 
 @dataclass(frozen=True)
 class ArrayLayout:
-    """How the records of a `field` are stored in an array [time, z, y, x]: its dimensions in space, its number of
-    points along them, and the shape of its shards, which one block writes alone.
+    """Storage of the records of a `field` in an array [time, z, y, x].
+
+    It has dimensions in space, number of points, and shape of shards, each of which a single block writes.
     """
 
     field: str
@@ -53,19 +55,17 @@ class ArrayLayout:
     shard: tuple[int, int, int]
 
     def chunk(self, dtype: np.dtype) -> tuple[int, int, int]:
-        """Return the shape of the pieces that are packed and read alone: divides `shard`."""
+        """Return the shape of separately packed pieces, which divides `shard`."""
         return divide(self.shard, CHUNK_BYTES // dtype.itemsize)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordsLayout(ABC):
-    """A group of the store, which gets a record of all fields again and again.
+    """Group of the store that gets records of all fields repeatedly.
 
-    `fields` has the metadata of each field by name. Values are stored in a `precision`, rounded to a `relative_error`
-    if that is given. `slots` is how many records are foreseen. `group` is the name of the group, "" that of the
-    snapshots. `time` says in words what the time of a record is; `columns` are the numbers that come with each record,
-    by name, with their attributes.
-    Raises ValueError where there is no slot.
+    `fields`: metadata by name. Values are stored in a `precision`, rounded to a `relative_error` if given. `slots`:
+    number of records to make room for. `group`: its name, "" for the snapshots. `time`: description of the time of a
+    record. `columns`: attributes of the numbers of each record, by name. Raises ValueError if `slots` is below 1.
     """
 
     fields: Mapping[str, FieldMetadata]
@@ -87,7 +87,7 @@ class RecordsLayout(ABC):
 
     @property
     def kept_bits(self) -> int | None:
-        """Bits kept of a rounded number's fraction, for an error of at most 2^-(bits + 1); None where all are."""
+        """Bits kept of a rounded fraction, for an error of at most 2^-(bits + 1), or None for all."""
         if self.relative_error is None:
             return None
         bits = max(1, ceil(-log2(self.relative_error)) - 1)
@@ -96,18 +96,17 @@ class RecordsLayout(ABC):
     @property
     @abstractmethod
     def arrays(self) -> dict[str, ArrayLayout]:
-        """The arrays with records, by their paths in the group."""
+        """Arrays with records, by their paths in the group."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoreLayout(RecordsLayout):
-    """A staggered grid, the fields on it, and the blocks that write them.
+    """Staggered grid, the fields on it, and the blocks that write them.
 
-    `cells`, `lengths`, `origin`, `periodic`, `edges` and `starts` are in the order x, y, z; arrays have the order
-    z, y, x. A direction that has `edges` has its n + 1 faces there; the others are uniform. `starts` holds, per
-    direction, the first cell of each block. `first` is the number that the first cell has in the `whole`, where this is
-    the layout of a part.
-    Raises ValueError where the blocks do not start at 0 and increase, or there is no slot.
+    `cells`, `lengths`, `origin`, `periodic`, `edges` and `starts` are in the order x, y, z, and arrays in the order z,
+    y, x. A direction with `edges` has its n + 1 faces there, others are uniform. `starts` has the first cell of each
+    block per direction. In the layout of a part, `first` is the number of its first cell in the `whole`. Raises
+    ValueError if the blocks do not start at 0 and increase, or `slots` is below 1.
     """
 
     cells: tuple[int, int, int]
@@ -126,7 +125,7 @@ class StoreLayout(RecordsLayout):
         super().__post_init__()
 
     def layer(self, axis: int, index: int) -> StoreLayout:
-        """Return the layer of cells number `index` across an axis, each with its low face there."""
+        """Return the layout of the layer of cells number `index` across an axis, with their low faces."""
 
         def changed(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
             return (*values[:axis], value, *values[axis + 1 :])
@@ -145,7 +144,7 @@ class StoreLayout(RecordsLayout):
         return triple(map(self.fields.get(field, CENTRED).dim, "zyx"))
 
     def size(self, dim: str) -> int:
-        """Return the number of points along a dimension: n centres; n + 1 faces between walls, n left faces where
+        """Return the number of points along a dimension: n centres, n + 1 faces between walls, n left faces if
         periodic.
         """
         axis = "xyz".index(dim[0])
@@ -156,10 +155,11 @@ class StoreLayout(RecordsLayout):
         return triple(map(self.size, self.dims(field)))
 
     def shard(self, field: str) -> tuple[int, int, int]:
-        """Return the shape of the pieces that one block writes alone: those of the coarsest regular grid on which every
-        block starts.
+        """Return the shape of the pieces that a single block writes: the coarsest regular grid on which every block
+        starts.
 
-        A block is one such piece where all blocks but the last are equally wide; face n of the last may be one more.
+        A block is one such piece if all blocks except the last are equally wide. Face n of the last may be another
+        piece.
         """
         return triple(gcd(*self.starts["xyz".index(dim[0])]) or self.size(dim) for dim in self.dims(field))
 
@@ -168,7 +168,7 @@ class StoreLayout(RecordsLayout):
         return {name: ArrayLayout(name, self.dims(name), self.shape(name), self.shard(name)) for name in self.fields}
 
     def coordinate(self, dim: str) -> np.ndarray:
-        """Return the positions along a dimension, float64; both walls are met exactly."""
+        """Return the positions along a dimension in float64, exact at both walls."""
         axis = "xyz".index(dim[0])
         if self.whole is not None:
             return self.whole.coordinate(dim)[self.first[axis] :][: self.size(dim)]
@@ -179,7 +179,7 @@ class StoreLayout(RecordsLayout):
         return self.origin[axis] + self.lengths[axis] * places / self.cells[axis]
 
     def metric(self, dim: str) -> np.ndarray:
-        """Return the size of each cell along the axis of centres, or at each face the distance between centres."""
+        """Return the cell sizes along an axis for centres, or the distances between centres for faces."""
         axis = "xyz".index(dim[0])
         if self.whole is not None:
             return self.whole.metric(dim)[self.first[axis] :][: self.size(dim)]
@@ -191,24 +191,24 @@ class StoreLayout(RecordsLayout):
 
 
 def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
-    """Return the distance between the centres on both sides of each face, of cells of these sizes along an axis.
+    """Return the distance between the centres on both sides of each face, for cells of these sizes along an axis.
 
-    At a wall it is the distance from the wall to the first centre, half a cell, as if a cell of no width were behind
-    it: then the difference to a value on the wall, divided by it, is that of the equations, and the sum of all
-    distances is the length of the domain, as it is with a periodic direction, which has no last face.
+    At a wall it is half a cell, from the wall to the first centre, as with an outer cell of zero width. The difference
+    to a wall value over it is then the derivative in the equations, and the distances sum to the length of the domain.
+    This also holds in a periodic direction, which has no last face.
     """
     around = np.concatenate([sizes[-1:], sizes] if periodic else [[0.0], sizes, [0.0]])
     return (around[1:] + around[:-1]) / 2
 
 
 def starts_of(blocks: Iterable[Box]) -> tuple[tuple[int, ...], ...]:
-    """Return the first cells of the blocks of a partition, per direction, as a StoreLayout wants them."""
+    """Return the first cells of the blocks of a partition, per direction, as in StoreLayout."""
     corners = [block.lo for block in blocks]
     return tuple(tuple(sorted({corner[axis] for corner in corners})) for axis in range(3))
 
 
 def divide(shape: tuple[int, int, int], most: int) -> tuple[int, int, int]:
-    """Return the largest piece of at most `most` elements that tiles `shape`; of equal ones the longest in x."""
+    """Return the largest piece of at most `most` elements that tiles `shape`, preferring length in x."""
     divisors = [[d for d in range(1, n + 1) if n % d == 0] for n in shape]
     fitting = (piece for piece in product(*divisors) if prod(piece) <= most)
     z, y, x = max(fitting, key=lambda piece: (prod(piece), piece[2], piece[1]))

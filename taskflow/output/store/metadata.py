@@ -1,4 +1,4 @@
-"""The meaning of the numbers in a store: CF attributes, and the staggering in the words of SGRID and xgcm."""
+"""Metadata of a store: CF attributes, and the staggering in the terms of SGRID and xgcm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from taskflow.output.store.layout import FieldMetadata, StoreLayout
 
 CONVENTIONS = "CF-1.11 SGRID-0.3"
 SCALARS = (str, int, float)  # types that attributes have everywhere
-UNITS = "1"  # a case is in any one consistent system of units, and does not say which
+UNITS = "1"  # a case is in any consistent system of units, without naming it
 
 FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
 # A variable without time, where all bodies are at rest, so that readers can mask fields: `ds.p.where(ds.solid == 0)` is
@@ -34,18 +34,19 @@ MEAN = "time: mean"
 
 # No standard_name: CF ties each to a medium (air, sea water) or to a dimensional unit, and a case has neither.
 TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
-GIVEN = "given_"  # with the name of a field: the range of what the case gives, as JSON, null without an end
+GIVEN = "given_"  # with the name of a field: its prescribed range as JSON, null without an end
 PSEUDO_TIME = "pseudo_time"  # attribute of a run to a steady state in pseudo-time: its time is the number of the step
 
 
 def moment(attributes: Mapping[Any, Any], time: float) -> str:
-    """Return when a record of a run with these attributes was: its time, or its step of pseudo-time."""
+    """Return the time of a record of a run with these attributes as text, or its step of pseudo-time."""
     return f"step {time:.0f}" if PSEUDO_TIME in attributes else f"t = {time:.6g}"
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as
-    they are; all else becomes JSON text, to fit NetCDF.
+    """Return the attributes of a run, and the conventions.
+
+    Numbers, text and vectors (NumPy arrays) are unchanged. Other values become JSON text, for NetCDF.
     """
     flat = {key: plain(value) for key, value in attributes.items()}
     for key, value in attributes.items():
@@ -55,7 +56,7 @@ def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def coordinate_attributes(dim: str) -> dict[str, Any]:
-    """Return the attributes of a coordinate such as x_c or x_f; face i is half a cell before centre i (COMODO)."""
+    """Return the attributes of a coordinate such as x_c or x_f. Face i is half a cell before centre i (COMODO)."""
     axis, place = dim[0], dim[2]
     attributes: dict[str, Any] = {
         "long_name": f"{axis} of cell {'centres' if place == 'c' else 'faces'}",
@@ -68,7 +69,7 @@ def coordinate_attributes(dim: str) -> dict[str, Any]:
 
 
 def metric_name(dim: str) -> str:
-    """Return the metric along a dimension: dx of x_c, dx_f of x_f."""
+    """Return the metric along a dimension: dx for x_c, dx_f for x_f."""
     return f"d{dim[0]}{dim[1:].removesuffix('_c')}"
 
 
@@ -82,7 +83,7 @@ def metric_attributes(dim: str) -> dict[str, Any]:
 
 
 def field_attributes(field: FieldMetadata) -> dict[str, Any]:
-    """Return the attributes of a field; its location in the words of SGRID, which calls the face across x face1."""
+    """Return the attributes of a field, with its location in the terms of SGRID, where face1 is the face across x."""
     place = "volume" if field.location == "c" else f"face{'xyz'.index(field.location[1]) + 1}"
     attributes = {"long_name": field.long_name, "units": field.units, "grid": "grid", "location": place}
     more = {"cell_methods": field.cell_methods, "expression": field.expression}
@@ -95,8 +96,9 @@ def statistics_metadata(
     covariances: Mapping[str, tuple[str, str]],
     others: Mapping[str, str],
 ) -> dict[str, FieldMetadata]:
-    """Return the metadata of averages over time, by name, all in cell centres: of means and covariances, each with the
-    names of the one or two `fields` that it is of, and of `others`, each with what it is in words.
+    """Return the metadata of averages over time by name, all in cell centres.
+
+    Means and covariances have the names of their one or two `fields`, `others` their descriptions.
     """
     metadata: dict[str, FieldMetadata] = {}
     for name, field in means.items():
@@ -115,8 +117,8 @@ def statistics_metadata(
 def grid_attributes(layout: StoreLayout) -> dict[str, Any]:
     """Return the attributes of the SGRID topology variable.
 
-    Nodes are the faces' positions. Between walls there is one node more than cells (`padding: none`, xgcm's outer);
-    in a periodic direction the last cell lies behind the last node (`padding: high`, xgcm's left).
+    Nodes are the positions of faces. Between walls nodes outnumber cells by one (`padding: none`, outer in xgcm). In a
+    periodic direction the last cell follows the last node (`padding: high`, left in xgcm).
     """
     padding = ["high" if periodic else "none" for periodic in layout.periodic]
     cells = {axis: f"{axis}_c: {axis}_f (padding: {pad})" for axis, pad in zip("xyz", padding, strict=True)}

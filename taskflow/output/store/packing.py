@@ -1,8 +1,8 @@
-"""Values packed and shards written by several cores, each chunk straight from the field into the file.
+"""Pack values and write shards on several cores, each chunk directly from the field into the file.
 
-Zarr writes the same files. But first it copies each chunk and compares it with the fill value, and at the end it joins
-them, all on one core, which takes longer than to pack them. Blosc is called directly, too: numcodecs packs into new
-memory and copies the result out of it while no other thread has the interpreter (times: docs/decisions/output.md).
+Zarr writes the same files. But it first copies each chunk and compares it with the fill value, and finally joins them,
+all on one core, which takes longer than packing. Blosc is also called directly, because numcodecs packs into new memory
+and copies the result while it holds the interpreter lock (times: docs/decisions/output.md).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from zarr.codecs import BloscCodec, Crc32cCodec
 from taskflow.output.disk.damage import MISSING, checksum
 from taskflow.output.disk.disk import Guard, replacing, unguarded
 
-BITS = "quantization_nsb"  # how many bits of the fraction of a number are stored: an attribute
-# What every Zarr reader has. LZ4 on shuffled bytes is the fastest on velocity fields; Zstandard packs more.
+BITS = "quantization_nsb"  # attribute: number of stored bits of the fraction
+# Available in every Zarr reader. LZ4 on shuffled bytes is fastest on velocity fields, Zstandard packs more.
 PACKING = {
     "lz4": BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"),
     "zstd": BloscCodec(cname="zstd", clevel=5, shuffle="bitshuffle"),
@@ -35,20 +35,20 @@ PACKING = {
 }
 SHUFFLE = {"noshuffle": Blosc.NOSHUFFLE, "shuffle": Blosc.SHUFFLE, "bitshuffle": Blosc.BITSHUFFLE}
 AHEAD = 4  # chunks of a shard that are packed before they can be written
-OVERHEAD = 16  # bytes, by which packed values may be longer than they were: BLOSC_MAX_OVERHEAD
+OVERHEAD = 16  # bytes by which packed values may exceed unpacked ones: BLOSC_MAX_OVERHEAD
 
-Buffers = deque[np.ndarray]  # memory for what is packed, free to be used again
+Buffers = deque[np.ndarray]  # free memory for packed chunks
 Packed = bytes | memoryview
-Sealed = tuple[Packed, ...]  # a chunk and its checksum; nothing where there is no chunk
+Sealed = tuple[Packed, ...]  # a chunk and its checksum, or nothing
 
 
 def codecs(packing: BloscCodec | None = None) -> list[BloscCodec | Crc32cCodec]:
-    """Return how a chunk is packed, if at all, and that its checksum stands behind it."""
+    """Return the codecs of a chunk: `packing`, if any, and its checksum."""
     return [*([packing] if packing else []), Crc32cCodec()]
 
 
 def taken(free: Buffers, nbytes: int) -> np.ndarray:
-    """Return memory in which so many bytes of values fit when they are packed."""
+    """Return a buffer large enough for `nbytes` bytes of values when packed."""
     try:
         buffer = free.pop()
     except IndexError:
@@ -57,13 +57,13 @@ def taken(free: Buffers, nbytes: int) -> np.ndarray:
 
 
 def pack(codec: Blosc, values: np.ndarray, buffer: np.ndarray) -> Packed:
-    """Return C-ordered values as `codec` packs them, in `buffer` where the library can be called."""
+    """Return C-ordered values packed by `codec`, in `buffer` if the library can be called."""
     compress = _compressor()
     if compress is None:
         return codec.encode(values)
     source, size = values.ctypes.data, values.nbytes
     how = (codec.clevel, codec.shuffle, values.itemsize)
-    most = size + OVERHEAD  # however large the buffer is: what does not pack is copied from there on
+    most = size + OVERHEAD  # for any size of buffer: data that do not pack are copied beyond this size
     packed = compress(*how, size, source, buffer.ctypes.data, most, codec.cname.encode(), codec.blocksize, 1)
     if packed <= 0:
         raise RuntimeError(f"Blosc ({codec}) could not pack {size} bytes: error {packed}")
@@ -72,7 +72,7 @@ def pack(codec: Blosc, values: np.ndarray, buffer: np.ndarray) -> Packed:
 
 @cache
 def _compressor() -> Callable[..., int] | None:
-    """Return the function `blosc_compress_ctx` of the library that numcodecs has; None where that hides it."""
+    """Return the function `blosc_compress_ctx` of the library in numcodecs, or None if it is hidden."""
     try:
         function = ctypes.CDLL(blosc.__file__).blosc_compress_ctx
     except (OSError, AttributeError):
@@ -85,7 +85,7 @@ def _compressor() -> Callable[..., int] | None:
 
 @dataclass(frozen=True)
 class Packing:
-    """How a chunk of an array is stored. Values beyond the domain, which only fill the last chunk, are NaN."""
+    """Storage of a chunk of an array. Values outside the domain, which fill up the last chunk, are NaN."""
 
     dtype: np.dtype
     chunk: tuple[int, ...]
@@ -104,14 +104,14 @@ class Packing:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of a chunk that is not packed."""
+        """Bytes of an unpacked chunk."""
         return prod(self.chunk) * self.dtype.itemsize
 
     def __call__(self, values: np.ndarray, buffer: np.ndarray) -> Sealed:
-        """Return the values of a chunk, or of what there is of it; in `buffer`, where they are packed."""
+        """Return the values of a chunk, complete or not, packed into `buffer` if they are packed."""
         if not values.size:
             return ()
-        with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
+        with np.errstate(over="ignore"):  # values of a diverging run may exceed single precision
             chunk = np.ascontiguousarray(values, self.dtype)
         if chunk.shape != self.chunk:
             widths = [(0, whole - n) for whole, n in zip(self.chunk, chunk.shape, strict=True)]
@@ -131,10 +131,11 @@ def write_shards(
     buffers: Buffers,
     guard: Guard = unguarded,
 ) -> list[Path]:
-    """Write values, which are whole shards, from a `corner` on into an array [time, z, y, x] stored in a folder; the
-    files. Each shard is there completely or as it was. Raises OSError.
+    """Write values, whole shards, from `corner` on into an array [time, z, y, x] stored in a folder, and return the
+    files.
 
-    Besides the values, in memory are the chunks that `packers` pack, and `AHEAD` packed ones.
+    Each shard is written atomically. Raises OSError. Memory holds the values, the chunks being packed by `packers`, and
+    `AHEAD` packed ones.
     """
     packing, widths, written = Packing.of(array), array.shards or array.chunks, list[Path]()
     for number, shard in _cut(values, values.shape, widths):
@@ -151,13 +152,13 @@ def write_shards(
 def _cut(
     values: np.ndarray, shape: Sequence[int], widths: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Yield the pieces of an array of this shape, each with its number in every direction, as far as it has values."""
+    """Yield the pieces of an array of this shape with their numbers, restricted to existing values."""
     for number in product(*(range(-(-n // width)) for n, width in zip(shape, widths, strict=True))):
         yield number, values[tuple(slice(k * w, (k + 1) * w) for k, w in zip(number, widths, strict=True))]
 
 
 def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], buffers: Buffers) -> Iterator[Sealed]:
-    """Yield packed chunks in order, each valid until the next one is asked for; at most `AHEAD` others wait."""
+    """Yield packed chunks in order, each valid until the next is requested, while at most `AHEAD` others wait."""
     waiting = deque[tuple[np.ndarray, Future[Sealed]]]()
 
     def first() -> Iterator[Sealed]:
@@ -175,7 +176,7 @@ def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], bu
 
 
 def _indexed(chunks: Iterable[Sealed]) -> Iterator[Packed]:
-    """Yield the chunks, and behind them the index of a shard: place and size of each, with a checksum."""
+    """Yield the chunks, then the index of a shard: offset and size of each, with a checksum."""
     index, end = list[tuple[int, int]](), 0
     for chunk in chunks:
         size = sum(map(len, chunk))

@@ -1,4 +1,4 @@
-"""Arrays that a script records while a run goes on: a group of the store for each, with a record for each time."""
+"""Arrays that a script records during a run: a group of the store for each, with one record per time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ NAME = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 
 
 class RecordedArray:
-    """The group of an array called `name` in the store at `path`; made where it is not there. The array has numbers;
-    one of xarray keeps names and coordinates of its dimensions, and its attributes, those of the first record.
+    """Group of an array called `name` in the store at `path`, created if absent.
 
-    Raises BadInput where the name is none, or something else has it.
+    The array is numeric. For an xarray array, names and coordinates of dimensions, and attributes, are kept from the
+    first record. Raises BadInput if the name is invalid or in use.
     """
 
     def __init__(self, path: Path, name: str, first: Any) -> None:
@@ -40,7 +40,8 @@ class RecordedArray:
         self._shape = array_of(group, name).shape[1:]
 
     def add(self, time: float, array: Any) -> None:
-        """Add the record of a time. Raises BadInput where its shape is another one, or there is one of that time."""
+        """Add the record of a time. Raises BadInput if its shape differs, or the time is not later than the last one.
+        """
         values, times = _numbers(self.name, array), self._store.times
         if values.shape != self._shape:
             raise BadInput(
@@ -54,13 +55,13 @@ class RecordedArray:
         self._store.commit(index, time)
 
     def finish(self) -> None:
-        """Drop the room for records that were not added, and have the disk take the others."""
+        """Drop unused slots, and wait until all records are on disk."""
         self._store.finish()
         self._store.sync()
 
 
 def cut_recorded(path: Path, time: float) -> None:
-    """Drop the records of all such arrays after a time, at which a run goes on."""
+    """Drop the records of all such arrays after the time of a restart."""
     for about in path.glob("*/zarr.json"):
         name = about.parent.name
         if NAME.fullmatch(name) and MARK in _attributes(path, name):
@@ -70,7 +71,7 @@ def cut_recorded(path: Path, time: float) -> None:
 
 
 def _attributes(path: Path, name: str) -> Mapping[str, Any]:
-    """The attributes of a group or an array; none where it is damaged."""
+    """Return the attributes of a group or array, empty if damaged."""
     try:
         return dict(metadata(path / name / "zarr.json").get("attributes", {}))
     except (Damaged, TypeError, ValueError):
@@ -87,7 +88,7 @@ def _numbers(name: str, array: Any) -> np.ndarray:
 
 
 def _series(name: str, first: Any) -> TimeSeries:
-    """The group of an array like the first one."""
+    """Return the group of an array like the first one."""
     values = _numbers(name, first)
     dims = tuple(str(dim) for dim in getattr(first, "dims", [f"{name}_{n}" for n in range(values.ndim)]))
     coords = getattr(first, "coords", {})

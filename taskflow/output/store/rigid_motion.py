@@ -1,6 +1,4 @@
-"""Vertices of charts that move rigidly, x = R X + b, and their velocities R' X + b': of each record, from numbers that
-belong to it.
-"""
+"""Rigidly moving charts: vertices x = R X + b and velocities R' X + b' of each record, given its numbers."""
 
 from __future__ import annotations
 
@@ -19,24 +17,22 @@ COLUMNS = {name: {"long_name": f"{name}, of x = R X + b: R row by row, then b"} 
     name: {"long_name": f"{name}, of the rates of R and b, by the differences of the step"} for name in RATES
 }
 PLACES = ("x", "y", "z", "x_c", "y_c", "z_c")  # of vertices, and of centres
-REST = "_at_rest"  # ends the names of places X
+REST = "_at_rest"  # suffix of positions X
 
 
 def pose(turn: np.ndarray, shift: np.ndarray, names: tuple[str, ...] = POSE) -> dict[str, float]:
-    """Return the numbers of R and b; with the names `RATES` those of their rates."""
+    """Return the numbers of R and b or, with the names `RATES`, of their rates."""
     return dict(zip(names, [float(value) for value in (*turn.ravel(), *shift)], strict=True))
 
 
 def moved(points: np.ndarray, numbers: Mapping[str, float]) -> np.ndarray:
-    """Return places [xyz, ...] at rest where these numbers put them."""
+    """Return positions [xyz, ...] at rest moved by these numbers."""
     values = np.array([numbers[name] for name in POSE])
     return transformed(points, values[:9].reshape(3, 3), values[9:])
 
 
 def places_now(chart: xr.Dataset, numbers: Mapping[str, float]) -> dict[str, tuple[tuple[Any, ...], np.ndarray]]:
-    """Return dimensions and values of the places of vertices and centres of a chart where these numbers put it; none
-    where they do not, as it does not move.
-    """
+    """Return dimensions and values of the current vertices and centres of a chart, empty if it does not move."""
     places: dict[str, tuple[tuple[Any, ...], np.ndarray]] = {}
     for kind in ("", "_c") if POSE[0] in numbers else ():
         names = [f"{axis}{kind}" for axis in "xyz"]
@@ -47,12 +43,12 @@ def places_now(chart: xr.Dataset, numbers: Mapping[str, float]) -> dict[str, tup
 
 
 def transformed(points: np.ndarray, turn: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    """Return R X + b of points X [xyz, ...]."""
+    """Return R X + b for points X [xyz, ...]."""
     return np.asarray(np.tensordot(turn, points, 1) + shift.reshape(3, *(1 for _ in points.shape[1:])))
 
 
 def write_places(arrays: Mapping[str, zarr.Array], index: int, numbers: Mapping[str, float]) -> Iterator[zarr.Array]:
-    """Write the vertices and centres of a record into the arrays of charts; yield those that were written."""
+    """Write the vertices and centres of a record into the arrays of charts, and yield the written arrays."""
     if POSE[0] not in numbers:
         return
     for chart in sorted({name.rpartition("/")[0] for name in arrays if name.endswith(f"/x{REST}")}):

@@ -1,4 +1,4 @@
-"""Shards, which one block writes alone: a block's part of the store, and the store cut anew for other blocks."""
+"""Shards, each written by a single block: a block's part of the store, and the store recut for other blocks."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from taskflow.output.store.store import Store, create
 from taskflow.runtime.regions import Box, Triple, triple
 
 ABREAST, PACKERS = 4, 8  # fields that are written, and threads that pack their chunks
-POLL = 0.02  # seconds between two looks at whether the store has grown
+POLL = 0.02  # seconds between checks for growth of the store
 
 
 Layout = TypeVar("Layout", bound=RecordsLayout)
 Attributes = Mapping[str, Any]
 Fetch = Callable[[], np.ndarray]
-Part = tuple[str, Box, Fetch]  # an array, points of it counted from its first one, and what returns their values
+Part = tuple[str, Box, Fetch]  # an array, points relative to its first one, and a function for their values
 
 
 class ShardWriter:
-    """The part of one block in the arrays of a group of the store: whole shards, from the process of that block.
+    """Part of one block in the arrays of a group of the store: whole shards, for the process of that block.
 
-    Files written are noted in `files`. `guard` is called before a shard gets its name.
+    Written files are noted in `files`. `guard` is called before a shard gets its name.
     """
 
     def __init__(
@@ -55,19 +55,19 @@ class ShardWriter:
         self.reopen()
 
     def reopen(self) -> None:
-        """Open the store as it is now; it may have grown."""
+        """Open the store again, which may have grown."""
         self._group = zarr.open_group(str(self._path), path=self._name, mode="r+", zarr_format=3)
         timed = {name: array for name, array in arrays_of(self._group) if array.ndim == 4}
-        # all that blocks write: places of charts that move are not
+        # written by blocks, unlike positions of moving charts
         self._fields = {name: array for name, array in timed.items() if name.rpartition("/")[2] not in PLACES}
 
     @property
     def capacity(self) -> int:
-        """Snapshots for which there was room when the store was last opened."""
+        """Number of snapshots with room when the store was last opened."""
         return min(array.shape[0] for array in self._fields.values())
 
     def put(self, index: int, parts: Sequence[Part]) -> None:
-        """Write parts of record `index`; several are fetched and written at a time. Waits for room in the store."""
+        """Write parts of record `index`, several concurrently, after waiting for room in the store."""
         self._wait_for(index)
         with ThreadPoolExecutor(PACKERS) as packers, ThreadPoolExecutor(ABREAST) as threads:
             for _ in threads.map(lambda part: self._put(index, part, packers), parts):
@@ -94,12 +94,12 @@ class ShardWriter:
 
 
 class BlockStore(ShardWriter):
-    """A block's part of a group of a store of one box.
+    """Part of one block in a group of a store of one box.
 
-    `boxes` has the points of each field that the block writes: one per cell, and the last face where the block ends at
-    a wall; in the index space of the field, where point i is that of cell i. They are empty where the group has no
-    cells of the block. The options are those of `ShardWriter`. Raises ValueError where a box is not made of whole
-    shards: two writers of one shard lose each other's data without an error.
+    `boxes` has the points of each field that the block writes: one per cell, and the last face if the block ends at a
+    wall, in the index space of the field, where point i belongs to cell i. They are empty if the group has no cells of
+    the block. The options are those of `ShardWriter`. Raises ValueError if a box does not consist of whole shards,
+    because two writers of one shard lose each other's data without an error.
     """
 
     def __init__(self, path: str | Path, block: Box, group: str = "", **options: Any) -> None:
@@ -110,10 +110,11 @@ class BlockStore(ShardWriter):
         self.boxes = {name: _portion(name, array, block, cells, self._first) for name, array in self._fields.items()}
 
     def write(self, index: int, values: Mapping[str, Fetch]) -> None:
-        """Write this block's part of snapshot `index`: what calls return, for every field an array [z, y, x] of the
-        shape of its box; several are fetched and written at a time.
+        """Write this block's part of snapshot `index`, given a function per field that returns an array [z, y, x] of
+        its box.
 
-        Waits up to `patience` seconds for room in the store. Raises RunFailed where there is none, or the disk is full.
+        Several are fetched and written concurrently. Waits up to `patience` seconds for room in the store. Raises
+        RunFailed if none becomes free, or the disk is full.
         """
         if set(values) != set(self.boxes):
             raise ValueError(f"fields {sorted(values)} given where {sorted(self.boxes)} are stored")
@@ -122,8 +123,9 @@ class BlockStore(ShardWriter):
 
 
 def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Triple) -> Box:
-    """Return the points of a field that the block writes, whose first one is that of the cell `first`. Raises
-    ValueError where another block writes to the same shard.
+    """Return the points of a field that the block writes, where the first stored point belongs to the cell `first`.
+
+    Raises ValueError if another block writes to the same shard.
     """
     stored = Box(first, triple(low + n for low, n in zip(first, array.shape[:0:-1], strict=True)))
     box = stored & Box(block.lo, triple(hi + (hi == n) for hi, n in zip(block.hi, cells, strict=True)))
@@ -133,7 +135,7 @@ def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Tri
 
 
 def check_whole(name: str, array: zarr.Array, points: Box) -> None:
-    """Raises ValueError where points of an array, counted from its first one, are not whole shards."""
+    """Raise ValueError if points of an array, relative to its first one, are not whole shards."""
     widths, most = (array.shards or array.chunks)[:0:-1], array.shape[:0:-1]
     for lo, hi, last, width in zip(points.lo, points.hi, most, widths, strict=True):
         if lo % width or (hi % width and hi != last):
@@ -143,11 +145,11 @@ def check_whole(name: str, array: zarr.Array, points: Box) -> None:
 def reshard(
     path: Path, layouts: Sequence[StoreLayout], blocks: Iterable[Box], solid: Callable[[Box], np.ndarray] | None = None
 ) -> None:
-    """Leave a store in `path` in which each of `blocks` writes whole shards: the present one, or a copy of it.
+    """Ensure that each of `blocks` writes whole shards of the store in `path`, by copying it if necessary.
 
-    The copy has the groups and shards of `layouts`, that of the snapshots first; what is `solid` is written anew. It
-    takes the place of the old one when it is whole; `recover` finishes what was cut off in between. Raises RunFailed
-    where the disk is full; then the old one is still there.
+    The copy has the groups and shards of `layouts`, the snapshots first, and `solid` is written again. When complete it
+    replaces the old store. `recover` completes an interrupted replacement. Raises RunFailed if the disk is full, with
+    the old store unchanged.
     """
 
     def made(target: Path, layout: StoreLayout, attributes: Attributes) -> Store:
@@ -161,13 +163,13 @@ def reshard(
 
 
 def cut_anew(path: Path, layouts: Sequence[Layout], create: Callable[[Path, Layout, Attributes], Store]) -> None:
-    """Replace a store by a copy with the groups and shards of `layouts`, each of which `create` makes in a place."""
+    """Replace a store by a copy with the groups and shards of `layouts`, made by `create`."""
     draft, old = _beside(path)
     with on_disk(f"the store for other blocks, {draft}"):
         shutil.rmtree(draft, ignore_errors=True)
         for layout in layouts:
             _copy(path, draft, layout, create)
-        for name in set(_groups(path)) - set(_groups(draft)):  # that nobody writes any more
+        for name in set(_groups(path)) - set(_groups(draft)):  # no longer written
             shutil.copytree(path / name, draft / name)
         consolidate(draft)
         copied = Unsynced()
@@ -179,13 +181,13 @@ def cut_anew(path: Path, layouts: Sequence[Layout], create: Callable[[Path, Layo
 
 
 def surviving(path: Path) -> Path:
-    """Return where a store is whose replacement may have been cut off."""
+    """Return the path of a store whose replacement may have been interrupted."""
     old = _beside(path)[1]
     return old if old.exists() and not path.exists() else path
 
 
 def recover(path: Path) -> None:
-    """Put a store back in its place whose replacement was cut off, and remove what was never finished in it."""
+    """Restore a store whose replacement was interrupted, and remove unfinished files."""
     draft, old = _beside(path)
     if not path.exists() and old.exists():
         old.rename(path)
@@ -205,7 +207,7 @@ def _groups(path: Path) -> list[str]:
 def _copy(
     path: Path, target: Path, layout: Layout, create: Callable[[Path, Layout, Attributes], Store]
 ) -> None:
-    """Copy all records of a group into a new store, with this layout; a shard at a time is in memory."""
+    """Copy all records of a group into a new store with this layout, with one shard in memory."""
     source = zarr.open_group(str(path), path=layout.group, mode="r", use_consolidated=False, zarr_format=3)
     times = Store(path, layout.group).times
     attributes = {name: np.array(value) if isinstance(value, list) else value for name, value in source.attrs.items()}

@@ -1,9 +1,9 @@
-"""The store of a run: groups of records, such as snapshots; created and committed by one process, written by the
-process of each block.
+"""Store of a run: groups of records such as snapshots, committed by one process and written by the process of each
+block.
 
-The one process that changes shapes also rewrites the consolidated metadata, after each change and in one piece: so a
-reader finds all fields equally long at any moment, and xarray opens the store without complaint. (A copy that nobody
-kept up to date would hide new snapshots.)
+The process that changes shapes also rewrites the consolidated metadata after each change, atomically. Readers thus find
+all fields equally long at any time, and xarray opens the store without warnings. An outdated copy would hide new
+snapshots.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from taskflow.output.store.packing import BITS, PACKING
 from taskflow.output.store.rigid_motion import write_places
 from taskflow.runtime.regions import Box
 
-PIECE = 2**24  # cells of which it is asked at once whether they are solid, and one stored chunk at most
+PIECE = 2**24  # cells per call of `solid`, and per stored chunk at most
 
 
 def create(
@@ -48,10 +48,10 @@ def create(
     attributes: Mapping[str, Any],
     solid: Callable[[Box], np.ndarray] | None = None,
 ) -> Store:
-    """Create the group of a layout in a store: coordinates, metrics, grid, empty fields, and `attributes` (title, case,
-    history, ...); with bodies also which cells are solid.
+    """Create the group of a layout in a store: coordinates, metrics, grid, empty fields, `attributes`, and solid cells.
 
-    Raises zarr.errors.ContainsGroupError where it exists, OSError where it cannot be written.
+    Attributes are title, case, history and others. Raises zarr.errors.ContainsGroupError if the group exists, and
+    OSError if it cannot be written.
     """
     about = global_attributes({**attributes, **({FIRST: json.dumps(layout.first)} if any(layout.first) else {})})
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
@@ -68,7 +68,7 @@ def create(
 
 
 def add_records(group: zarr.Group, layout: RecordsLayout) -> None:
-    """Create the arrays of a layout that have records, without any yet: times, columns and fields."""
+    """Create the record arrays of a layout, still empty: times, columns and fields."""
     for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
         add_column(group, name, layout.slots, described)
     for path, array in layout.arrays.items():
@@ -88,14 +88,14 @@ def add_records(group: zarr.Group, layout: RecordsLayout) -> None:
 
 
 def _rounding(layout: RecordsLayout) -> dict[str, Any]:
-    """Return the attributes of rounded values; the number of bits in the words of CF."""
+    """Return the attributes of rounded values, with the number of bits as in CF."""
     if layout.kept_bits is None:
         return {}
     return {BITS: layout.kept_bits, "relative_error": 2.0 ** -(layout.kept_bits + 1)}
 
 
 def remove(path: str | Path, group: str) -> None:
-    """Drop a group of the store, if it is there. Raises RunFailed where that fails."""
+    """Remove a group of the store if it exists. Raises RunFailed on failure."""
     if (Path(path) / group).exists():
         with on_disk(f"{group} in {path}"):
             shutil.rmtree(Path(path) / group)
@@ -103,11 +103,10 @@ def remove(path: str | Path, group: str) -> None:
 
 
 class Store:
-    """A group of the store as a whole, by default that of the snapshots, for the one process that commits records, once
-    it knows that every block has written them. `sync` forces to the disk what it writes, and what was there before but
-    records.
+    """Group of the store, by default the snapshots, for the process that commits records after all blocks wrote them.
 
-    Raises Damaged where nothing can read it.
+    `sync` forces its own writes, and existing files other than records, to disk. Raises Damaged if the group cannot be
+    read.
     """
 
     def __init__(self, path: str | Path, group: str = "") -> None:
@@ -116,7 +115,7 @@ class Store:
         self._time = self._arrays["time"]
         try:
             self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
-        except Exception as error:  # whatever a codec makes of it
+        except Exception as error:  # any error of a codec
             raise Damaged(f"{self._path / self._time.path}: {error}") from None
         fixed = [self._path / array.path for array in self._arrays.values() if not has_records(array)]
         self._note(*(file for folder in fixed for file in folder.rglob("*") if file.is_file()))
@@ -126,14 +125,14 @@ class Store:
 
     @property
     def capacity(self) -> int:
-        """Records for which there is room."""
+        """Number of records with room."""
         return int(self._time.shape[0])
 
     def commit(self, index: int, time: float, **columns: float) -> None:
-        """Make record `index` visible, with the numbers that belong to it, but for those for which a store that an
-        earlier build began has no room. Records are committed in order, their times increase; else ValueError.
+        """Make record `index` visible, with its numbers.
 
-        Like every change of the store it raises RunFailed where the disk is full.
+        Numbers for which an older store has no column are omitted. Records are committed in order with increasing
+        times, else ValueError is raised. Like every change of the store it raises RunFailed if the disk is full.
         """
         if index != len(self.times) or index >= self.capacity:
             raise ValueError(f"snapshot {index} committed after {len(self.times)} of at most {self.capacity}")
@@ -150,14 +149,14 @@ class Store:
         self.times.append(float(time))
 
     def sync(self) -> None:
-        """Wait until the disk has all that makes the committed records visible. Raises RunFailed where it fails."""
+        """Wait until the committed records are visible on disk. Raises RunFailed on failure."""
         self._files.sync()
 
     def _note(self, *files: Path) -> None:
         self._files.note(self._path.parent, files)
 
     def _note_shape(self) -> None:
-        """Note the files that a change of the shape rewrites: metadata of the group and of the store, and columns."""
+        """Note the files rewritten by a change of shape: metadata of the group and the store, and columns."""
         self._note(self._path / "zarr.json", self._path / self._group.path / "zarr.json")
         for array in self._arrays.values():
             folder = self._path / array.path
@@ -165,19 +164,19 @@ class Store:
             self._note(folder / "zarr.json", *((folder / "c").glob("*") if is_column else ()))
 
     def grow(self, capacity: int) -> None:
-        """Make room for `capacity` snapshots, at least doubling it; nothing happens where there is room already."""
+        """Make room for `capacity` snapshots if necessary, at least doubling it."""
         if capacity > self.capacity:
             self._resize(max(capacity, 2 * self.capacity))
 
     def finish(self) -> None:
-        """Drop every slot that was not committed. No block may write any more. `grow` opens the store again."""
+        """Drop uncommitted slots. Blocks may not write until `grow` makes room again."""
         if len(self.times) < self.capacity:
             self._resize(len(self.times))
 
     def cut(self, count: int) -> None:
-        """Drop all but the first `count` snapshots, with what was begun of others. `grow` opens the store again."""
+        """Keep only the first `count` snapshots, without partially written ones. `grow` makes room again."""
         with on_disk(f"snapshots after {count} in {self._group.store_path}"):
-            self._time[count:] = np.nan  # a chunk of times keeps what lies behind its end
+            self._time[count:] = np.nan  # a chunk of times keeps values after its end
         del self.times[count:]
         self._resize(len(self.times))
 
@@ -186,7 +185,7 @@ class Store:
             for array in filter(has_records, self._arrays.values()):
                 before = array.shape[0]
                 array.resize((slots, *array.shape[1:]))
-                if array.ndim == 1 and slots > before:  # what is written there may not be committed yet
+                if array.ndim == 1 and slots > before:  # records written there may not be committed yet
                     array.with_config(WHOLE)[before:] = np.nan
             consolidate(self._path, self._group.path)
             self._note_shape()
@@ -195,7 +194,7 @@ class Store:
 def _save_solid(
     group: zarr.Group, layout: StoreLayout, inside: Callable[[Box], np.ndarray], packing: BloscCodec | None
 ) -> None:
-    """Store which cells are solid; `inside` gives the mask [z, y, x] of a box of cells."""
+    """Store the mask of solid cells, given `inside`, the mask [z, y, x] of a box of cells."""
     shape = layout.shape(SOLID)
     chunk = divide(shape, PIECE)
     dims = layout.dims(SOLID)

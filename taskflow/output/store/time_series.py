@@ -1,5 +1,6 @@
-"""Numbers recorded in time, at points, of surfaces or of waves: a group of the store, written by one process, many
-records at once."""
+"""Numbers recorded in time, at points, of surfaces or of waves: a group of the store, written in batches by one
+process.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +27,11 @@ Place = tuple[np.ndarray, Attributes]
 
 @dataclass(frozen=True, eq=False)
 class TimeSeries:
-    """A group with a number in time of each of `fields`, or several along `dims`, each with its attributes.
+    """Group of `fields` in time, with their attributes: one number per record, or several along `dims`.
 
-    `places` are coordinates, each with its attributes: along the dimension of its name, or else along the first one.
-    `staggered` has the dimensions of fields that have others, of the same sizes; `columns` are the names of numbers
-    that come with each record, with their attributes; `time` says in words what the time of a record is. `batch` is how
-    many records are best written at once.
+    `places`: coordinates with attributes, along the dimension of their name, or else along the first one. `staggered`:
+    dimensions of fields that differ, of the same sizes. `columns`: attributes of further numbers of each record, by
+    name. `time`: description of the time of a record. `batch`: preferred number of records per write.
     """
 
     group: str
@@ -45,13 +45,13 @@ class TimeSeries:
     time: str = "time"
 
     def along(self, place: str) -> str:
-        """Return the dimension along which coordinates are."""
+        """Return the dimension of a coordinate."""
         own = {*self.dims, *chain(*self.staggered.values())}
         return place if place in own else self.dims[0]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of a record of one field."""
+        """Shape of a record of one field."""
         sizes = {self.along(name): values.size for name, (values, _) in self.places.items()}
         return tuple(sizes[dim] for dim in self.dims)
 
@@ -73,7 +73,7 @@ class TimeSeries:
         precision: Literal["single", "double"],
         time: str = "time",
     ) -> Self:
-        """Describe the group of the values of `fields` at `points` [point, axis]."""
+        """Return the group for values of `fields` at `points` [point, axis]."""
         described = {name: _sampled(field.long_name, field.units) for name, field in fields.items()}
         places = {axis: (points[:, n], _place(axis, "point")) for n, axis in enumerate("xyz")}
         return cls(group, described, ("point",), places, precision, {"featureType": "timeSeries"}, time=time)
@@ -88,9 +88,11 @@ class TimeSeries:
         *,
         heavy: bool,
     ) -> Self:
-        """Describe the group of the trajectories of so many particles: places and `fields` at them, as the conventions
-        CF have trajectories. `periods` are the lengths of periodic directions, which places go round; `heavy` particles
-        have velocities of their own.
+        """Return the group for trajectories of `count` particles: positions and `fields` at them, as in the CF
+        conventions.
+
+        `periods` are the lengths of periodic directions, in which positions wrap around. `heavy` particles also have
+        velocities.
         """
         described: dict[str, Attributes] = {}
         for axis, period in zip("xyz", periods, strict=True):
@@ -106,7 +108,9 @@ class TimeSeries:
     def through_sides(
         cls, group: str, fields: Mapping[str, str], centres: np.ndarray, normals: np.ndarray, areas: np.ndarray
     ) -> Self:
-        """Describe the group of fluxes through sides: `fields` by name, in words; centres and normals [side, axis]."""
+        """Return the group for fluxes through sides: descriptions of `fields` by name, centres and normals [side,
+        axis].
+        """
         places = {axis: (centres[:, n], _place(axis, "side")) for n, axis in enumerate("xyz")}
         for n, axis in enumerate("xyz"):
             about = {"long_name": f"component along {axis} of the normal, outward", "units": "1"}
@@ -117,7 +121,7 @@ class TimeSeries:
 
     @classmethod
     def of_numbers(cls, group: str, words: Mapping[str, str], about: Attributes) -> Self:
-        """Describe the group of numbers of a surface or a phase, by their names with what they are in words."""
+        """Return the group for numbers of a surface or a phase, given their names and descriptions."""
         numbers = {name: {"long_name": meaning, "units": UNITS} for name, meaning in words.items()}
         return cls(group, numbers, precision="double", about=about)
 
@@ -134,11 +138,11 @@ class TimeSeries:
         precision: Literal["single", "double"],
         columns: Mapping[str, Attributes],
     ) -> Self:
-        """Describe the group of spectra `along` x, y or z, or over shells (`all`), over `wavenumbers`: of the fields
-        called `names`, and of pairs of `fields`, in `crossed` by name, each with its part (of `PARTS`) and the names of
-        both.
+        """Return the group for spectra `along` x, y or z, or over shells (`all`), over `wavenumbers`.
 
-        There are several of each where there are `places`, by direction: the centres of cells, and their low faces.
+        Spectra are of the fields called `names`, and of pairs of `fields`: `crossed` has by name a part (of `PARTS`)
+        and both fields. `places`, by direction, are the centres and low faces of cells along which several spectra
+        exist.
         """
         points: dict[str, Place] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
         described, dims = {}, {}
@@ -169,7 +173,7 @@ def _sampled(long_name: str, units: str) -> Attributes:
 
 
 def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping[str, Any]) -> None:
-    """Create the group in a store. Raises OSError where it cannot be written."""
+    """Create the group in a store. Raises OSError if it cannot be written."""
     about = {**global_attributes(attributes), **series.about}
     group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
     for name, (values, described) in series.places.items():
@@ -184,7 +188,7 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
 
 
 def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> list[Path]:
-    """Write records [record, ...] of each field, from number `first` on; return the files. Raises RunFailed."""
+    """Write records [record, ...] of each field from number `first` on, and return the files. Raises RunFailed."""
     arrays = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False, zarr_format=3)
     written = list[Path]()
     with on_disk(f"{group} in {path}"), np.errstate(over="ignore"):

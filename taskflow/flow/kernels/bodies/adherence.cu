@@ -1,4 +1,4 @@
-// What a body does to the velocity beside it, predicted as if there were none: 0 on closed faces, slowed down on cut ones.
+// Effect of a body on the adjacent velocity, which is predicted without bodies: 0 on closed faces, friction on cut ones.
 #define UZ 1
 #define BX 512
 #define BY 1
@@ -7,21 +7,21 @@
 #include "stages.h"
 #include "surfaces.h"
 
-// The velocity q on the face of a cell across a, less what the projection with the last pressure will take
+// The velocity q on the face of a cell across a, minus the contribution of the projection with the last pressure
 FN real beside(real q, Index c, bool shut, const Surface& at, const Way& a, const Way& b, const Way& d, real drag, real push) {
   if (shut) return 0;
   const Adhered found = adhered(c, at, a, b, d, drag);
   return found.kept * q + (found.added + (1 - found.kept) * push);
 }
 
-// What the body has taken, per time, by then, from the velocity before and after; nothing where nobody asks
+// Momentum taken by the body per time, from the velocity before and after, or nothing if it is not recorded
 FN void note(None, Index, real, real, None) {}
 FN void note(InOut push, Index c, real taken, real pressure, const StagePart& stage) {
   push[c] = so_far(push[c], taken, pressure, stage);
 }
 
-// u_new = 0 on closed faces; friction, and what is brought to cut ones and from these to others. Those on walls stay. push =
-// what bodies take from the fluid, per time.
+// u_new = 0 on closed faces; friction, and exchange of cut faces with their neighbours, on others. Faces on walls are
+// unchanged. push = momentum taken by bodies from the fluid, per time.
 TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new, InOut w_new, In p, InByte solid,
                          In friction_x, In friction_y, In friction_z, In blockage_x, In blockage_y, In blockage_z
                          OPTIONAL(push_x) OPTIONAL(push_y) OPTIONAL(push_z), In64 dt, Grid grid,
@@ -31,7 +31,7 @@ TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new
   const Surface at_x{u, friction_x, blockage_x}, at_y{v, friction_y, blockage_y}, at_z{w, friction_z, blockage_z};
   for_cells(range, CELL(c) {
     const int bits = solid[c];
-    if (bits & BESIDE) {  // few are: what all others would load stays where it is
+    if (bits & BESIDE) {  // few cells: the loads of all others are skipped
       const Way x = way(grid, 0, c.i, X), y = way(grid, 1, c.j, Y), z = way(grid, 2, c.k, Z);
       const real here = p[c];
       const auto adhere = [&](InOut q_new, auto push, const Surface& at, const Way& a, const Way& b, const Way& d, bool shut) {

@@ -1,5 +1,4 @@
-// The mean velocity of the fluid beside bodies: the momentum on faces over the volume of
-// the fluid.
+// The mean velocity of the fluid around bodies: momentum on faces over the volume of the fluid.
 #define UZ 1
 #include "cell.h"
 #include "../flags.h"
@@ -7,7 +6,7 @@
 
 FN bool shut(const Cell& c, InByte solid, int number) { return closed(solid[c], 2 * number); }
 
-// What bodies will yet make of a velocity: nothing else, or what surfaces do to it.
+// Later effect of bodies on a velocity: none, or that of immersed surfaces.
 struct Stays {
   INLINE Adhered at(const Cell&) const { return {1, 0}; }
 };
@@ -53,7 +52,7 @@ TASK bulk_velocity_deficit(Range range, In q OPTIONAL(q_old), In p, InByte solid
   });
 }
 
-// q = q + what is missing / kept: bodies take what they get of that
+// q = q + missing / kept, of which bodies take a part
 TASK apply_uniform_force(Range range, InOut q, ExactIn64<2> missing) {
   const real push = real(missing[0] / missing[1]);
   for_cells(range, CELL(c) { q[c] += push; });

@@ -1,5 +1,5 @@
-// What the momentum equation brings to the closed faces of stair steps, which stand still: with what it takes from the fluid
-// there, momentum is balanced to rounding.
+// The momentum equation on the closed faces of stair steps at rest: with the momentum that it takes from the fluid there,
+// momentum is balanced to rounding.
 #define UZ 1
 #include "cell.h"
 #include "../adams_bashforth.h"
@@ -11,15 +11,15 @@
 
 FN double operator+(double H, None) { return H; }
 
-// What comes to a closed face (low across a) from its neighbours along b, over viscosity: those in the fluid next to a
-// face between two solid cells are half their width from the body
+// Flux into a closed face (low across a) from its neighbours along b, over viscosity: neighbours in the fluid next to a face
+// between two solid cells are half their width from the body
 FN double drawn(In q, Index c, Axis b, bool solid_face) {
   const double low = solid_face ? 2.0 * b.per_cell(-1) : double(b.per_face(0));
   const double high = solid_face ? 2.0 * b.per_cell(1) : double(b.per_face(1));
   return b.per_cell() * (low * q[c - b.step] + high * q[c + b.step]);
 }
 
-// What eddies bring to a closed face along its normal: from its cell in the fluid, as in solid ones nu_t is 0
+// Eddy flux into a closed face along its normal, from its fluid cell, because nu_t is 0 in solid cells
 struct NoEddies {
   INLINE double brought(In, Index, Axis) const { return 0; }
 };
@@ -34,7 +34,7 @@ struct Eddies {
 FN NoEddies eddies_of(None) { return {}; }
 FN Eddies eddies_of(In nu_t) { return {nu_t}; }
 
-// The tendency of a closed face, which stands still itself
+// The tendency of a closed face, which is at rest
 template <class Eddies>
 FN double tendency(const Component& u, const Component& v, const Component& w, const Cell& c, bool solid_face, const Fluid& fluid,
                    const Convection& convection, const Eddies& eddies) {
@@ -45,7 +45,7 @@ FN double tendency(const Component& u, const Component& v, const Component& w, c
   return fluid.viscosity * laplacian + eddies.brought(q, c, a) + fluid.force[u.number] - advection(convection, c, u, v, w);
 }
 
-// On closed faces h = H, and push gains what a stage takes for H and, of the stage before, the pressure
+// On closed faces h = H, and push gains the contribution of H to a stage, and the pressure of the previous stage
 TASK push_closed_faces(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTIONAL(T), InByte solid, InOut h_u, InOut h_v,
                        InOut h_w, InOut push_x, InOut push_y, InOut push_z, In64 ratio, Grid grid,
                        Fluid fluid OPTIONAL(buoyancy), StagePart stage) {
@@ -63,7 +63,7 @@ TASK push_closed_faces(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTION
       const real now = real(H), taken = scheme.blend(now, h[c]);
       h[c] = now, push[c] = so_far(push[c], taken, real(pressure), stage);
     };
-    if (bits & (ITSELF | 1 | 4 | 16)) {  // few are: what all others would load stays where it is
+    if (bits & (ITSELF | 1 | 4 | 16)) {  // few cells: the loads of all others are skipped
       const Component U{u, 0, axis(grid, 0, c.i, X)}, V{v, 1, axis(grid, 1, c.j, Y)}, W{w, 2, axis(grid, 2, c.k, Z)};
       push(U, V, W, c.i == grid.first[0], h_u, push_x);
       push(V, U, W, c.j == grid.first[1], h_v, push_y);

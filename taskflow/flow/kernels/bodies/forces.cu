@@ -1,5 +1,5 @@
-// The force of the fluid on a body: the momentum that the last step has taken from the fluid on the faces that belong to it, so
-// that what bodies, walls and the fluid gain adds up to rounding.
+// The force of the fluid on a body: the momentum that the last step took from the fluid on the faces of the body, so that the
+// gains of bodies, walls and fluid balance to rounding.
 #define UZ 32
 #define BY 1
 #include "cell.h"

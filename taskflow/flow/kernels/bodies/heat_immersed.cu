@@ -19,8 +19,8 @@ FN real out(In T, In q, Index c, int n, int number, const Grid& grid, Axis a) {
 #endif
 }
 
-// flux = volume times the sum over the cells that belong to a body of diffusivity (warm - conductance T), or, of cells whose
-// temperature is given, of what the flow carries out of them
+// flux = volume times the sum over the cells of a body of diffusivity (warm - conductance T) or, in cells with a given
+// temperature, of the advective outflow
 TASK heat_from_immersed_body(Range range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In conductance_T, In warm_T,
                              Partial flux, Grid grid, Transport transport, int number) {
   STRIDES(range)

@@ -1,4 +1,4 @@
-// The heat from a body that moves, or from one at rest beside such: what the last step has given on its account.
+// The heat given by a body in the last step, if some body moves.
 #define UZ 32
 #define BY 1
 #include "cell.h"

@@ -1,5 +1,5 @@
-// What bodies that move do to the velocity beside them: see taskflow/flow/bodies/moving.py. Arrays of the geometry at the
-// beginning of the step are called before.
+// Effect of moving bodies on the adjacent velocity: see taskflow/flow/bodies/moving.py. Arrays of the geometry at the beginning
+// of the step are called before.
 #define UZ 1
 #define BX 512
 #define BY 1
@@ -7,7 +7,7 @@
 #include "../flags.h"
 #include "surfaces.h"
 
-// A velocity relative to that of bodies
+// A velocity relative to bodies
 struct Relative {
   In q, body;
   INLINE real operator[](Index c) const { return q[c] - body[c]; }
@@ -19,7 +19,7 @@ struct Face {
   In q, h;
   bool closed_before, closed;
 };
-// The surface at the end of the step: the velocity of the body on the face, and what it does there
+// The surface at the end of the step: the velocity of the body on the face, and its friction and blockage
 struct Now {
   real body, friction, blockage;
 };
@@ -37,7 +37,7 @@ FN Moved moved(real q_new, Index c, const Face& face, const Before& before, cons
   return {q, (q_new - q) / step};
 }
 
-// u_new = u_b on closed faces, on others what surfaces make of it; push = what bodies take from the fluid, per time.
+// u_new = u_b on closed faces, and the effect of surfaces on others; push = momentum taken by bodies, per time.
 TASK move_with_bodies(Range range, In u, In v, In w, In h_u, In h_v, In h_w, InOut u_new, InOut v_new, InOut w_new, Out push_x,
                       Out push_y, Out push_z, In p, InByte solid, InByte solid_before, In friction_x, In friction_y,
                       In friction_z, In blockage_x, In blockage_y, In blockage_z, In body_x, In body_y, In body_z,
@@ -69,7 +69,7 @@ TASK move_with_bodies(Range range, In u, In v, In w, In h_u, In h_v, In h_w, InO
   });
 }
 
-// u = u_b on closed faces, but for those on walls.
+// u = u_b on closed faces, except on walls.
 TASK follow_bodies(Range range, InOut u, InOut v, InOut w, InByte solid, In body_x, In body_y, In body_z, Grid grid) {
   for_cells(range, CELL(c) {
     const int bits = solid[c];
@@ -80,7 +80,7 @@ TASK follow_bodies(Range range, InOut u, InOut v, InOut w, InByte solid, In body
   });
 }
 
-// mean = that of p over the neighbours that have been in the fluid; p itself where there are none
+// mean = mean of p over neighbours that were fluid, or p without such neighbours
 TASK pressure_beside(Range range, In p, InByte solid_before, Out mean) {
   STRIDES(range)
   for_cells(range, CELL(c) {

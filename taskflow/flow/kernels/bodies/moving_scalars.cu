@@ -1,9 +1,10 @@
-// What is carried by the flow, in bodies that move and beside them: see taskflow/flow/bodies/moving_scalars.py.
+// Scalars in and around moving bodies: see taskflow/flow/bodies/moving_scalars.py.
 #define UZ 1
 #include "cell.h"
 #include "../flags.h"
 
-// mean = that of q over the neighbours outside of bodies; over all where there are none. Cells beyond walls are no neighbours.
+// mean = mean of q over neighbours outside of bodies, or over all without such neighbours. Ghost cells of walls are no
+// neighbours.
 TASK mean_beside(Range range, In q, InShort q_faces, Out mean, Grid grid) {
   STRIDES(range)
   for_cells(range, CELL(c) {
@@ -36,7 +37,7 @@ TASK keep_inside(Range range, InOut q, In q_before, InShort q_faces) {
   });
 }
 
-// T = that of the body in it, and beside it what it conducts; push gains a share of what that changes, per time
+// T = body temperature inside, with conduction in adjacent cells; push gains a share of the change, per time
 TASK exchange_heat(Range range, InOut T, InOut push_T, InShort T_faces, In conductance_T, In warm_T, In64 dt, real diffusivity,
                    real counts, int begins) {
   const real step = real(*dt), drawn = step * diffusivity;
@@ -49,7 +50,7 @@ TASK exchange_heat(Range range, InOut T, InOut push_T, InShort T_faces, In condu
   });
 }
 
-// T = that of the body in cells that have one
+// T = body temperature in cells that have one
 TASK hold_temperature(Range range, InOut T, InShort T_faces, In warm_T) {
   for_cells(range, CELL(c) {
     const real old = T[c];

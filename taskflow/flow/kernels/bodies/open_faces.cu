@@ -1,4 +1,4 @@
-// What the equation of the pressure knows of bodies.
+// Bodies in the pressure equation.
 #include "cell.h"
 #include "../flags.h"
 

@@ -1,5 +1,5 @@
-// Where bodies that formulas describe are at a time: flags, distances and velocities of the faces and cells beside them, as
-// `taskflow.flow.bodies.cuts` says what they are, but for BESIDE, which cells up to 3.5 widths away have.
+// Positions of bodies given by formulas: flags, distances and velocities of adjacent faces and cells, as in
+// `taskflow.flow.bodies.cuts`, except for BESIDE, which reaches up to 3.5 widths.
 #define UZ 1
 #define BX 32
 #define BY 4
@@ -72,7 +72,7 @@ FN FaceGeometry face(const Lattice& lattice, const At& c, int axis, int number, 
   return {real(friction), real(blockage), real(speed(g, body(g, lattice.poses, owner), here, axis))};
 }
 
-// The flags of a cell by those of its faces, as a quantity meets them; of bodies with temperatures, where it is one
+// The flags of a cell, given those of its faces, for a quantity; with temperatures also for cells inside such bodies
 FN int kinds(const Lattice& lattice, const At& c, int solid, bool heat) {
   const auto isothermal = [&](const At& at) {
     const int number = heat ? lattice.number(at.cell, CENTRE) : 0;
@@ -104,8 +104,8 @@ FN void look_for_surfaces(const Lattice& lattice, const SurfaceOut& surface, con
   surface.write(c, axis, face(lattice, at, axis, lattice.number(at.cell, axis), viscosity));
 }
 
-// The flags of cells, and of their low faces what surfaces do there. They belong to the nearest body. Few cells of a warp are beside
-// surfaces, which take long to look for: a GPU does so afterwards, and all threads of a block share the faces.
+// The flags of cells, and the data of surfaces on their low faces. They belong to the nearest body. Few cells of a warp are
+// near surfaces, whose search is slow: a GPU does it afterwards, and all threads of a block share the faces.
 TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, OutByte owner_z, Out friction_x, Out friction_y,
                  Out friction_z, Out blockage_x, Out blockage_y, Out blockage_z, Out body_x, Out body_y, Out body_z
                  OPTIONAL(T_faces) OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes, real viscosity) {
@@ -141,7 +141,7 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
       }
       bits |= alone ? ITSELF : 0;
     }
-    if (by < 1.6 * width && by > -0.6 * width) {  // and look at what is a step away, where they are not inside
+    if (by < 1.6 * width && by > -0.6 * width) {  // and examine neighbours one step away, where these are outside
 #ifdef GPU
       beside[atomicAdd(&count, 1u)] = c;
 #else
@@ -166,7 +166,7 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
 #endif
 }
 
-// What bodies with temperatures weigh in cells beside them, with and without these, and whose a cell is
+// Weights of bodies with temperatures in adjacent cells, without and with these temperatures, and the body of a cell
 TASK place_heat(Range range, Out conductance_T, Out warm_T, OutByte owner_T, In64Of<54> poses, BodyShapes shapes,
                 real diffusivity) {
   const Lattice lattice{shapes, poses};

@@ -1,4 +1,4 @@
-// What bodies take from the fluid: sums over their faces, in double precision.
+// Momentum taken by bodies from the fluid: sums over their faces, in double precision.
 #include "../metrics.h"
 
 // Force on a face, over the volume around it.
@@ -6,8 +6,8 @@ struct Push {
   double pressure, friction;
 };
 
-// From the point about which moments are taken to a place along an axis; of a body over a periodic side to the nearest image of
-// that place, as seen from the middle of the body
+// Distance along an axis from the point of the moments to a position; for a body across a periodic side, to the image of the
+// position nearest to the centre of the body
 FN double arm(const ForceTarget& target, int axis, double place) {
   const double length = target.period[axis], away = place - target.middle[axis];
   const double image = length > 0 && away > 0.5 * length ? -length : length > 0 && away < -0.5 * length ? length : 0.0;
@@ -24,7 +24,7 @@ FN Sums<9> pushed(Cell c, Push x, Push y, Push z, bool on_x, bool on_y, bool on_
   const double py = in_y ? volume_y * y.pressure : 0.0, qy = in_y ? volume_y * y.friction : 0.0;
   const double pz = in_z ? volume_z * z.pressure : 0.0, qz = in_z ? volume_z * z.friction : 0.0;
   const double tx = px + qx, ty = py + qy, tz = pz + qz;
-  // from the point to the cell's centre: across its own direction a force has no moment
+  // from the point to the cell's centre: along its own direction a force has no lever arm
   const double i = arm(target, 0, centre(grid, 0, c.i)), j = arm(target, 1, centre(grid, 1, c.j));
   const double k = arm(target, 2, centre(grid, 2, c.k));
   return Sums<9>{{px, py, pz, qx, qy, qz, j * tz - k * ty, k * tx - i * tz, i * ty - j * tx}};

@@ -1,13 +1,13 @@
-// Spheres (0), cylinders (1) and boxes (2) that have been turned and displaced, among the points of a grid: see
-// taskflow/flow/bodies/placement.py. Places are relative to the origin of the grid, and found in double precision from tables of
-// coordinates in that of the fields.
+// Rotated and displaced spheres (0), cylinders (1) and boxes (2) among the points of a grid: see
+// taskflow/flow/bodies/placement.py. Positions are relative to the origin of the grid, in double precision, from tables of
+// coordinates in the precision of the fields.
 
-constexpr int NUMBERS = 14, POSE = 9;  // of a shape: what stays, and what changes in time
+constexpr int NUMBERS = 14, POSE = 9;  // of a shape: constant, and varying in time
 constexpr double CLOSEST = 1e-6, LEAST_OPEN = 0.25;  // of a spacing, and of a face
 
 using Poses = In64Of<54>;
 
-// How many there are. One alone is told from what is numbered at compile time: a GPU has it in registers.
+// Number of shapes. A single one is a compile-time constant: a GPU keeps it in registers.
 #ifdef SINGLE
 FN int count_of(const BodyShapes&) { return 1; }
 #else
@@ -48,7 +48,7 @@ FN double whole(double a) {
   return towards_0 > a ? towards_0 - 1 : towards_0;
 }
 
-// From the middle of a body to a point, or to the nearest of its images
+// Vector from the centre of a body to a point, or to the nearest of its images
 FN Place away(const BodyShapes& g, const Body& b, const Place& p) {
   Place d;
   for (int n = 0; n < 3; ++n) {
@@ -82,7 +82,7 @@ FN bool inside(const Body& b, const Place& d) {
   return in;
 }
 
-// How far a point is from a body, negative inside
+// Distance of a point from a body, negative inside
 FN double outside_by(const Body& b, const Place& d) {
   double square = 0, nearest = -1e300;
   const auto beyond = [&](double by) {
@@ -104,7 +104,7 @@ FN int number_at(const BodyShapes& g, const Poses& poses, const Place& p) {
   return 0;
 }
 
-// How far from a point the first body begins on a way that ends inside one, as a share of the way along an axis
+// Distance from a point to the first body on a path along an axis that ends inside one, as a fraction of the path
 FN double entry(const BodyShapes& g, const Poses& poses, const Place& p, int axis, double step) {
   double least = 1;
   for (int m = 1; m <= count_of(g); ++m) {
@@ -173,7 +173,7 @@ struct Lattice {
       if (n == axis) size = at == axis ? g.gaps[n][cell[n] - 1] : g.widths[n][cell[n]];
     return size;
   }
-  // How far the nearest body is from a point, and its number
+  // Distance of the nearest body from a point, and its number
   INLINE double nearest(const Place& p, int& number) const {
     double least = 1e300;
     number = 1;
@@ -196,9 +196,9 @@ struct Lattice {
   }
 };
 
-// What a surface at a share of a step weighs, and how much more that is a whole step away
+// Weight of a surface at a fraction of a step, and its excess over the weight at a whole step
 FN double weight(double share, double step, double extent) { return 1 / ((share > CLOSEST ? share : CLOSEST) * step * extent); }
-// What a body that comes near along an axis to a point carries along, per time: see taskflow/flow/bodies/moving.py
+// Rate of an approaching body along an axis: see taskflow/flow/bodies/moving.py
 FN double carried(double speed, int side, double share, double step) {
   const double nearing = -side * speed;
   return nearing > 0 ? nearing * (1 / (share > CLOSEST ? share : CLOSEST) - 1) / step : 0.0;

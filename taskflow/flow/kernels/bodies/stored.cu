@@ -1,4 +1,4 @@
-// The lift of what is stored in a body without a temperature of its own.
+// The lift of the fluid stored in a body without a temperature.
 #define UZ 32
 #define BY 1
 #include "cell.h"

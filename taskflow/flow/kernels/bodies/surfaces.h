@@ -2,7 +2,7 @@
 // taskflow/flow/bodies/immersed.py.
 #include "../metrics.h"
 
-// A direction as seen from a cell: whether that is the first or the last one beside a wall
+// A direction at a cell: whether the cell is the first or the last one, next to a wall
 struct Way {
   Axis axis;
   bool first, last;
@@ -12,8 +12,8 @@ FN Way way(const Grid& grid, int number, int n, Index step) {
   return {axis(grid, number, n, step), n == grid.first[number], n == grid.last[number]};
 }
 
-// Velocities q as they are stored on faces that are cut, relative to that of the body: `blockage` (1 / open share - 1) times q
-// is what is missing there of that in their centres. Q is an array, or what is read like one.
+// Velocities q as stored on cut faces, relative to the body: `blockage` (1 / open share - 1) times q is the difference to the
+// velocity at face centres. Q is an array, or has the interface of one.
 template <class Q>
 struct SurfaceIn {
   Q q;
@@ -21,7 +21,7 @@ struct SurfaceIn {
 
   INLINE real missing(Index c) const { return blockage[c] * q[c]; }
 
-  // What of that viscosity brings to a face from its neighbours, over viscosity; through walls nothing comes.
+  // Viscous flux of this into a face from its neighbours, over viscosity; zero through walls.
   INLINE real along(Index c, const Way& a) const {
     const real high = a.last ? real(0) : a.axis.gradient_in_cell(0) * missing(c + a.axis.step);
     return a.axis.divergence_on_face() * (a.axis.gradient_in_cell(-1) * missing(c - a.axis.step) + high);
@@ -37,7 +37,7 @@ struct SurfaceIn {
 };
 using Surface = SurfaceIn<In>;
 
-// What viscosity takes from a face to its neighbours, over viscosity and the velocity there
+// Viscous flux out of a face to its neighbours, over viscosity and the velocity there
 FN real spread_across(const Way& b) {
   const real low = b.axis.gradient_on_face(0) * real(!b.first), high = b.axis.gradient_on_face(1) * real(!b.last);
   return b.axis.divergence_in_cell() * (low + high);
@@ -47,7 +47,7 @@ FN real spread(const Way& a, const Way& b, const Way& d) {
   return a.axis.divergence_on_face() * along + spread_across(b) + spread_across(d);
 }
 
-// What becomes of a predicted velocity q in a step whose pressure is the last one: kept (q - push) + added, push = dt dp/da.
+// A predicted velocity q after a step with the last pressure: kept (q - push) + added, push = dt dp/da.
 struct Adhered {
   real kept, added;
 };

@@ -1,4 +1,4 @@
-// The velocity of bodies: 0, or where the pressure knows of none what the projection takes to 0.
+// The velocity of bodies: 0, or if the pressure ignores bodies, the value that the projection makes 0.
 #define UZ 1
 #define BX 512
 #define BY 1
@@ -7,7 +7,7 @@
 #include "../metrics.h"
 #include "stages.h"
 
-// u = 0 on closed faces, and push gains what a stage has brought there.
+// u = 0 on closed faces, and push gains the contribution of a stage there.
 TASK stop_and_push(Range range, InOut u, InOut v, InOut w, InByte solid, InOut push_x, InOut push_y, InOut push_z, In64 dt,
                    StagePart stage) {
   const real share = stage.now / real(*dt);
@@ -30,7 +30,7 @@ TASK stop(Range range, InOut u, InOut v, InOut w, InByte solid) {
   });
 }
 
-// u = dt grad(p) on closed faces but for those on walls: what the projection with that p takes to 0.
+// u = dt grad(p) on closed faces except on walls, so that the projection with that p makes them 0.
 TASK force(Range range, InOut u, InOut v, InOut w, In p, InByte solid, In64 dt, Grid grid) {
   STRIDES(range)
   const real step = real(*dt);

@@ -4,7 +4,7 @@
 #include "../adams_bashforth.h"
 #include "../metrics.h"
 
-// H gains F, and the velocity what the stage makes of it; faces that lie on a wall keep theirs.
+// H gains F, and the velocity its contribution to the stage; faces on walls keep their velocity.
 TASK accelerate(Range range, InOut h_q, InOut q_new, In64 dt, In64 ratio, In64 force, Grid grid) {
   FRAME(range)
   const AdamsBashforth scheme(dt, ratio);

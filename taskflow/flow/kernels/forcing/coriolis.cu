@@ -9,8 +9,8 @@ FN real around(In q, Index c, Index a, Axis b) {
   return real(0.25) * b.twice_mean(q[c - b.step] + q[c - b.step + a], q[c] + q[c + a]);
 }
 
-// F_r = frequency s and F_s = -frequency r, r and s being the velocities along R and S; H gains F, and the velocity what the
-// stage makes of it. Faces that lie on a wall keep theirs.
+// F_r = frequency s and F_s = -frequency r, with r and s the velocities along R and S; H gains F, and the velocity its
+// contribution to the stage. Faces on walls keep their velocity.
 FN void turn(const Range& range, In r, In s, InOut h_r, InOut h_s, InOut r_new, InOut s_new, In64 dt, In64 ratio,
              const Grid& grid, real frequency) {
   FRAME(range)

@@ -3,7 +3,7 @@
 #include "cell.h"
 #include "../adams_bashforth.h"
 
-// F = -q gradient, q being the mean of the cell's two faces; H gains F, and T_new what the stage makes of it.
+// F = -q gradient, with q the mean of the cell's two faces; H gains F, and T_new its contribution to the stage.
 TASK stratify(Range range, In q, InOut h_T, InOut T_new, In64 dt, In64 ratio, real gradient) {
   FRAME(range)
   const AdamsBashforth scheme(dt, ratio);

@@ -3,8 +3,8 @@
 
 FN int floored(real x) { return int(x + 1) - 1; }  // for x >= -1
 
-// Along one direction: the two coarse cells between whose centres that of a fine one lies, and their weights. Beyond a face
-// of the domain stands the last cell inside, mirrored.
+// Along one direction: the two coarse cells whose centres enclose the centre of a fine cell, and their weights. Outside a face
+// of the domain the last inner cell is mirrored.
 struct Between {
   int low, high;
   real low_weight, high_weight;
@@ -20,7 +20,7 @@ FN Between between(int fine, real ratio, const Mesh& m, int axis) {
           part * (behind ? m.mirror_high[axis] : real(1))};
 }
 
-// What a coarse level has in the four cells around that, in one of its planes, and their mean
+// Values of a coarse level in the four surrounding cells of one plane, and their mean
 struct Square {
   real of[2][2];
 };

@@ -4,7 +4,7 @@
 #define BY 1
 #include "cell.h"
 
-// What would be 0 / 0 is 0: then there is nothing left to do.
+// 0 / 0 is replaced by 0: the solution is exact.
 FN double quotient(double above, double below) { return below != 0 ? above / below : 0; }
 
 struct Updated {

@@ -2,15 +2,14 @@
 //
 //   c_(k+1) (x_(k+1) - x_k) - c_k (x_k - x_(k-1)) - mu h_k x_k = h_k d_k,    c_k = 1 / distance of centres, or 0 on a wall
 //
-// Its pivots are c_(k+1) + e_k, with e_k = mu h_k + c_k e_(k-1) / (c_k + e_(k-1)): sums of numbers that are not negative, so
-// e is right to the last digits, however small mu is. (In a chain of conductances c whose nodes leak mu h, it is what nodes
-// up to k leak.) With r_k = c_(k+1) / (c_(k+1) + e_k) a plane gets `in` from below, hands on r_k y_k, y_k = in - h_k d_k, and
-// has x_k = y_k / (c_(k+1) + e_k) + r_k x_(k+1).
+// Its pivots are c_(k+1) + e_k, with e_k = mu h_k + c_k e_(k-1) / (c_k + e_(k-1)): sums of non-negative numbers,
+// without cancellation for any mu. (In a chain of conductances c with leaks mu h at its nodes, e_k is the leak of nodes up to
+// k.) With r_k = c_(k+1) / (c_(k+1) + e_k) a plane receives `in` from below, passes on r_k y_k, y_k = in - h_k d_k, and has
+// x_k = y_k / (c_(k+1) + e_k) + r_k x_(k+1).
 #include "modes.h"
 #include "slab.h"
 
-// What one over the pivot of a plane, and r, are. Only the highest plane may have nothing that it leaks to: then its x is free,
-// and taken over from above.
+// 1 / pivot of a plane, and r. Only the highest plane can have no leak: its x is then free and taken from above.
 template <class V>
 struct Pivot {
   V inverse, through;
@@ -31,7 +30,7 @@ struct Pivot {
   }
 };
 
-// What a line of planes needs to know of the right-hand side
+// Data of the right-hand side for a line of planes
 FN double weight(const Spectrum& s, int k) { return -double(s.height[k]) * double(s.scale); }
 
 // The lines of WIDTH<V> positions, with the fields that hold right-hand sides and e.
@@ -41,7 +40,7 @@ struct Lines {
   M modes;
   Planes spectrum, pivots;
 
-  // e of the planes [from, to), from those of all planes below
+  // e of the planes [from, to), given e of all planes below
   INLINE void prepare(int from, int to) const {
     V e[M::N];
     for (int k = 0; k < to; ++k) {
@@ -52,7 +51,7 @@ struct Lines {
     }
   }
 
-  // What a slab makes of its right-hand side, or with `unit` of 1 coming in alone
+  // Ends of a slab for its right-hand side, or with `unit` for unit inflow only
   INLINE void carry(const Slab& slab, bool unit, V (&out)[M::N], V (&x)[M::N]) const {
     V p[M::N];
     for (int m = 0; m < M::N; ++m) out[m] = unit ? V() + 1.0 : V(), x[m] = V(), p[m] = V() + 1.0;
@@ -72,8 +71,8 @@ struct Lines {
     }
   }
 
-  // y, then x in place of the right-hand sides of a slab, several planes loaded at a time: what is stored might be what is
-  // loaded next, for all a compiler knows. On return x is that of the lowest plane.
+  // y, then x instead of the right-hand sides of a slab. Several planes are loaded together, because the compiler cannot
+  // exclude that a store changes the next load. On return x is the value in the lowest plane.
   INLINE void solve(const Slab& slab, V (&in)[M::N], V (&x)[M::N]) const {
     constexpr int DEPTH = WIDTH<V> > 1 ? 1 : M::N == 1 ? 8 : 2;
     V v[DEPTH][M::N], e[DEPTH][M::N];

@@ -1,13 +1,13 @@
-// What makes a cosine or sine transform of a real FFT: the order of cells in which it is done, and their signs.
+// The order and signs of cells in which a real FFT becomes a cosine or sine transform.
 #include "cell.h"
 
-// Where a cell of the unbounded sequence stands: even ones first, then odd ones backward.
+// Position of a cell of the unbounded sequence: even cells first, then odd ones backward.
 struct Place {
   int cell;
   bool minus;
 };
 
-// The cell, and its sign, that stands at place i along an axis.
+// The cell at position i along an axis, and its sign.
 FN Place standing(const Spectrum& s, int axis, int i) {
   const int n = s.cells[axis], e = s.extended[axis], low = s.low_end[axis], high = s.high_end[axis];
   if (!low) return {i, false};
@@ -25,7 +25,7 @@ FN Place place(const Spectrum& s, int axis, int i) {
   return {c & 1 ? e - 1 - c / 2 : c / 2, low == high && low < 0 && (c & 1)};
 }
 
-// spectrum = rhs in the order of the transforms; what pads a row is 0
+// spectrum = rhs in the order of the transforms, padded with 0
 TASK to_dct_order(Range range, Out spectrum, Foreign rhs, Spectrum s) {
   for_cells(range, CELL(c) {
     const bool inside = c.i < s.extended[0];
@@ -35,7 +35,7 @@ TASK to_dct_order(Range range, Out spectrum, Foreign rhs, Spectrum s) {
   });
 }
 
-// p = what stands in the spectrum, transformed back, in the order of cells
+// p = the spectrum, transformed back, in the order of cells
 TASK from_dct_order(Range range, Out p, Foreign spectrum, Spectrum s) {
   for_cells(range, CELL(c) {
     const Place x = place(s, 0, c.i), y = place(s, 1, c.j);

@@ -1,6 +1,6 @@
-// What an approximate solution of Laplacian(p) = rhs, or of div(b grad p) = rhs, leaves.
+// The residual of an approximate solution of Laplacian(p) = rhs or div(b grad p) = rhs.
 #define UZ 64
-// With coefficients fewer cells side by side, or what a thread knows of them would be more than its registers hold
+// With coefficients a thread has fewer adjacent cells, or its data would exceed its registers
 #ifdef HAS_b_x
 #define UNROLL 2
 #else

@@ -1,11 +1,11 @@
-// The direct solver along z where cells have different heights, by the elimination of chain.h.
+// The direct solver along z for cells of different heights, by the elimination of chain.h.
 //
-// A slab needs `in` and x of the plane above it. They follow from what all slabs make of d without them: `carry_up`, what
-// goes to the plane above, and `carry_down`, the first x; and from two numbers that are the same for all d: `through`, the
-// product of r, and `reach`, the first x of in = 1.
+// A slab needs `in` and x of the plane above it. They are computed from the results of all slabs without them: `carry_up`,
+// the outflow to the plane above, and `carry_down`, the first x; and from two numbers that do not depend on d: `through`, the
+// product of r, and `reach`, the first x for in = 1.
 #include "chain.h"
 
-// What is done with the lines at (i, j), V of them at once.
+// Operations on the lines at (i, j), V of them together.
 template <template <class> class Modes>
 struct Prepare {
   Spectrum s;
@@ -76,7 +76,7 @@ struct SolveSlab {
     }
   }
 
-  // What comes into slab n: from below by an ascent through all slabs, from above by the first x of those that follow.
+  // Inflow of slab n: from below by an ascent through all slabs, from above by the first x of the next slabs.
   template <class M, class V>
   INLINE void meet(const Lines<M, V>& lines, int n, V (&in)[M::N], V (&x)[M::N]) const {
     V now[M::N] = {}, all[M::N] = {}, power[M::N], above[M::N] = {}, from_above[M::N];

@@ -2,5 +2,5 @@
 #include "cell.h"
 #include "product.h"
 
-// p = the sum over all cells of what the inverse has of each for this one, times rhs there
+// p = sum over all cells of the inverse's entry for this cell times rhs
 TASK solve_exactly(Range range, In rhs, Out p, Inverse inverse) { multiply(range, inverse.cells, inverse.rows, rhs, p); }

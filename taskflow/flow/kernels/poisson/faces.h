@@ -1,19 +1,19 @@
-// The operator div(b grad p) on a level of multigrid or on the grid itself, with b given on the low faces of the cells: a
-// mesh with coefficients. What is written for a mesh, with b = 1, is written for this, too: `laplacian`, `relaxation`, ...
+// The operator div(b grad p) on a multigrid level or on the grid itself, with b on the low faces of the cells: a mesh with
+// coefficients. The functions of a mesh with b = 1 exist for this, too: `laplacian`, `relaxation`, ...
 #include "mesh.h"
 
 struct Faces : Mesh {
-  Foreign x;           // b across x, whose strides those across y and z have, too
+  Foreign x;           // b across x, with the same strides as across y and z
   const real *y, *z;
 };
 
-// The operator of a launch: with coefficients that are another region's, or its own, or without any
+// The operator of a launch: with coefficients of another region, of its own region, or without
 FN Faces faces(const Foreign& x, const Foreign& y, const Foreign& z, const Mesh& m) { return {m, x, y.field, z.field}; }
 FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, y, z}; }
 FN Mesh faces(None, None, None, Mesh m) { return m; }
 FN Mesh faces(Range, None, None, None, Mesh m) { return m; }
 
-// As of a mesh, but for those amid: with coefficients a second copy of the code takes too many registers.
+// As for a mesh, except for inner cells: with coefficients a second copy of the code takes too many registers.
 FN Interior interior(const Faces& b) {
   const Mesh& m = b;
   return interior(m);
@@ -24,7 +24,7 @@ struct Six {
   real west, east, south, north, below, above;
 };
 
-// 0 instead of what b is on a wall
+// 0 instead of b on a wall
 FN real open(real b, bool at_face, real mirror) { return taken(!(at_face & (mirror > 0)), b); }
 
 template <class C>
@@ -35,7 +35,7 @@ FN Six open(C c, const Faces& b) {
           open(z[0], at_low(c, b, 2), b.mirror_low[2]), open(z[b.x.z], at_high(c, b, 2), b.mirror_high[2])};
 }
 
-// What couples a cell to its six neighbours: b / h^2 where all cells are alike
+// Coupling of a cell to its six neighbours: b / h^2 if all cells are equal
 template <class C>
 FN Six coupling(C c, const Faces& b) {
   const Six o = open(c, b);
@@ -53,7 +53,7 @@ FN real laplacian(const Number* p, C c, Index Y, Index Z, const Faces& b) {
          (a.below * (q.below - q.here) + a.above * (q.above - q.here));
 }
 
-// How often the coupling across a face counts in the diagonal: twice where p = 0 on it
+// Multiplicity of the coupling across a face in the diagonal: 2 if p = 0 on it
 FN real counted(bool at_face, real mirror) { return at_face ? 1 - mirror : real(1); }
 
 // The diagonal of -div(b grad p) in a cell

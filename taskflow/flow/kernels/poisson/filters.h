@@ -50,7 +50,7 @@ struct Carries {
   }
 };
 
-// Slab after slab upward: f that leaves the last one, and what all of them add to the first x.
+// Slabs in ascending order: f at the end of the last one, and the contribution of all to the first x.
 template <class V>
 struct Ascent {
   V f, x, power, sum;
@@ -66,7 +66,7 @@ struct Ascent {
   }
 };
 
-// f of the plane below all slabs and x of the plane above them, from an ascent through all that began with 0.
+// f of the plane below all slabs and x of the plane above them, given an ascent through all that started with 0.
 template <class V>
 struct Ends {
   V below, above;
@@ -128,7 +128,7 @@ struct Incoming {
         if (n == slab) f[m] = all[m].f;
       pass(s, n, modes, carry_up, carry_down, all);
       for (int m = 0; m < M::N; ++m)
-        if (n == slab) all[m].begin(all[m].f);  // what lies below does not come from above
+        if (n == slab) all[m].begin(all[m].f);  // the value below does not come from above
     }
     for (int m = 0; m < M::N; ++m) x[m] = all[m].x + all[m].power * above[m];
   }
@@ -143,8 +143,8 @@ struct Incoming {
   }
 };
 
-// The two filters over the planes of a slab, several planes loaded at a time: what is stored might be what is loaded
-// next, for all a compiler knows.
+// The two filters over the planes of a slab. Several planes are loaded together, because the compiler cannot exclude that a
+// store changes the next load.
 template <class M, class V>
 FN void filter(const Spectrum& s, const Slab& slab, const M& modes, const Planes& spectrum, Incoming<M, V> carry) {
   constexpr int DEPTH = WIDTH<V> > 1 ? 1 : M::N == 1 ? 8 : 4;
@@ -171,7 +171,7 @@ FN void filter(const Spectrum& s, const Slab& slab, const M& modes, const Planes
   }
 }
 
-// What is done with the lines at (i, j), V of them at once.
+// Operations on the lines at (i, j), V of them together.
 template <template <class> class Modes>
 struct FindCarries {
   Spectrum s;

@@ -1,5 +1,5 @@
-// Diffusion along one direction in the middle of a stage: what the lines of implicit_lines.cu are solved for, and what is
-// made of them. L is the second derivative along the direction.
+// Implicit diffusion along one direction within a stage: right-hand side and result of the lines of implicit_lines.cu. L is the
+// second derivative along the direction.
 #define UZ 1
 #include "cell.h"
 #include "../metrics.h"

@@ -1,13 +1,12 @@
-// Lines of cells along one direction, solved each for itself by the elimination of chain.h, with mu = 2 / (dt diffusivity)
-// in all of them: so all have the same e, `leaks`, of which there is one line. A GPU thread has a line, a CPU core eight side
-// by side.
+// Lines of cells along one direction, each solved by the elimination of chain.h, all with mu = 2 / (dt diffusivity) and the
+// same e, `leaks`, stored for one line. A GPU thread has one line, a CPU core eight adjacent lines.
 #define UZ 1
 #define BX 64
 #define BY 1
 #include "cell.h"
 #include "chain.h"
 
-// A line, or WIDTH of them: the offset of its first node, and the steps to the line beside it and to the next node.
+// A line, or WIDTH of them: offset of its first node, and steps to the adjacent line and to the next node.
 template <class V>
 struct LineModes {
   static constexpr int N = 1;
@@ -52,7 +51,7 @@ struct SolveLine {
   }
 };
 
-// op(V(), i, j) for `count` lines side by side and so many `rows` of them
+// op(V(), i, j) for `count` adjacent lines and `rows` rows of them
 template <class Op>
 FN void for_lines_along([[maybe_unused]] const Range& r, int count, int rows, Op op) {
 #ifdef GPU

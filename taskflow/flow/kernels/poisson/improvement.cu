@@ -1,4 +1,4 @@
-// What a cycle of multigrid finds, added in place.
+// The correction of a multigrid cycle, added in place.
 #define UZ 4
 #define BX 512
 #define BY 1

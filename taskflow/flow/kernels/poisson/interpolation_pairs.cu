@@ -12,8 +12,8 @@
 FN int odd(Cell c) { return c.k & 1; }
 FN int odd(Inner c) { return c.odd; }
 
-// Whether b, given at the low face of a fine cell, is the same on all faces that the ways to both coarse cells cross. At an end of
-// the domain there is one coarse cell only.
+// True if b, given at the low face of a fine cell, is equal on all faces between it and both coarse cells. At an end of the
+// domain only one coarse cell exists.
 FN bool even(const real* b, Index step, int odd, bool at_end) {
 #ifdef GPU
   const real* first = odd ? b : b - step;

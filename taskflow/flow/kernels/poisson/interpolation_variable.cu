@@ -9,7 +9,7 @@
 #include "faces.h"
 #include "resistance.h"
 
-// What a correction follows from
+// Data of a correction
 struct Around {
   real p;
   bool active;

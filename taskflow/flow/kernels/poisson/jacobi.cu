@@ -12,7 +12,7 @@ TASK jacobi(Range range, In p, In rhs OPTIONAL(solid), Out p_new, Grid grid) {
   }, p + Z, rhs, p_new);
 }
 
-// p_new = (p + what jacobi makes of it) / 2: the sweep that damps what jacobi only turns over
+// p_new = (p + its sweep) / 2: damps modes whose sign a plain sweep only changes
 TASK jacobi_half(Range range, In p, In rhs OPTIONAL(solid), Out p_new, Grid grid) {
   STRIDES(range)
   for_cells(range, CELL(c) {

@@ -8,7 +8,7 @@
 #include "twice.h"
 #include "laplacian.h"
 
-// Cells that are beside no wall across x or y
+// Cells that are not adjacent to a wall across x or y
 FN Amid amid(const Grid& grid) {
   Amid found;
   for (int n = 0; n < 2; ++n) {
@@ -17,7 +17,7 @@ FN Amid amid(const Grid& grid) {
   return found;
 }
 
-// What a sweep reads in the cell alone, beside bodies
+// Data that a sweep reads in the cell itself, near bodies
 struct Source {
   real rhs;
   int solid;
@@ -32,7 +32,7 @@ struct Sources {
   INLINE Sources operator+(Index n) const { return {rhs + n, solid + n}; }
 };
 
-// A sweep without bodies, and one beside them. Most cells have open faces only: one question in place of six.
+// A sweep without bodies, and one near them. Most cells have open faces only: one test instead of six.
 #define FREE_SWEEP(relaxed) SWEEP(q, c, d) { return relaxed(q, c, d, grid); }
 #define OPEN_SWEEP(relaxed) SWEEP(q, c, d) { return relaxed(d.solid ? beside(q, d.solid) : q, c, d.rhs, grid); }
 
@@ -61,12 +61,12 @@ FN void two_sweeps_last_half(Range range, In p, In rhs, InByte solid, Out p_new,
   }
 }
 
-// p_new = what jacobi makes of what it makes of p
+// p_new = two jacobi sweeps of p
 TASK jacobi_twice(Range range, In p, In rhs OPTIONAL(solid), Out p_new, Grid grid OPTIONAL(near)) {
   two_sweeps(range, p, rhs, solid, p_new, grid, near);
 }
 
-// p_new = what jacobi_half makes of what jacobi makes of p
+// p_new = a jacobi sweep of p, then jacobi_half
 TASK jacobi_twice_half(Range range, In p, In rhs OPTIONAL(solid), Out p_new, Grid grid OPTIONAL(near)) {
   two_sweeps_last_half(range, p, rhs, solid, p_new, grid, near);
 }

@@ -1,7 +1,7 @@
 // Conjugate gradients for Laplacian(p) = rhs, or for div(b grad p) = rhs, with a preconditioner. Numbers that one kernel
 // reduces are taken by the next from the memory of the device.
 #define UZ 64
-// With coefficients fewer cells side by side, or what a thread knows of them would be more than its registers hold
+// With coefficients a thread has fewer adjacent cells, or its data would exceed its registers
 #if defined(HAS_b_x) || defined(HAS_own_b_x)
 #define UNROLL 2
 #else

@@ -1,11 +1,10 @@
-// The discrete Laplacian of the pressure on the grid itself, and Jacobi's iteration for it. Across walls, and across closed
-// faces of bodies, the pressure has no gradient: there the neighbour is replaced by the cell itself, and what lies beyond is
-// never used.
+// The discrete Laplacian of the pressure on the grid itself, and Jacobi iteration for it. Across walls and closed faces of
+// bodies the pressure has no gradient: the neighbour is replaced by the cell itself, and values outside are never used.
 #include "star.h"
 #include "../flags.h"
 #include "../metrics.h"
 
-// A cell's own value in place of its neighbour's behind a closed face
+// A cell's own value instead of the neighbour's across a closed face
 FN real shown(real neighbour, real here, int solid, int n) { return closed(solid, n) ? here : neighbour; }
 
 // The pressure around a cell with such flags, or without bodies
@@ -16,13 +15,13 @@ FN Star beside(const Star& p, int solid) {
           {shown(p.high[0], p.here, solid, 1), shown(p.high[1], p.here, solid, 3), shown(p.high[2], p.here, solid, 5)}};
 }
 
-// The two neighbours of a cell along one direction added up; a wall shows the cell its own value.
+// Sum of the two neighbours of a cell along one direction, with the cell itself across a wall.
 FN real neighbours(const Star& p, int axis, bool low_wall, bool high_wall) {
   return (low_wall ? p.here : p.low[axis]) + (high_wall ? p.here : p.high[axis]);
 }
 
 #ifdef STRETCHED
-// What the two neighbours of a cell along one direction, in cell n of it, add to the Laplacian, and what the cell itself does
+// Contributions of the two neighbours along one direction, in cell n of it, and of the cell itself to the Laplacian
 struct Pull {
   real around, diagonal;
 };
@@ -48,7 +47,7 @@ struct Laplacian {
   }
 };
 
-// (a_x (p_W + p_E) + a_y (p_S + p_N) + a_z (p_B + p_T) - rhs) / diagonal: what solves the cell's own equation
+// (a_x (p_W + p_E) + a_y (p_S + p_N) + a_z (p_B + p_T) - rhs) / diagonal: the solution of the cell's own equation
 template <class C>
 FN real relaxed(const Star& p, C c, real rhs, const Grid& grid) {
   const Pull x = pull(p, 0, c.i, grid), y = pull(p, 1, c.j, grid), z = pull(p, 2, c.k, grid);
@@ -73,7 +72,7 @@ struct Laplacian {
   INLINE real at(const Star& p, Cell c) const { return around(p, c, grid) - diagonal * p.here; }
 };
 
-// (a_x (p_W + p_E) + a_y (p_S + p_N) + a_z (p_B + p_T) - rhs) / diagonal: what solves the cell's own equation
+// (a_x (p_W + p_E) + a_y (p_S + p_N) + a_z (p_B + p_T) - rhs) / diagonal: the solution of the cell's own equation
 template <class C>
 FN real relaxed(const Star& p, C c, real rhs, const Grid& grid) {
   return (around(p, c, grid) - rhs) * grid.relaxation;

@@ -1,7 +1,7 @@
-// Lines of cells along z, walked by one GPU thread each, or eight at a time in the vector registers of a CPU core.
+// Lines of cells along z, one per GPU thread, or eight in the vector registers of a CPU core.
 //
-// Kernels of lines are written for a number V: a double on a GPU, eight of them on a CPU, those of neighbours along x.
-// Values are kept in fields as real, and computed with in double precision. SINE(x) is sin(pi x).
+// Kernels of lines are written for a number V: a double on a GPU, eight doubles of neighbours along x on a CPU.
+// Fields store values as real. Computations are in double precision. SINE(x) is sin(pi x).
 
 #ifdef GPU
 #define SINE(x) sinpi(x)
@@ -27,7 +27,7 @@ FN V each(F f) {
   }
 }
 
-// Of the mean the root is infinite, which that of roots.h may not be.
+// The root for the mean mode is infinite, which roots.h does not allow.
 template <class V>
 FN V roots(V v) {
   if constexpr (WIDTH<V> == 1) return ROOT(v);
@@ -59,7 +59,7 @@ FN void put(real* q, int step, V value) {
   }
 }
 
-// op(V(), i, j) for numbers i = 0 .. count - 1 side by side, WIDTH<V> of them at once, and rows j = 0 .. rows - 1
+// op(V(), i, j) for adjacent numbers i = 0 .. count - 1, WIDTH<V> of them together, and rows j = 0 .. rows - 1
 template <class Op>
 FN void for_lines([[maybe_unused]] const Range& r, int count, int rows, Op op) {
 #ifdef GPU

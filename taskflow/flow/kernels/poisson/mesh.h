@@ -1,5 +1,5 @@
-// The discrete Laplacian on a level of multigrid. What lies beyond a wall shows a cell its own value, what lies beyond a
-// face with p = 0 minus that: the factor `mirror_low` or `mirror_high` of the direction. What is stored there is never used.
+// The discrete Laplacian on a multigrid level. The ghost value is the inner value at a wall, and its negative at a face with p
+// = 0: the factor `mirror_low` or `mirror_high` of the direction. Stored ghost values are never used.
 #include "../one.h"
 
 // Cells from `low` to `high` along x, y and z, both included. Whether kernels of stretched meshes gain by InteriorAmid, too,
@@ -13,17 +13,17 @@ FN auto within(const int (&low)[3], const int (&high)[3]) {
 #endif
 }
 
-// Cells that do not lie beside faces
+// Cells that are not adjacent to faces of the domain
 FN auto interior(const Mesh& m) {
   return within({m.first[0] + 1, m.first[1] + 1, m.first[2] + 1}, {m.last[0] - 1, m.last[1] - 1, m.last[2] - 1});
 }
 
-// A cell's value and those that it sees beside it.
+// Values of a cell and its neighbours.
 struct Seen {
   real here, west, east, south, north, below, above;
 };
 
-// Whether a cell lies beside the first, or the last, face of the domain across a direction
+// True if a cell is adjacent to the first, or the last, face of the domain across a direction
 template <class C>
 FN bool at_low(C c, const Mesh& m, int axis) {
   return !(axis == 0 ? c.amid : c.inner) && index(c, axis) == m.first[axis];
@@ -33,7 +33,7 @@ FN bool at_high(C c, const Mesh& m, int axis) {
   return !(axis == 0 ? c.amid : c.inner) && index(c, axis) == m.last[axis];
 }
 
-// What a cell sees
+// Values read by a cell
 template <class Number, class C>
 FN Seen seen(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
   const real here = p[c];
@@ -45,7 +45,7 @@ FN Seen seen(const Number* p, C c, Index Y, Index Z, const Mesh& m) {
 }
 
 #ifdef STRETCHEDMESH
-// What couples cell n of a direction to the one before, and to the one behind
+// Coupling of cell n of a direction to the previous and to the next cell
 FN real before(const Mesh& m, int axis, int n) { return m.per_cell[axis][n] * m.per_face[axis][n]; }
 FN real behind(const Mesh& m, int axis, int n) { return m.per_cell[axis][n] * m.per_face[axis][n + 1]; }
 
@@ -84,7 +84,7 @@ FN real laplacian(const ForeignOf<Number>& q, C c, const Operator& m) {
   return laplacian(p, c, q.y, q.z, m);
 }
 
-// What a cell's own value, seen beyond the faces across one direction, adds to the Laplacian, over that value
+// Contribution of a cell's own value, mirrored across the faces of one direction, to the Laplacian, over that value
 FN real mirrored(int i, const Mesh& m, int axis) {
   const real low = i == m.first[axis] ? m.mirror_low[axis] : real(0), high = i == m.last[axis] ? m.mirror_high[axis] : real(0);
   return m.weight[axis] * (low + high);
@@ -104,14 +104,14 @@ struct Ones {
 FN Ones across(int, const Mesh&) { return {}; }
 
 #ifdef STRETCHEDMESH
-// What cell n of a direction has in the diagonal of -Laplacian
+// Contribution of cell n of a direction to the diagonal of -Laplacian
 FN real pull(const Mesh& m, int axis, int n) {
   const real low = n == m.first[axis] ? 1 - m.mirror_low[axis] : real(1);
   const real high = n == m.last[axis] ? 1 - m.mirror_high[axis] : real(1);
   return low * before(m, axis, n) + high * behind(m, axis, n);
 }
 
-// One over the diagonal of -Laplacian in the cell (i, j, k), c or one beside it; 0 where nothing couples it to anything
+// 1 / diagonal of -Laplacian in the cell (i, j, k), c or an adjacent one; 0 if it is not coupled
 template <class C>
 FN real relaxation(C, int i, int j, int k, const Mesh& m) {
   const real diagonal = pull(m, 0, i) + pull(m, 1, j) + pull(m, 2, k), found = reciprocal(diagonal > 0 ? diagonal : real(1));
@@ -123,7 +123,7 @@ FN real inverse(real diagonal, const Mesh& m) {
   return diagonal == m.diagonal ? usual : found;
 }
 
-// One over the diagonal of -Laplacian in the cell (i, j, k), c or one beside it; 0 where nothing couples it to anything
+// 1 / diagonal of -Laplacian in the cell (i, j, k), c or an adjacent one; 0 if it is not coupled
 template <class C>
 FN real relaxation(C c, int i, int j, int k, const Mesh& m) {
 #ifdef GPU

@@ -1,9 +1,9 @@
-// The modes of a spectrum: planes of complex numbers (two values along x each) that a real two-dimensional FFT makes of
-// planes that `to_dct_order` has put in order. Modes are separated where an operator meets them, and joined again behind it:
+// The modes of a spectrum: planes of complex numbers (two values along x each), the real two-dimensional FFT of planes in
+// the order of `to_dct_order`. Modes are separated before an operator is applied, and joined again after it:
 //
 // periodic x and y:  real and imaginary part belong to the mode (a, b)
 // else four numbers, of the rows b and -b: for a wall along y the cosine coefficients b and n - b, else the transforms
-// along y of the two real coefficients a and n - a that a wall along x has in one complex number
+// along y of the two real coefficients a and n - a that share one complex number for a wall along x
 //
 // (Makhoul 1980: a cosine transform is an FFT of the even cells, then the odd ones backward, and a rotation.)
 #include "lines.h"
@@ -33,7 +33,7 @@ struct Planes {
   INLINE real* at(int i, int j, int k) const { return q + i + j * y + k * z; }
 };
 
-// WIDTH values side by side of a row: x and y periodic.
+// WIDTH adjacent values of a row, with x and y periodic.
 template <class V>
 struct PlainModes {
   static constexpr int N = 1;
@@ -49,7 +49,7 @@ struct PlainModes {
   INLINE void store_own(const Planes& p, int k, const V (&v)[N]) const { store(p, k, v); }
 };
 
-// WIDTH complex numbers side by side, and those of the row -j.
+// WIDTH adjacent complex numbers, and the same of the row -j.
 template <class V>
 struct CosineModes {
   static constexpr int N = 4;

@@ -3,8 +3,8 @@
 #include "cell.h"
 #include "faces.h"
 
-// Along one direction: the first fine cell that a coarse one overlaps, and which parts of the coarse one it and the two
-// behind it are.
+// Along one direction: the first fine cell that a coarse cell overlaps, and the fractions of the coarse cell in it and in the
+// next two.
 struct Overlap {
   int first;
   const real* parts;
@@ -30,7 +30,7 @@ FN real mean(const Overlap& x, const Overlap& y, const Overlap& z, F f) {
   return total;
 }
 
-// coarse = mean of rhs - Laplacian(p) over what a coarse cell overlaps of fine ones
+// coarse = mean of rhs - Laplacian(p) over the fine cells that a coarse cell overlaps, in part or whole
 template <class Operator>
 FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const Operator& m, const Transfer& transfer) {
   for_cells(range, CELL(c) {

@@ -1,4 +1,4 @@
-// Kernels of modes of periodic planes: each number of a row has a line of its own.
+// Kernels of modes of periodic planes: each number of a row has its own line.
 #define BX 64
 #define BY 1
 #define UZ 1073741824

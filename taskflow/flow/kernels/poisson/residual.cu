@@ -1,12 +1,12 @@
-// How far a pressure is from the solution on the grid itself: of Laplacian(p) = rhs as the grid has it, beside bodies or
-// not, or of div(b grad p) = rhs as a mesh has it, where p = 0 on some faces, or with coefficients.
+// Residual of a pressure on the grid itself: of Laplacian(p) = rhs on the grid, with or without bodies, or of div(b grad p) =
+// rhs on a mesh, with p = 0 on some faces or with coefficients.
 #define UZ 32
 #define BY 2
 #include "cell.h"
 #include "faces.h"
 #include "laplacian.h"
 
-// As the grid has it, the Laplacian is an operator like that of a mesh; bodies are beside it alone.
+// The Laplacian on the grid, with the interface of a mesh. Only here bodies exist.
 FN bool active(Cell, const Laplacian&) { return true; }
 FN auto volume(const Laplacian& m, const Cell& c) { return volume(m.grid, c); }
 FN real laplacian(In p, Cell c, Index Y, Index Z, const Laplacian& m) { return m.at(star(p, c, 1, Y, Z), c); }
@@ -44,7 +44,7 @@ TASK residual_square(Range range, In p, In rhs OPTIONAL(solid) OPTIONAL(b_x) OPT
   });
 }
 
-// The part that a cell has of the mean: what is given, or one over the number of active cells
+// Weight of a cell in the mean: given, or 1 / number of active cells
 FN double part_of_mean(real part, None) { return part; }
 FN double part_of_mean(None, In64 cells) { return *cells > 0 ? 1 / *cells : 0.0; }
 
@@ -59,7 +59,7 @@ TASK rhs_sums(Range range, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Par
   });
 }
 
-// cells = how many are active, each counting as its volume
+// cells = number of active cells, weighted by volume
 TASK count_active(Range range, In b_x, In b_y, In b_z, Partial cells, Mesh mesh) {
   const Faces m = faces(range, b_x, b_y, b_z, mesh);
   reduce_cells(range, cells, SUM, CELL(c) { return volume(m, c) * (active(c, m) ? 1.0 : 0.0); });

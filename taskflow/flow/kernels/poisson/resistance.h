@@ -1,8 +1,8 @@
 // Interpolation between the cells of a coarser level of multigrid where coefficients are variable.
 #include "between.h"
 
-// The resistance of a way from the centre of a fine cell to that of a coarse one, over / under: its length over b, `near` on
-// the first face that it crosses and `far` on the second. A closed face is as one with very little b.
+// Resistance between the centres of a fine and a coarse cell, over / under: length over b, `near` on the first face between
+// them and `far` on the second. A closed face has a very small b.
 struct Way {
   real over, under;
 };
@@ -12,7 +12,8 @@ FN Way way(real length, real near, real far) {
   return {first * far + second * near, near * far};
 }
 
-// b on the faces that the ways to both coarse cells cross: at the faces of the fine cell, and those behind, if they go so far.
+// b on the faces between a fine cell and both coarse cells: at the faces of the fine cell, and on the next ones if they lie
+// between.
 struct Crossed {
   real before, below, above, behind;
 };

@@ -8,7 +8,7 @@
 
 FN bool coloured(int i, int j, int k, int colour) { return ((i + j + k) & 1) == colour; }
 
-// Whether a cell is relaxed: all are, or those of a colour
+// True if a cell is relaxed: all cells, or one colour
 template <class C>
 FN bool chosen(C, None) {
   return true;
@@ -24,7 +24,7 @@ FN real relaxed(const real* p, C c, Index Y, Index Z, real rhs, const Operator& 
   return p[c] + weight * relaxation(c, m) * (laplacian(p, c, Y, Z, m) - rhs);
 }
 
-// p_new = p, relaxed in all cells or in those of a colour
+// p_new = p, relaxed in all cells or in one colour
 TASK relax(Range range, In p, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out p_new, Mesh mesh,
            real weight OPTIONAL(colour)) {
   STRIDES(range)
@@ -35,7 +35,7 @@ TASK relax(Range range, In p, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), 
   });
 }
 
-// p = what relax makes of 0
+// p = relax of 0
 TASK smooth_from_zero(Range range, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out p, Mesh mesh,
                       real weight OPTIONAL(colour)) {
   const auto m = faces(range, b_x, b_y, b_z, mesh);
@@ -45,8 +45,8 @@ TASK smooth_from_zero(Range range, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b
   });
 }
 
-// The cells at the ends of a direction that have no neighbour of the other colour beyond: those beside walls, and those at
-// the seam of a periodic direction where an odd number of cells brings two of one colour together.
+// The cells at the ends of a direction without an outer neighbour of the other colour: next to walls, and at the seam of a
+// periodic direction with an odd number of cells, where two cells of the same colour meet.
 struct Ends {
   int first, last;
 };
@@ -56,8 +56,8 @@ FN Ends ends(const Mesh& m, int axis) {
   return {seamless ? -1 : 0, seamless ? -1 : m.cells[axis] - 1};
 }
 
-// p = what relax makes of 0, with `colour` first and then with the other one: of the first, all neighbours are 0, and
-// of the second those that are not of the first, and what faces of the domain mirror.
+// p = relax of 0 in `colour`, then in the other colour: for the first, all neighbours are 0, for the second, neighbours of the
+// same colour are 0, except for values mirrored at faces of the domain.
 TASK smooth_colours_from_zero(Range range, In rhs, Out p, Mesh mesh, real weight, int colour) {
   STRIDES(range)
   const Ends ex = ends(mesh, 0), ey = ends(mesh, 1), ez = ends(mesh, 2);

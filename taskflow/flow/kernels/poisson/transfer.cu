@@ -2,10 +2,10 @@
 #include "cell.h"
 #include "faces.h"
 
-// What flows out of a cell through one of its faces
+// Flux out of a cell through one of its faces
 FN real outward(real here, real there, bool at_face, real mirror) { return (at_face ? mirror * here : there) - here; }
 
-// Along one direction: what flows out of two cells beside each other, at the offsets c and c + step
+// Along one direction: flux out of two adjacent cells at the offsets c and c + step
 template <class Operator>
 FN real outward(const real* p, Index c, Index step, int i, const Operator& m, int axis) {
   const real first = p[c], second = p[c + step];
@@ -15,7 +15,7 @@ FN real outward(const real* p, Index c, Index step, int i, const Operator& m, in
          b(c + 2 * step, at_high, m.mirror_high[axis]) * outward(second, p[c + 2 * step], at_high, m.mirror_high[axis]);
 }
 
-// Of four pairs of cells that lie beside each other along two other directions
+// The same for four pairs of cells that are adjacent along two other directions
 template <class Operator>
 FN real outward(const real* p, Index c, Index step, Index u, Index v, int i, const Operator& m, int axis) {
   return (outward(p, c, step, i, m, axis) + outward(p, c + u, step, i, m, axis)) +
@@ -24,7 +24,7 @@ FN real outward(const real* p, Index c, Index step, Index u, Index v, int i, con
 
 FN real sum(const Foreign& q, int i, int j, int k) { return at(q, i, j, k) + at(q, i + 1, j, k); }
 
-// coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 fine cells of a coarse one: what flows between these cancels
+// coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 fine cells of a coarse one: fluxes between these cancel
 template <class Operator>
 FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const Operator& m) {
   for_cells(range, CELL(c) {

@@ -6,7 +6,7 @@
 #include "diffusivity.h"
 #include "limited.h"
 
-// Flow of q into a cell along d; the kinds say what is behind its low and its high face
+// Flux of q into a cell along d; the kinds describe the other sides of its low and high face
 template <class Diffusivity>
 FN real inflow(In q, const Cell& c, int n, const Direction& d, const Grid& grid, const Diffusivity& by, int low_kind,
                int high_kind) {

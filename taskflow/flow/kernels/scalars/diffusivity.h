@@ -1,5 +1,5 @@
-// What heat and scalars diffuse with: the same everywhere, or more by the eddy diffusivity nu_t / prandtl, nu_t on a face
-// being the mean of its two cells.
+// Diffusivity of heat and scalars: uniform, or increased by the eddy diffusivity nu_t / prandtl, with nu_t on a face the mean
+// of its two cells.
 struct Even {
   real diffusivity;
   INLINE real between(Index, Index) const { return diffusivity; }
@@ -11,6 +11,6 @@ struct Stirred {
   INLINE real between(Index a, Index b) const { return diffusivity + half * (nu_t[a] + nu_t[b]); }
 };
 
-// Without eddies there is no Prandtl number.
+// Without eddies the Prandtl number is absent.
 FN Even diffusivity_of(real molecular, None, None) { return {molecular}; }
 FN Stirred diffusivity_of(real molecular, In nu_t, real prandtl) { return {molecular, real(0.5) / prandtl, nu_t}; }

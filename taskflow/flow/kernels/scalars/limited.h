@@ -1,10 +1,10 @@
-// What passes a face of what is kept within its bounds: upwind-biased values, with Koren's limiter.
+// Fluxes of bounded quantities through faces: upwind-biased values, with Koren's limiter.
 #include "../flags.h"
 #include "../limiter.h"
 #include "../metrics.h"
 
-// A direction: its number, from a cell to the next, the cells beside boundaries, and the velocity along it before and after
-// the stage.
+// A direction: its number, the step to the next cell, the cells adjacent to boundaries, and the velocity along it before and
+// after the stage.
 struct Direction {
   int number;
   Index step;
@@ -12,9 +12,9 @@ struct Direction {
   In before, after;
 };
 
-// What passes the low face of cell c, number n along d: carried, and by diffusion, `per_face` being one over the distance. On
-// boundaries what enters has the value there, the mean of both cells, and what leaves that of the cell inside. `kind` is what
-// lies behind the face: 0 for fluid.
+// Flux through the low face of cell c, number n along d: advective, and diffusive with `per_face` = 1 / distance. On boundaries
+// inflow has the boundary value, the mean of both cells, and outflow the value of the inner cell. `kind` is the other side of
+// the face: 0 for fluid.
 template <class Diffusivity>
 FN real passing(In q, Index c, int n, const Direction& d, real per_face, const Diffusivity& by, int kind) {
   const Index S = d.step;

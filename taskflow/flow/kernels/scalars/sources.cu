@@ -1,4 +1,4 @@
-// What boxes release into the flow.
+// Releases of boxes into the flow.
 #define UZ 1
 #include "cell.h"
 #include "../flags.h"

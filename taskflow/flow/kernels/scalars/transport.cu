@@ -9,11 +9,11 @@
 #include "../metrics.h"
 #include "diffusivity.h"
 
-// Along one direction: what the velocity u carries out of a cell through both faces, and what diffuses into it. Where one
-// diffusivity is that of all cells it is a factor of the whole, below.
+// Along one direction: advective flux of the velocity u through both faces of a cell, and diffusive flux into it. A uniform
+// diffusivity is a factor of the whole, below.
 struct Flow {
   real convected, diffused;
-  // What diffuses, but along the direction of a number that is implicit
+  // Diffusive part, except along the implicit direction
   INLINE real explicitly(int number) const { return number == IMPLICIT ? real(0) : diffused; }
 };
 FN real convected(In u, Index c, Axis a, real below, real here, real above) {
@@ -34,8 +34,8 @@ FN Flow flow(In q, In u, Index c, Axis a, const Diffusivity& by, None) {
   return {convected(u, c, a, below, here, above), diffused(by, c, a, below, here, above)};
 }
 
-// Beside bodies: what diffuses through the low (0) or the high face (1), over `divergence_in_cell`. Behind it is fluid, to
-// which `across` is the diffusivity, or a body: insulated, or with a value on the face, half a cell from the centre.
+// Next to bodies: diffusive flux through the low (0) or high face (1), over `divergence_in_cell`. The other side is fluid, with
+// diffusivity `across`, or a body: insulated, or with a value on the face, half a cell from the centre.
 FN real through(int kind, real here, real other, real across, real diffusivity, Axis a, int n) {
   const real weight = kind == 0 ? a.gradient_on_face(n) * across : a.gradient_at_wall() * (real(kind & ISOTHERMAL) * diffusivity);
   return weight * (other - here);

@@ -2,7 +2,7 @@
 #define UZ 1
 #include "power.h"
 
-// Rows of lines of q along the axis, which changes places with x; what pads a row is 0
+// Rows of lines of q along the axis, exchanged with x, padded with 0
 TASK lines_along(Range range, Out rows, Foreign q, int cells) {
   for_cells(range, CELL(c) {
     const int n = index(c, AXIS), j = AXIS == 1 ? c.i : c.j, k = AXIS == 2 ? c.i : c.k;
@@ -10,12 +10,12 @@ TASK lines_along(Range range, Out rows, Foreign q, int cells) {
   });
 }
 
-// The coefficient of a cell in the n-th row beside it along the axis
+// The coefficient of a cell in the n-th adjacent row along the axis
 FN Complex beside(const Foreign& rows, const Cell& c, int n) {
   return complex(rows, c.i + (AXIS == 0 ? n : 0), c.j + (AXIS == 1 ? n : 0), c.k + (AXIS == 2 ? n : 0));
 }
 
-// The mean power of each wave of so many rows beside each other along y, or along z
+// The mean power of each wave over adjacent rows along y, or along z
 TASK power_beside(Range range, InOut power, Foreign rows, In64 share, int lines, real scale) {
   for_cells(range, CELL(c) {
     double sum = 0;

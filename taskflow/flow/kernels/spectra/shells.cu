@@ -13,12 +13,12 @@ FN int first_beyond(double edge, double apart, double ratio, int modes) {
   return n;
 }
 
-// How many of the waves of a real row of so many cells a mode stands for
+// Multiplicity of a mode among the waves of a real row
 FN int twice(int mode, int cells) { return mode == 0 || 2 * mode == cells ? 1 : 2; }
 
-// The power in the shell of cell c of the waves of two fields, Re(c* d), whose mode along y stands in its row. Along a row
-// are the modes along z of numbers that are, plane by plane, the real and the imaginary part of a mode along x: that of n and
-// -n together is the sum over both parts, twice.
+// The power in the shell of cell c of the waves of two fields, Re(c* d), whose mode along y is in its row. A row has the modes
+// along z of numbers that are, plane by plane, the real and imaginary part of a mode along x: the modes n and -n together are
+// twice the sum over both parts.
 FN double in_shell(const Foreign& rows, const Foreign& others, Cell c, const Shells& shells) {
   const int nx = shells.cells[0], ny = shells.cells[1], nz = shells.cells[2], modes = nz / 2 + 1;
   const double y = double(shells.ratio[1]) * (2 * c.j < ny ? c.j : ny - c.j), z = double(shells.ratio[2]);

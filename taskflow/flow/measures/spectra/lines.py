@@ -1,4 +1,4 @@
-"""Spectra along one direction, averaged over lines that are alike."""
+"""Spectra along one direction, averaged over statistically equivalent lines."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from taskflow.runtime.tasks import Axis, Foreign, Launch, ReadWrite, Roles, Scal
 def power_beside(
     power: ReadWrite, rows: Foreign[lines("xn")], *, along: Axis, share: Scalar, lines: int, scale: float
 ) -> None:
-    """power = mean of scale |c|^2 of each wave, summed over so many rows beside each other along an axis, with a sample
-    of this share.
+    """power = mean of scale |c|^2 of each wave, summed over `lines` adjacent rows along an axis, with a sample of this
+    share
     """
 
 
@@ -28,18 +28,19 @@ def product_beside(
     cospectrum: ReadWrite, quadrature: ReadWrite, rows: Foreign[lines("xn")], others: Foreign[lines("xn")],
     *, along: Axis, share: Scalar, lines: int, scale: float,
 ) -> None:  # fmt: skip
-    """cospectrum - i quadrature = mean of scale c* d of each wave, c being of `rows` and d of `others`, summed over so
-    many rows beside each other along an axis, with a sample of this share.
+    """cospectrum - i quadrature = mean of scale c* d of each wave, c of `rows` and d of `others`.
+
+    Summed over `lines` adjacent rows along an axis, with a sample of this share.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class LineSpectra(Spectra):
-    """Along a periodic `axis` of uniform cells: the integral over the wavenumber is the mean square of what varies
-    along lines, on average over the directions `alike`.
+    """Spectra along a periodic `axis` of uniform cells, averaged over the directions `alike`.
 
-    Rows of lines along x and y are in slabs across z, those along z in slabs across y. The second direction across the
-    lines is that beside the rows, over which the sum goes in one order: so blocks do not change the bits.
+    The integral over the wavenumber is the mean square of the variation along lines. Rows of lines along x and y are in
+    slabs across z, those along z in slabs across y. Sums over the rows of a slab have a fixed order, so results are
+    bitwise identical on any blocks.
     """
 
     axis: int
@@ -58,7 +59,7 @@ class LineSpectra(Spectra):
         return self.grid.cells[self.axis]
 
     def _shape(self, row: int, beside: int) -> Triple:
-        """Rows of so many numbers, so many of them beside each other in each plane across the slabs."""
+        """Return the shape of rows of `row` numbers, `beside` rows in each plane across the slabs."""
         along = {0: row, self._across: self.grid.cells[self._across], 3 - self._across: beside}
         return triple(along[axis] for axis in range(3))
 
@@ -68,12 +69,12 @@ class LineSpectra(Spectra):
 
     @property
     def _lines(self) -> int:
-        """The number of rows that are summed up."""
+        """Number of rows that are summed."""
         return self.grid.cells[self._beside] if self._beside in self.alike else 1
 
     @property
     def modes(self) -> Box:
-        """Waves along x, beside each other those of rows that are not alike."""
+        """Waves along x, for each row that is not averaged."""
         return Box.of(self._shape(self._count // 2 + 1, self.grid.cells[self._beside] // self._lines))
 
     @property
@@ -82,20 +83,20 @@ class LineSpectra(Spectra):
 
     @property
     def resolved(self) -> tuple[int, ...]:
-        """The other directions that are not alike."""
+        """Other directions that are not averaged."""
         return tuple(axis for axis in (2, 1, 0) if axis not in (self.axis, *self.alike))
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Both: waves have a direction."""
+        """Both parts, because waves have a direction."""
         return COSPECTRUM, QUADRATURE
 
     def _name(self, *, other: bool = False) -> str:
-        """The field of the rows of a field, or of the other one of a pair."""
+        """Return the field of the rows of a field, or of the second field of a pair."""
         return f"lines_along_{'xyz'[self.axis]}{'_of_other' if other else ''}"
 
     def shared(self) -> dict[str, Partition]:
-        """The rows of one field, or two."""
+        """Return the partitions of the rows of one field or, with pairs, two."""
         slabs, handed = self.slabs(self._across), self._handed(self._across)
         names = [self._name(), *([self._name(other=True)] if self.pairs else [])]
         return {**handed, **{name: slabs.partition((name,), self._rows.shape, self.dtype) for name in names}}
@@ -115,12 +116,14 @@ class LineSpectra(Spectra):
 
     @property
     def _sum(self) -> dict[str, Any]:
-        """The constants of the tasks that sum coefficients up."""
+        """Constants of the tasks that sum coefficients."""
         scale = 1.0 / (float(self._count) ** 2 * self._lines)
         return {"along": "xyz"[3 - self._across], "share": SHARE, "lines": self._lines, "scale": scale}
 
     def density(self, power: np.ndarray) -> np.ndarray:
-        """Each wave but the constant one stands for two, but for the shortest of an even number of cells."""
+        """Return the densities. Each wave counts twice, except the mean and the shortest wave of an even number of
+        cells.
+        """
         waves = np.full(self._count // 2, 2.0)
         if self._count % 2 == 0:
             waves[-1] = 1.0

@@ -23,8 +23,9 @@ TEXT = KERNELS / "spectra" / "shells.cu"
 
 @dataclass(frozen=True)
 class Shells:
-    """The `count` shells of the waves on so many cells, as wide as the smallest wavenumber of the longest direction.
-    `ratio` is the smallest wavenumber of each direction over that width.
+    """`count` shells of the waves on `cells`, as wide as the smallest wavenumber of the longest direction.
+
+    `ratio`: smallest wavenumber of each direction over that width.
     """
 
     cells: Counts
@@ -36,8 +37,9 @@ class Shells:
 def shell_power(
     power: ReadWrite, rows: Foreign[lines("xz")], *, share: Scalar, shells: Shells, scale: float
 ) -> None:
-    """power = mean of scale |c|^2 of the waves in each shell whose modes along y are in one row, with a sample of this
-    share. A wave is in shell s where |k| over the width is in [s - 1/2, s + 1/2); what is beyond is in the last one.
+    """power = mean of scale |c|^2 of the waves in each shell for each mode along y, with a sample of this share.
+
+    A wave is in shell s if |k| over the width is in [s - 1/2, s + 1/2). Shorter waves are in the last shell.
     """
 
 
@@ -46,20 +48,20 @@ def shell_product(
     cospectrum: ReadWrite, rows: Foreign[lines("xz")], others: Foreign[lines("xz")],
     *, share: Scalar, shells: Shells, scale: float,
 ) -> None:  # fmt: skip
-    """cospectrum = mean of scale Re(c* d), c being of `rows` and d of `others`, as in `shell_power`."""
+    """cospectrum = mean of scale Re(c* d), c of `rows` and d of `others`, as in `shell_power`"""
 
 
 @dataclass(frozen=True, eq=False)
 class ShellSpectra(Spectra):
-    """The integral over the wavenumber is the variance; the kinetic energy is half of the sum for u, v and w.
+    """Spectra over shells. The integral over the wavenumber is the variance.
 
-    Planes are transformed in slabs across z, columns in slabs across y. The sum over modes along y, the last one, is
-    left to `density`: so blocks do not change the bits.
+    The kinetic energy is half of the sum for u, v and w. Planes are transformed in slabs across z, columns in slabs
+    across y. `density` sums over modes along y last, so results are bitwise identical on any blocks.
     """
 
     @property
     def shells(self) -> Shells:
-        """The shells up to the shortest waves of all directions together."""
+        """Shells up to the shortest wave of all directions combined."""
         longest, lengths = max(self.grid.lengths), self.grid.lengths
         ratio = longest / lengths[0], longest / lengths[1], longest / lengths[2]
         largest = sqrt(sum((n // 2 * k) ** 2 for n, k in zip(self.grid.cells, ratio, strict=True)))
@@ -71,7 +73,7 @@ class ShellSpectra(Spectra):
 
     @property
     def modes(self) -> Box:
-        """Shells along x, and modes along y."""
+        """Shells along x, modes along y."""
         return Box.of((self.shells.count, self.grid.cells[1], 1))
 
     @property
@@ -84,7 +86,7 @@ class ShellSpectra(Spectra):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The co-spectrum: quadrature spectra of opposite waves, which are in one shell, add up to nothing."""
+        """Co-spectrum only: quadrature spectra of opposite waves, which share a shell, cancel."""
         return (COSPECTRUM,)
 
     @property
@@ -98,7 +100,7 @@ class ShellSpectra(Spectra):
         return Box.of((2 * (nz // 2 + 1), ny, width))
 
     def shared(self) -> dict[str, Partition]:
-        """The modes of one field, twice: of planes, which columns reach, and of these; with pairs those of another."""
+        """Return the partitions of planes, which columns read, and of columns, twice with pairs."""
         flat, upright = self.slabs(2), self.slabs(1)
         width, depth = self._planes.shape[0], flat.cuts[-1]
         reach = tuple(Box(box.lo, (width, box.hi[1], depth)) for box in upright.boxes)
@@ -123,9 +125,9 @@ class ShellSpectra(Spectra):
 
     @property
     def _sum(self) -> dict[str, Any]:
-        """The constants of the tasks that sum coefficients up."""
+        """Constants of the tasks that sum coefficients."""
         return {"share": SHARE, "shells": self.shells, "scale": 1.0 / float(prod(self.grid.cells)) ** 2}
 
     def density(self, power: np.ndarray) -> np.ndarray:
-        """Without the mean, which is the first shell's."""
+        """Return the densities, without the mean in the first shell."""
         return power[0].sum(axis=0)[1:] / self._width

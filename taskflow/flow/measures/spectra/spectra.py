@@ -1,14 +1,15 @@
-"""The common part of all spectra: the power of the waves of each field, averaged over samples in time.
+"""Base of all spectra: power of the waves of each field, averaged over samples in time.
 
-A sample that makes up a share a of the weight of all turns the mean power P into P + a (|c|^2 - P), c being the
-coefficients of a discrete Fourier transform. Lines along a direction are whole in slabs across another one, on which
-the transforms work; blocks that are no such slabs send their cells there.
+A sample whose weight is the fraction a of all weights updates the mean power P to P + a (|c|^2 - P), with the
+coefficients c of a discrete Fourier transform. Transforms work on slabs with whole lines along their direction. Blocks
+that are not such slabs send their cells there.
 
-Of two fields, both in cell centres, with the coefficients c and d, the mean of c* d is that of
+For two fields in cell centres with the coefficients c and d, the mean of c* d is
 
     co-spectrum - i quadrature spectrum
 
-(R. B. Stull 1988, An Introduction to Boundary Layer Meteorology, section 8.6): the former adds up to their covariance.
+(R. B. Stull 1988, An Introduction to Boundary Layer Meteorology, section 8.6). The co-spectrum integrates to their
+covariance.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, 
 from taskflow.runtime.tasks import Axis, Foreign, Launch, Read, ReadWrite, Roles, Write, facing, lines, task
 
 TEXT, CENTRES = KERNELS / "spectra" / "lines.cu", KERNELS / "spectra" / "centres.cu"
-CENTRED = "spectra.centred"  # the field that has a velocity of a pair in cell centres for a while
+CENTRED = "spectra.centred"  # temporary field of a velocity in cell centres
 COSPECTRUM, QUADRATURE = "cospectrum", "quadrature"
 AXIS_OF = {"u": "x", "v": "y", "w": "z"}  # of fields on faces
 
 
 @task(kernel=TEXT)
 def lines_along(rows: Write, q: Foreign[lines("xn")], *, along: Axis, cells: int) -> None:
-    """rows = q with the index along the axis and that along x exchanged, so that each row is a line of so many cells; 0
-    behind them.
+    """rows = q with the indices along the axis and along x exchanged, so that each row is a line of `cells` values,
+    then 0
     """
 
 
@@ -49,16 +50,16 @@ def centre(q: Read[facing(n=(0, 1))], centred: Write, *, along: Axis) -> None:
 
 @task(library="forward_rows")
 def forward_rows(rows: ReadWrite, *, cells: int) -> None:
-    """The discrete Fourier transform of the first so many numbers of each row."""
+    """Discrete Fourier transform of the first `cells` values of each row."""
     values: Any = rows
     values[...] = np.fft.rfft(values[...][:, :, :cells]).view(values[...].dtype)
 
 
 @dataclass(frozen=True)
 class Slabs:
-    """Slabs of all `cells` across an `axis`, one for each block, in which lines along the other directions are whole.
+    """Slabs of all `cells` across an `axis`, one per block, with whole lines along the other directions.
 
-    They are cut as a partition cuts. Where there are more blocks than planes, the last slabs lie beyond the cells.
+    They are cut as in `Partition`. With more blocks than planes the last slabs have no cells.
     """
 
     cells: Triple
@@ -67,19 +68,19 @@ class Slabs:
 
     @property
     def cuts(self) -> tuple[int, ...]:
-        """The planes at which slabs begin, and the end of the last one."""
+        """First planes of the slabs, and the end of the last slab."""
         return cuts(max(self.cells[self.axis], self.count), self.count)
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """The cells of each slab."""
+        """Cells of each slab."""
         whole = Box.of(self.cells)
         return tuple(whole.layer(self.axis, 0, low, high) & whole for low, high in pairwise(self.cuts))
 
     def partition(
         self, names: tuple[str, ...], shape: Triple, dtype: str, reach: tuple[Box, ...] | None = None
     ) -> Partition:
-        """Fields over the box of a `shape` whose planes across the axis are those of the slabs."""
+        """Return fields over a box of `shape`, cut across the axis like the slabs."""
         across = {self.axis: self.cuts}
         at = tuple(across.get(axis, (0, size)) for axis, size in enumerate(shape))
         region = Region(Box.of(cuts[-1] for cuts in at), FieldSpace(Field(name, dtype) for name in names), ghost=0)
@@ -88,11 +89,10 @@ class Slabs:
 
 @dataclass(frozen=True, eq=False)
 class Spectra(ABC):
-    """Spectra of `fields`, and of `pairs` of some, under a `name` of their own, on a grid whose cells are cut as in
-    `main`.
+    """Spectra of `fields` and of `pairs` of them, under a unique `name`, on a grid cut as in `main`.
 
-    `begin` has to come before the first `sample`, which reads the scalar share: see `Statistics`. With pairs `main` has
-    the field `CENTRED`.
+    `begin` must precede the first `sample`, which reads the scalar share: see `Statistics`. With pairs `main` needs the
+    field `CENTRED`.
     """
 
     name: str
@@ -104,72 +104,73 @@ class Spectra(ABC):
     @property
     @abstractmethod
     def parts(self) -> tuple[str, ...]:
-        """The spectra of each pair: COSPECTRUM, and QUADRATURE where waves have a direction."""
+        """Spectra of each pair: COSPECTRUM, and QUADRATURE if waves have a direction."""
 
     @property
     @abstractmethod
     def modes(self) -> Box:
-        """The cells of the mean power of each field."""
+        """Cells of the mean power of each field."""
 
     @property
     def wavenumbers(self) -> np.ndarray:
-        """The wavenumbers of densities, in radians per length: all multiples of the smallest one."""
+        """Wavenumbers of densities, in radians per length: the multiples of the smallest one."""
         return self._width * np.arange(1, self.modes.shape[0])
 
     @property
     @abstractmethod
     def _width(self) -> float:
-        """The smallest wavenumber."""
+        """Smallest wavenumber."""
 
     @property
     @abstractmethod
     def resolved(self) -> tuple[int, ...]:
-        """The directions along which there is a spectrum for each cell, in the order z, y, x."""
+        """Directions with one spectrum per cell, in the order z, y, x."""
 
     @abstractmethod
     def density(self, power: np.ndarray) -> np.ndarray:
-        """Return the densities [resolved directions ..., wavenumber], whose integral over wavenumbers is the mean
-        square, from the mean power [z, y, x] of all modes.
+        """Return the densities [resolved directions ..., wavenumber], given the mean power [z, y, x] of all modes.
+
+        Their integral over wavenumbers is the mean square.
         """
 
     @abstractmethod
     def shared(self) -> dict[str, Partition]:
-        """The partitions that samples work on, by name: several spectra can share those of one name."""
+        """Return the partitions that samples work on, by name. Spectra share partitions of the same name."""
 
     @abstractmethod
     def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
-        """Write the coefficients of a field to the place of those of one field, or of the other one of a pair."""
+        """Yield the launches that write the coefficients of a field, or of the second field of a pair."""
 
     @abstractmethod
     def _power(self, f: Roles, kept: str) -> Launch:
-        """Add the coefficients as a sample of a field."""
+        """Return the launch that adds the coefficients as a sample of a field."""
 
     @abstractmethod
     def _product(self, f: Roles, kept: Sequence[str]) -> Launch:
-        """Add the coefficients of both fields as a sample of a pair, to each of its `parts`."""
+        """Return the launch that adds the coefficients of both fields as a sample of a pair, to each of its `parts`."""
 
     @property
     @abstractmethod
     def _across(self) -> int:
-        """The axis across which the slabs of the mean power lie."""
+        """Axis across which the slabs of the mean power lie."""
 
     @property
     def crossed(self) -> dict[str, tuple[str, str, str]]:
-        """The spectra of pairs by name: which part of which two fields each is."""
+        """Spectra of pairs by name, as (part, field, field)."""
         return {f"{part}_{one}_{other}": (part, one, other) for (one, other), part in product(self.pairs, self.parts)}
 
     def role(self, name: str) -> str:
-        """The role of the mean power of a field, or of a spectrum of a pair."""
+        """Return the role of the mean power of a field, or of a spectrum of a pair."""
         return f"{self.name}.{name}"
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of all fields that samples change."""
+        """Roles of all fields that samples change."""
         return tuple(self.role(name) for name in (*self.fields, *self.crossed))
 
     @property
     def kept(self) -> Partition:
-        """The partition of the mean power."""
+        """Partition of the mean power."""
         return self.slabs(self._across).partition(self.roles, self.modes.shape, self.dtype)
 
     def begin(self, f: Roles) -> Iterator[Launch]:
@@ -177,7 +178,7 @@ class Spectra(ABC):
             yield impose(f[role], over=self.modes, value=Value(0.0))
 
     def sample(self, f: Roles) -> Iterator[Launch]:
-        """Add the present state as a sample."""
+        """Add the current state as a sample."""
         for name in self.fields:
             yield from self._transformed(f, name)
             yield self._power(f, f[self.role(name)])
@@ -187,7 +188,7 @@ class Spectra(ABC):
             yield self._product(f, [f[self.role(f"{part}_{one}_{other}")] for part in self.parts])
 
     def _in_centres(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
-        """`_transformed` of a field in cell centres, a velocity being brought there."""
+        """Yield `_transformed` of a field in cell centres, with velocities interpolated first."""
         if name in AXIS_OF:
             yield centre(f[name], f[CENTRED], over=Box.of(self.grid.cells), along=AXIS_OF[name])
         yield from self._transformed(f, CENTRED if name in AXIS_OF else name, other=other)
@@ -197,11 +198,13 @@ class Spectra(ABC):
         return next(iter(self.main.region.fields.values())).dtype
 
     def slabs(self, axis: int) -> Slabs:
-        """The cells in slabs across an axis."""
+        """Return the cells in slabs across an axis."""
         return Slabs(self.grid.cells, axis, len(self.main))
 
     def _handed(self, axis: int) -> dict[str, Partition]:
-        """The partition on which blocks hand the cells of a field to slabs across an axis; none if they are such."""
+        """Return the partition from which slabs across an axis fetch cells of blocks, or nothing if the blocks are the
+        slabs.
+        """
         name, slabs = f"cells_across_{'xyz'[axis]}", self.slabs(axis).boxes
         if self.main.blocks == slabs:
             return {}
@@ -209,16 +212,16 @@ class Spectra(ABC):
         return {name: Partition(region, self.main.shape, at=self.main.cuts, reach=slabs)}
 
     def _hand_over(self, f: Roles, source: str, axis: int) -> Iterator[Launch]:
-        """Hand the cells of a field to slabs across an axis."""
+        """Yield the launch that passes the cells of a field to slabs across an axis."""
         for name in self._handed(axis):
             yield transfer(f[name], f[source], over=Box.of(self.grid.cells))
 
     def _source(self, f: Roles, source: str, axis: int) -> str:
-        """The field from which slabs across an axis read the cells of a field."""
+        """Return the field from which slabs across an axis read the cells of a field."""
         return f[next(iter(self._handed(axis)), source)]
 
 
 def partitions(spectra: Sequence[Spectra]) -> tuple[Partition, ...]:
-    """The partitions that all these spectra need beside that of the fields."""
+    """Return the partitions that these spectra need in addition to the partition of the fields."""
     shared: Mapping[str, Partition] = {name: place for waves in spectra for name, place in waves.shared().items()}
     return *shared.values(), *(waves.kept for waves in spectra)

@@ -1,6 +1,6 @@
-"""A cycle of multigrid: an approximate solution of Laplacian(z) = r, or of div(b grad z) = r, that begins from 0.
+"""Multigrid cycle: approximate solution of Laplacian(z) = r or div(b grad z) = r, started from 0.
 
-Its last level, where that has few cells, is solved by the inverse of its operator, in one launch.
+If the last level is small, it is solved by the inverse of its operator in one launch.
 """
 
 from __future__ import annotations
@@ -29,11 +29,9 @@ from taskflow.runtime.tasks import Launch, LookupTable, Read, Write, task
 
 @dataclass(frozen=True)
 class Inverse:
-    """The inverse of the Laplacian on n cells, numbered along x first: cell c has the sum over all m of `rows`[n c + m]
-    rhs[m].
+    """Inverse of the Laplacian on n cells, x fastest: p[c] = sum over m of `rows`[n c + m] rhs[m].
 
-    Where p is given on no face only right-hand sides without a mean have a solution: others are taken without it, and
-    the solution is the one without a mean.
+    If p = 0 on no face, the mean of the right-hand side is removed and the solution has mean 0.
     """
 
     cells: Counts
@@ -47,10 +45,10 @@ def solve_exactly(rhs: Read, p: Write, *, inverse: Inverse) -> None:
 
 @cache
 def inverse(mesh: Mesh) -> Inverse:
-    """Return the inverse of the Laplacian on a mesh, made symmetric: cells are weighed by the roots of their volumes.
+    """Return the inverse of the Laplacian on a mesh, symmetrised with the square roots of the cell volumes.
 
-    Elementary operations in a fixed order, each rounded correctly, give the same bits on every machine; libraries of
-    linear algebra do not, and blocks on different ones would go apart.
+    Elementary operations in a fixed order, each rounded correctly, are bitwise identical on every machine. Linear
+    algebra libraries are not, and blocks on different machines would diverge.
     """
     along, (x, y, z) = [_along(mesh, axis) for axis in range(3)], [np.eye(n) for n in mesh.cells]
     laplacian = np.kron(z, np.kron(y, along[0]) + np.kron(along[1], x)) + np.kron(along[2], np.kron(y, x))
@@ -58,14 +56,14 @@ def inverse(mesh: Mesh) -> Inverse:
     root = np.sqrt(volumes)
     symmetric, shift = -root[:, None] * laplacian / root, np.zeros_like(laplacian)
     if mesh.singular:
-        shift = root[:, None] * root / fsum(volumes)  # of the mode that is the same everywhere, which stays out
+        shift = root[:, None] * root / fsum(volumes)  # of the constant mode, which is excluded
     strength = symmetric.diagonal().max()
     inverted = shift / strength - _inverted(symmetric + strength * shift)
     return Inverse(mesh.cells, LookupTable(0, tuple((inverted * root / root[:, None]).ravel().tolist())))
 
 
 def _inverted(matrix: np.ndarray) -> np.ndarray:
-    """The inverse of a matrix that is symmetric and positive definite, by Gauss and Jordan's elimination."""
+    """Return the inverse of a symmetric positive definite matrix by Gauss-Jordan elimination."""
     work = matrix.copy()
     for n in range(len(work)):
         pivot, row, column = work[n, n], work[n] / work[n, n], work[:, n].copy()
@@ -76,13 +74,13 @@ def _inverted(matrix: np.ndarray) -> np.ndarray:
 
 
 def _widths(mesh: Mesh, axis: int) -> np.ndarray:
-    """Return the widths of cells along a direction, over the mean one."""
+    """Return the cell widths along a direction over their mean."""
     n = mesh.cells[axis]
     return np.array([mesh.share[axis][i] for i in range(n)]) if isinstance(mesh, StretchedMesh) else np.ones(n)
 
 
 def _along(mesh: Mesh, axis: int) -> np.ndarray:
-    """Return what differences along a direction contribute to the Laplacian, [cell, seen cell]."""
+    """Return the second difference along a direction as a matrix [cell, neighbour]."""
     n, cells = mesh.cells[axis], np.arange(mesh.cells[axis])
     before = behind = np.full(n, mesh.weight[axis])
     if isinstance(mesh, StretchedMesh):
@@ -92,7 +90,7 @@ def _along(mesh: Mesh, axis: int) -> np.ndarray:
     laplacian = np.zeros((n, n))
     sides = (cells - 1, before, 0, mesh.mirror_low), (cells + 1, behind, n - 1, mesh.mirror_high)
     for neighbour, coupling, end, mirror in sides:
-        shown = np.ones(n)  # of the value of the neighbour, which is the own one at a face
+        shown = np.ones(n)  # factor of the neighbour's value, which is the cell's own one at a face
         seen = neighbour % n
         if not mesh.periodic[axis]:
             shown[end], seen[end] = mirror[axis], end
@@ -102,22 +100,22 @@ def _along(mesh: Mesh, axis: int) -> np.ndarray:
 
 
 Shape = Literal["V", "W", "F"]
-GATHERED = 32**3  # cells: with fewer, the messages of a level take longer than all its arithmetic
+GATHERED = 32**3  # cells: below this the messages of a level take longer than its arithmetic
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """A V, W or F cycle with `before` and `after` sweeps of a smoother on each level.
+    """V, W or F cycle with `before` and `after` sweeps of a smoother on each level.
 
-    Levels of at most `gathered` cells are on every block as a whole
-    (amalgamated). The first level of at most `exact` cells is the last one, and solved: by the inverse of its operator,
-    or, if it has one cell, by a division. With `depth` levels (truncated) `coarsest` sweeps are done on the last one,
-    if it has more. Rather than wait for ghost cells blocks compute them, up to `redundant` in a launch; from the
-    numbers of `blocks` along x, y and z follows where that is less than an exchange of right-hand sides. Neither where
-    levels live, nor how they are cut, nor what is computed twice changes a bit of the result. If `single`, the fields
-    of the levels are of single precision, for a p of double precision: half as much is moved, and as a correction is
-    approximate anyway, no more iterations are needed. Inverses are for the Laplacian alone: where coefficients are
-    variable, `exact` is 1.
+    Levels of at most `gathered` cells are amalgamated: every block has all their cells. The first level of at most
+    `exact` cells is the last one and is solved, by the inverse of its operator or, if it has one cell, by a division.
+    With `depth` levels (truncated), `coarsest` sweeps are done on a last level with more cells.
+
+    Blocks compute ghost cells instead of waiting for them, up to `redundant` per launch, if this is cheaper than an
+    exchange of right-hand sides on `blocks` along x, y and z. Placement, cuts and redundant work leave results bitwise
+    identical. If `single`, levels are stored in single precision for p in double precision: half the memory traffic and
+    no more iterations, because corrections are approximate anyway. Inverses exist for the Laplacian only: with variable
+    coefficients `exact` is 1.
 
     Raises BadInput for numbers of sweeps, levels or cells below 1, for variable coefficients with inverses, and for an
     operator with flags of bodies.
@@ -148,7 +146,7 @@ class Cycle:
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """The levels from the finest to the coarsest."""
+        """Levels from the finest to the coarsest."""
         finest, variable = self.operator.mesh, self.operator.variable
         plain = levels(finest, self.depth, self.gathered, self.exact, single=self.single, variable=variable)
         if not self.redundant:
@@ -158,24 +156,24 @@ class Cycle:
 
     @property
     def mesh(self) -> Mesh:
-        """The finest level's."""
+        """Mesh of the finest level."""
         return self.levels[0].mesh
 
     @property
     def residual(self) -> str:
-        """The field that holds r when a cycle begins; it stays as it is."""
+        """Field that holds r when a cycle starts. A cycle does not change it."""
         return self.levels[0].target
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """The regions of the levels on the blocks of `main`."""
+        """Return the regions of the levels on the blocks of `main`."""
         return partitions(self.levels, main, self.single, self.redundant)
 
     def prepare(self, b: Faces) -> Iterator[Launch]:
-        """The coefficients of all levels, from those on the faces of the grid."""
+        """Yield the launches for the coefficients of all levels, given b on the faces of the grid."""
         return coefficients(b, self.levels)
 
     def launches(self) -> Sweeping:
-        """One cycle; returns the field that holds z, on the mesh of r, and another one."""
+        """Yield the launches of one cycle, and return the field of z on the finest level with its spare field."""
         return (yield from self._cycle(0, self.shape))
 
     def _cycle(self, n: int, shape: Shape) -> Sweeping:
@@ -193,7 +191,7 @@ class Cycle:
         return (yield from self._correct(n, at, shape))
 
     def _correct(self, n: int, at: Iterate, shape: Shape) -> Sweeping:
-        """The correction of the smoothed p by the coarser levels, smoothed afterwards."""
+        """Correct the smoothed p by the coarser levels, then smooth again."""
         fine, coarse = self.levels[n], self.levels[n + 1]
         yield restriction(at.p, fine, coarse)
         below = yield from self._cycle(n + 1, shape)
@@ -203,7 +201,7 @@ class Cycle:
         return (yield from self.smoother.smooth(fine, at, self.after, fine.layers.returned, after=True))
 
     def _solve(self, level: Level) -> Sweeping:
-        """On the coarsest level: one relaxation solves for a single cell."""
+        """Solve on the coarsest level. One relaxation solves a single cell."""
         cells = level.mesh.box.volume
         if cells > self.exact:
             return (yield from self.smoother.begin(level, self.coarsest, 0))

@@ -1,9 +1,8 @@
-"""The levels of a hierarchy: meshes, the names of their fields, and their partitions.
+"""Levels of a hierarchy: meshes, names of their fields, and partitions.
 
-Levels are cut like the finest one as long as they are large, and then on every block as a whole. On coarse levels a
-block has few cells and as many neighbours as ever. From some level on each block computes all cells for itself: that
-costs one gather of a right-hand side per cycle, and of coefficients when they change, and nothing is exchanged below
-it.
+Large levels are cut like the finest one. On coarse levels a block has few cells but as many neighbours, so each block
+computes all cells of them. This costs one gather of a right-hand side per cycle, and of coefficients when they change,
+and nothing is exchanged on coarser levels.
 """
 
 from __future__ import annotations
@@ -25,22 +24,23 @@ Cuts = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Iterate:
-    """Two fields of a level: the one that holds p, and the one that the next relaxation writes."""
+    """Two fields of a level: p, and the spare field that the next relaxation writes."""
 
     p: str
     spare: str
 
     @property
     def swapped(self) -> Iterate:
-        """The same fields with exchanged parts."""
+        """The same fields, exchanged."""
         return Iterate(self.spare, self.p)
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Layers of ghost cells: those that have to be right in what a level returns, where it was corrected, where it was
-    smoothed before that, and the most of all launches. On `restricted` layers the right-hand side is computed from the
-    finer level; if 0 it is received.
+    """Layers of valid ghost cells: in the result of a level, after its correction, after smoothing before that, and the
+    most.
+
+    On `restricted` layers the right-hand side is computed from the finer level. If 0 it is received.
     """
 
     returned: int = 0
@@ -52,13 +52,12 @@ class Layers:
 
 @dataclass(frozen=True)
 class Level:
-    """A mesh with fields for a right-hand side and two iterates, and for coefficients on `faces` unless they are 1.
+    """Mesh with fields for a right-hand side and two iterates, and for coefficients on `faces` unless they are 1.
 
-    `scale` is how many cells of the finest level one of its cells is long, about: a power of two per direction. A
-    level is `whole` if every block has all its cells; on the first such one blocks compute the `part` of the
-    right-hand side that is theirs, which is then gathered, and `face_parts` of the coefficients. So they do with the
-    right-hand side on the finest level if that is of another precision than what it solves for. `layers` of ghost cells
-    are computed, too, where the partition lets blocks do so.
+    `scale` is the approximate cell size in finest cells, a power of two per direction. A `whole` level has all its
+    cells on every block. On the first whole level blocks compute their `part` of the right-hand side and `face_parts`
+    of the coefficients, which are then gathered. The finest level also has a `part` if its right-hand side has another
+    precision. `layers` of ghost cells are computed if the partition allows it.
     """
 
     mesh: Mesh
@@ -79,21 +78,22 @@ class Level:
 
     @property
     def coefficients(self) -> Faces | None:
-        """The fields with coefficients, None where they are 1."""
+        """Fields of the coefficients, or None if b = 1."""
         return self.faces or None
 
     @property
     def target(self) -> str:
-        """The field that receives what the finer level restricts."""
+        """Field that receives the restricted residual of the finer level."""
         return self.part or self.rhs
 
 
 def levels(
     finest: Mesh, depth: int | None, gathered: int, exact: int = 1, *, single: bool = False, variable: bool = False
 ) -> tuple[Level, ...]:
-    """Return all levels down to the first of at most `exact` cells, or the first `depth`; those of at most `gathered`
-    cells are whole, and the last one is if it has no more than `exact`. `single`: their precision is another one than
-    that of p; `variable`: they have coefficients.
+    """Return all levels down to the first of at most `exact` cells, or the first `depth` levels.
+
+    Levels of at most `gathered` cells are whole, as is the last one if it has at most `exact`. `single`: levels have
+    another precision than p. `variable`: they have coefficients.
     """
     meshes, scales = [finest], [(1, 1, 1)]
     while meshes[-1].box.volume > exact and len(meshes) != depth:
@@ -114,13 +114,13 @@ def levels(
 
 
 def layered(levels: Sequence[Level], before: int, after: int, blocks: Triple, redundant: int) -> list[Level]:
-    """The levels with the ghost cells on which they have to be computed so that of a V cycle with so many launches of a
-    smoother before and after the correction nothing but right-hand sides has to be exchanged.
+    """Return the levels with the ghost layers that leave only right-hand sides of a V cycle to exchange.
 
-    Each relaxation needs one layer more than it returns, the interpolation those of coarse cells around the fine ones,
-    and the restriction two. On the last level, where there are many sweeps, no ghost cells are computed. Nor is a
-    right-hand side exchanged where the finer level can be smoothed on as many more layers, with no more than half of
-    `redundant` ghost cells: that is work for two launches, in place of one exchange.
+    `before` and `after` are the launches of the smoother around the correction. Each relaxation needs one layer more
+    than it returns, the interpolation the layers of the surrounding coarse cells, and the restriction two. The last
+    level has many sweeps, so no ghost cells are computed on it. Right-hand sides are not exchanged either if the finer
+    level can be smoothed on the additional layers with at most `redundant` / 2 ghost cells: two launches of work save
+    one exchange.
     """
     returned, corrections = 1, []
     for level in levels[:-1]:
@@ -139,8 +139,9 @@ def layered(levels: Sequence[Level], before: int, after: int, blocks: Triple, re
 
 
 def _few(level: Level, layers: int, blocks: Triple, most: int) -> bool:
-    """Return whether so many layers around one of the blocks are no more than `most` cells, and of its neighbours
-    alone: not of those across a periodic face, which nobody computes twice.
+    """Return True if `layers` layers around a block have at most `most` cells, all on adjacent blocks.
+
+    Layers across a periodic face never qualify.
     """
     cut = [axis for axis in range(3) if blocks[axis] > 1]
     n, periodic = level.mesh.cells, level.mesh.periodic
@@ -154,12 +155,11 @@ def _few(level: Level, layers: int, blocks: Triple, most: int) -> bool:
 def partitions(
     levels: Sequence[Level], main: Partition, single: bool = False, redundant: int = 0
 ) -> tuple[Partition, ...]:
-    """Return a partition for each level, and one for the parts of gathered fields that a block computes; on the blocks
-    of `main`, with the precision of its fields, or of `single` precision but for the finest part.
+    """Return one partition per level on the blocks of `main`, and one per gathered `part`.
 
-    Ghost cells are computed on levels where those of a launch are no more than `redundant`. Levels of which some block
-    would have no cell are on every block, too. Raises BadInput where `single` precision is no other than that of
-    `main`.
+    The precision is that of `main`, or single except for the finest part if `single`. Ghost cells are computed on
+    levels where a launch has at most `redundant` of them. Levels on which a block would have no cell are on every
+    block, too. Raises BadInput if `single` is given and `main` has not double precision.
     """
     cuts = [main.cuts]
     for fine, coarse in pairwise(levels):
@@ -194,14 +194,14 @@ def _partition(level: Level, fields: Sequence[Field], main: Partition, at: Cuts,
 
 
 def _worthwhile(here: Partition, layers: int, most: int) -> bool:
-    """Return whether so many layers of ghost cells, and those beside them, are of neighbours alone, and few."""
+    """Return True if these layers of ghost cells belong to adjacent blocks only and hold at most `most` cells."""
     inside = (block.grow(layers) & here.region.cells for block in here.blocks)
     more = max(grown.volume - block.volume for grown, block in zip(inside, here.blocks, strict=True))
     return layers < here.narrowest and more <= most
 
 
 def _reaching(levels: Sequence[Partition], parts: Sequence[Partition | None]) -> Iterator[Partition]:
-    """Yield the same with memory for what is read of each from the level above, from the one below, by a gather."""
+    """Yield the same partitions with memory for cells read by the level above, by the level below and by gathers."""
     for n, (here, part) in enumerate(zip(levels, parts, strict=True)):
         above = levels[n - 1] if n else None
         below = next(iter(p for p in (*parts[n + 1 : n + 2], *levels[n + 1 : n + 2]) if p), None)
@@ -212,7 +212,7 @@ def _reaching(levels: Sequence[Partition], parts: Sequence[Partition | None]) ->
 
 
 def _with_reach(here: Partition, readers: Sequence[tuple[Partition | None, int]]) -> Partition:
-    """Return the partition with memory for what the blocks of each reader compute, and so many cells more."""
+    """Return the partition with memory for the cells that the blocks of each reader compute, grown by its width."""
     reach = [Box.of((0, 0, 0))] * len(here)
     for reader, width in readers:
         for block in range(len(here) if reader else 0):

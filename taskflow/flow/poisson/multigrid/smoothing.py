@@ -1,8 +1,7 @@
-"""Smoothers: relaxations of Laplacian(p) = rhs, or of div(b grad p) = rhs, that leave errors which the next level can
-represent.
+"""Smoothers: relaxations of Laplacian(p) = rhs or div(b grad p) = rhs whose errors the next level can represent.
 
-Each generator returns where p is then. The last launch is done on `ghosts` layers of ghost cells, too, and those before
-it on as many more as it takes to have these.
+Each generator returns the fields of the iterate. The last launch includes `ghosts` layers of ghost cells, and earlier
+launches the additional layers that this needs.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ Sweeping = Generator[Launch, None, Iterate]
 
 
 def relaxed_from_zero(level: Level, weight: float, colour: int | None = None) -> Launch:
-    """The level's p = what a relaxation of all cells, or of those of a colour, makes of 0."""
+    """Return the launch that writes one relaxation of 0 into p of a level, in all cells or those of a colour."""
     constants = {"mesh": level.mesh, "weight": weight, "colour": colour}
     return smooth_from_zero(level.rhs, level.coefficients, level.p, over=level.mesh.box, **constants)
 
 
 def relaxed(level: Level, at: Iterate, weight: float, colour: int | None = None) -> Launch:
-    """The spare field = what that makes of p."""
+    """Return the launch that writes one relaxation of p into the spare field."""
     constants = {"mesh": level.mesh, "weight": weight, "colour": colour}
     return relax(at.p, level.rhs, level.coefficients, at.spare, over=level.mesh.box, **constants)
 
 
 @dataclass(frozen=True)
 class RedBlack:
-    """Gauss-Seidel in two colours: first the cells where i + j + k is even.
+    """Gauss-Seidel in two colours, starting with the cells of even i + j + k.
 
-    `weight` above 1 overrelaxes: with 1.15 one sweep before and one after the correction reduce errors as two and two
-    do with 1 (I. Yavneh 1996, SIAM J. Sci. Comput. 17, 180). That is for levels that are coarsened along all three
-    directions; along two, 2/3 of the excess over 1 is best, along one none. If `symmetric` the colours change places
-    after the correction.
+    `weight` above 1 overrelaxes: one sweep before and one after the correction with 1.15 reduce errors as much as two
+    and two with 1 (I. Yavneh 1996, SIAM J. Sci. Comput. 17, 180), if levels are coarsened along all three directions.
+    With two directions 2/3 of the excess over 1 is best, with one direction 0. If `symmetric`, the colours are
+    exchanged after the correction.
     """
 
     weight: float = 1.15
@@ -46,11 +45,11 @@ class RedBlack:
 
     @property
     def passes(self) -> int:
-        """Launches of a sweep, each of which reads the neighbours of a cell: one for each colour."""
+        """Launches of a sweep that read neighbours: one per colour."""
         return 2
 
     def begin(self, level: Level, sweeps: int, ghosts: int) -> Sweeping:
-        """p = what so many sweeps, 1 or more, make of 0."""
+        """Yield `sweeps` >= 1 sweeps that start from p = 0."""
         at, mesh, weight = level.iterate, level.mesh, self.on(level.mesh)
         begun = ghosts + self.passes * (sweeps - 1)
         if level.coefficients:
@@ -62,7 +61,7 @@ class RedBlack:
         return (yield from self.smooth(level, at, sweeps - 1, ghosts, after=False))
 
     def smooth(self, level: Level, at: Iterate, sweeps: int, ghosts: int, *, after: bool) -> Sweeping:
-        """So many sweeps from p, before or after the correction by the next level."""
+        """Yield `sweeps` sweeps of p, before or after the correction by the next level."""
         colours = sweeps * ((BLACK, RED) if self.symmetric and after else (RED, BLACK))
         for n, colour in enumerate(colours, start=1):
             at = yield from self._relax(level, at, colour, ghosts + len(colours) - n)
@@ -73,13 +72,14 @@ class RedBlack:
         return at.swapped
 
     def on(self, mesh: Mesh) -> float:
-        """The weight on a level."""
+        """Return the weight on a level."""
         return 1 + (self.weight - 1) * (0, 0, 2 / 3, 1)[len(mesh.halved)]
 
 
 @dataclass(frozen=True)
 class WeightedJacobi:
-    """Jacobi: all cells at once, by `weight` times what would solve each alone (D. A. Jacobsen, I. Senocak 2013)."""
+    """Jacobi: all cells together, each by `weight` times its exact local correction (D. A. Jacobsen, I. Senocak 2013).
+    """
 
     weight: float = 0.86
 

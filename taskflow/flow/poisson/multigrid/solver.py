@@ -1,6 +1,4 @@
-"""Multigrid on its own, cycles for what is left until little is; and conjugate gradients for the pressure,
-preconditioned by such a cycle, or by the diagonal.
-"""
+"""Multigrid cycles until convergence, and conjugate gradients preconditioned by such a cycle or by the diagonal."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -38,7 +36,7 @@ def correct_by(p: ReadWrite, z: ForeignAny) -> None:
 
 @dataclass(frozen=True)
 class Cycling(Solver):
-    """A solver that does a cycle of multigrid in each round, until a tolerance is reached."""
+    """Solver with one multigrid cycle per round, until a tolerance is reached."""
 
     cycle: Cycle
     tolerance: Tolerance
@@ -64,10 +62,10 @@ class Cycling(Solver):
 
 
 class Multigrid(Cycling):
-    """Each cycle is for the residual that the last one left. See `Solver`."""
+    """Multigrid cycles, each for the residual of the last one. See `Solver`."""
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Cycles from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
+        """Yield at least one cycle from p. The scalars `norm`, `residual` and `rounds` hold the result."""
         yield self.operator.measure_rhs(f, centred=False)  # its mean would depend on the blocks, as sums do
         yield self.operator.find_residual(f, self.cycle.residual)
         yield self.tolerance.repeat(self._body)
@@ -78,7 +76,7 @@ class Multigrid(Cycling):
         yield self.operator.find_residual(f, self.cycle.residual)
 
 
-# As coefficients.ON_FACES: a kernel text knows what is of its own region by other names than what is of another one
+# As coefficients.ON_FACES: kernels use other names for fields of their own region than for foreign ones
 ON_OWN_FACES = Components(own_b_x=Read[ACROSS_X], own_b_y=Read[ACROSS_Y], own_b_z=Read[ACROSS_Z])
 
 
@@ -99,30 +97,28 @@ def cg_inner_products(
 
 @task(kernel=KERNELS / "poisson" / "cg_update.cu")
 def cg_first_update(p: ReadWrite, d: Write, z: ForeignAny, *, rz: Scalar, zAz: Scalar) -> None:
-    """d = z; p = p + rz / zAz d"""
+    """d = z, p = p + rz / zAz d"""
 
 
 @task(kernel=KERNELS / "poisson" / "cg_update.cu")
 def cg_update(p: ReadWrite, d: ReadWrite, z: ForeignAny, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
-    """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
+    """d = z - (zAd / dAd) d, p = p + rz / (zAz - zAd^2 / dAd) d"""
 
 
 class ConjugateGradients(Cycling):
-    """Conjugate gradients with a cycle of multigrid for a preconditioner, until a tolerance is reached. See `Solver`.
+    """Conjugate gradients preconditioned by a multigrid cycle, until a tolerance is reached. See `Solver`.
 
-    The cycle is not symmetric (its restriction is not the transpose of its interpolation, nor need its smoother be),
-    so each direction is made conjugate to the last by the number that this takes, zAd / dAd, and not by that which
-    follows in the symmetric case (Y. Notay 2000, SIAM J. Sci. Comput. 22, 1444). An iteration waits for reductions
-    twice: for what comes from z, which gives d Laplacian(d) of the next direction d in advance (A. T. Chronopoulos,
-    C. W. Gear 1989, J. Comput. Appl. Math. 25, 153), and for the residual. That is computed from p, not carried along:
-    in single precision one that is carried goes on to shrink where p has no more digits to give.
+    The cycle is not symmetric: its restriction is not the transpose of its interpolation, nor need its smoother be
+    symmetric. Each direction is therefore made conjugate to the last with the full coefficient zAd / dAd, not the one
+    of the symmetric case (Y. Notay 2000, SIAM J. Sci. Comput. 22, 1444). An iteration waits for two reductions: the
+    products with z, which give d Laplacian(d) of the next direction d in advance (A. T. Chronopoulos, C. W. Gear 1989,
+    J. Comput. Appl. Math. 25, 153), and the residual. The residual is computed from p: in single precision a recursive
+    residual keeps shrinking after p has converged to its last digits.
     """
 
     @classmethod
     def by_diagonal(cls, operator: Operator, tolerance: Tolerance) -> Self:
-        """Jacobi's preconditioner, the inverse of the diagonal: a cycle of one level, in which all cells are relaxed
-        once, each alone.
-        """
+        """Return the solver with Jacobi's preconditioner, the inverse diagonal: one relaxation on a single level."""
         return cls(Cycle(operator, WeightedJacobi(1.0), depth=1, coarsest=1, gathered=1), tolerance)
 
     @property
@@ -133,14 +129,14 @@ class ConjugateGradients(Cycling):
         return 1 + super().taken(scalars)
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Iterations from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
+        """Yield at least one iteration from p. The scalars `norm`, `residual` and `rounds` hold the result."""
         yield self.operator.measure_rhs(f, centred=self.operator.singular)
         yield self.operator.find_residual(f, self.cycle.residual)
         yield from self._first(f)
         yield self.tolerance.repeat(self._further, begun=True)
 
     def _first(self, f: Roles) -> Iterator[Launch]:
-        """An iteration whose direction is that of the cycle."""
+        """Yield the first iteration, along the direction z of the cycle."""
         cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz")
         z = (yield from cycle.launches()).p
         yield cg_first_inner_products(cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)

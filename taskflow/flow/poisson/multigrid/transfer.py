@@ -1,4 +1,4 @@
-"""Transfers between levels: residuals and coefficients to the next coarser one, corrections back."""
+"""Transfers between levels: residuals and coefficients to the next coarser level, corrections back."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ ON_FACES_OVERLAPPED = Components(  # coefficients on the faces of all overlapped
     b_y=Foreign[offsets((-1, 0), (-1, 1), (-1, 0))],
     b_z=Foreign[offsets((-1, 0), (-1, 0), (-1, 1))],
 )
-ON_FACES_BESIDE = Components(  # and on those of a finer cell and of its neighbours
+ON_FACES_BESIDE = Components(  # on the faces of a fine cell and of its neighbours
     b_x=Foreign[offsets(x=(-1, 2))], b_y=Foreign[offsets(y=(-1, 2))], b_z=Foreign[offsets(z=(-1, 2))]
 )
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """A finer and a coarser level, as kernels know them besides a mesh: how many `cells` the coarser one has; `ratio`,
-    how many of these a finer one is long, and `length`, the reverse; and for each three `parts`, those that are the
-    first finer cell that it overlaps and the two behind that.
+    """Constants of a pair of levels, for kernels.
+
+    `cells`: of the coarser level. `ratio` and `length`: fine over coarse cell size, and its inverse. `parts`: three per
+    coarse cell, its volume fractions in the first fine cell that it overlaps and in the next two.
     """
 
     cells: Counts
@@ -59,7 +60,7 @@ class Transfer:
 def restrict_residual(
     p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, coarse: Write, *, mesh: Mesh
 ) -> None:
-    """coarse = mean of rhs - div(b grad p) in the 2 x 2 x 2 finer cells of a coarser one; `mesh` is the finer level."""
+    """coarse = mean of rhs - div(b grad p) in the 2 x 2 x 2 fine cells of a coarse one, on the fine level `mesh`"""
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
@@ -67,24 +68,24 @@ def restrict_overlapping(
     p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], b: ON_FACES_OVERLAPPED | None, coarse: Write,
     *, mesh: Mesh, transfer: Transfer,
 ) -> None:  # fmt: skip
-    """coarse = mean of rhs - div(b grad p) over a coarser cell, whatever finer ones it overlaps; `mesh` is the finer
-    level.
+    """coarse = mean of rhs - div(b grad p) over a coarse cell, on the fine level `mesh`, whose cells it may overlap in
+    part
     """
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
 def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer, axis: int) -> None:
-    """coarse = mean of b over a coarser cell's low face across an axis; `mesh` is the finer level.
+    """coarse = mean of b over the low face of a coarse cell across an axis, on the fine level `mesh`.
 
-    Where that lies within finer cells, b is the harmonic mean of those on their two faces, weighted by nearness.
+    If the face lies inside fine cells, b is the harmonic mean of their two face values, weighted by nearness.
     """
 
 
 @task(kernel=KERNELS / "poisson" / "interpolation.cu")
 def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, transfer: Transfer) -> None:
-    """p = p + what a coarser level has, interpolated linearly along each direction; `mesh` is the coarser level.
+    """p = p + coarse, interpolated linearly along each direction from the coarse level `mesh`.
 
-    Beyond a wall stands the value inside, beyond a face with p = 0 minus that.
+    The ghost value is the inner value at a wall, and its negative at a face with p = 0.
     """
 
 
@@ -92,11 +93,11 @@ def correct_by_coarse(p: ReadWrite, coarse: Foreign[box(1)], *, mesh: Mesh, tran
 def correct_by_coarse_variable(
     p: ReadWrite, coarse: Foreign[box(1)], b: ON_FACES_BESIDE, *, mesh: Mesh, fine: Mesh, transfer: Transfer
 ) -> None:
-    """`correct_by_coarse` in the cells that have an open face, with weights that follow from b.
+    """`correct_by_coarse` in cells with an open face, with weights that depend on b.
 
-    Along each direction the weight of a coarse value is that of the other one's resistance, the sum of lengths over b
-    along the way to its centre: p is continuous, and so is b times its slope (R. E. Alcouffe et al. 1981, SIAM J. Sci.
-    Stat. Comput. 2, 430). Where b = 1 that is linear.
+    Along each direction the weight of a coarse value is proportional to the resistance to the other one, the sum of
+    lengths over b up to its centre: p and b dp/dx are continuous (R. E. Alcouffe et al. 1981, SIAM J. Sci. Stat.
+    Comput. 2, 430). With b = 1 this is linear.
     """
 
 
@@ -104,12 +105,12 @@ def correct_by_coarse_variable(
 def correct_by_pairs_variable(
     p: ReadWrite, coarse: Foreign[box(1)], b: ON_FACES_BESIDE, *, mesh: Mesh, fine: Mesh
 ) -> None:
-    """`correct_by_coarse_variable` where a coarser cell is 2 x 2 x 2 finer ones."""
+    """`correct_by_coarse_variable` for coarse cells of 2 x 2 x 2 fine cells."""
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
 def gather(part: ForeignAny, whole: Write) -> None:
-    """whole = part, a field of other blocks over the same cells, of any precision."""
+    """whole = part, a field of other blocks on the same cells, of any precision"""
 
 
 @lru_cache(maxsize=64)
@@ -121,8 +122,9 @@ def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
 
 
 def _parts(fine: Mesh, axis: int, cells: int) -> LookupTable:
-    """`Transfer.parts` along an axis with so many coarser cells: each is as long as n / cells of n finer ones, of which
-    it has those on its ends in proportion.
+    """Return `Transfer.parts` along an axis with `cells` coarse cells.
+
+    Each is as long as n / cells of the n fine cells and contains its end cells in proportion.
     """
     n, begin = fine.cells[axis], np.arange(cells)[:, None] * fine.cells[axis]
     cell = begin // cells + np.arange(3)
@@ -135,12 +137,12 @@ def _parts(fine: Mesh, axis: int, cells: int) -> LookupTable:
 
 
 def restriction(p: str, fine: Level, coarse: Level) -> Launch:
-    """Return the launch that makes the residual of a level the right-hand side of the next coarser one.
+    """Return the launch that restricts the residual of a level to the right-hand side of the next coarser one.
 
-    A mean over cells conserves it: the coarser problem is as solvable as the finer one. Of first order, with
-    interpolation of second order, it is all that the Laplacian needs (order 2 < 1 + 2; P. W. Hemker 1990, J. Comput.
-    Appl. Math. 32, 423), and every residual is computed once; the transpose of the interpolation computes each eight
-    times, and converges more slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
+    A mean over cells is conservative, so the coarse problem stays solvable. First-order restriction with second-order
+    interpolation is sufficient for the Laplacian (order 2 < 1 + 2, P. W. Hemker 1990, J. Comput. Appl. Math. 32, 423),
+    and computes every residual once. The transpose of the interpolation computes each eight times and converges more
+    slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
     fields, over, mesh = (p, fine.rhs, fine.coefficients, coarse.target), coarse.mesh.box, fine.mesh
     if _matching(fine, coarse) and not isinstance(mesh, StretchedMesh):
@@ -151,7 +153,7 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
 
 
 def correction(p: str, z: str, fine: Level, coarse: Level) -> Launch:
-    """Return p plus z, the correction by the next coarser level, interpolated."""
+    """Return the launch that adds z, interpolated from the next coarser level, to p."""
     over, constants = fine.mesh.box, {"mesh": coarse.mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
     b = fine.coefficients
     if b and _matching(fine, coarse):
@@ -162,16 +164,16 @@ def correction(p: str, z: str, fine: Level, coarse: Level) -> Launch:
 
 
 def _matching(fine: Level, coarse: Level) -> bool:
-    """Return whether a coarser cell is 2 x 2 x 2 finer ones."""
+    """Return True if a coarse cell is 2 x 2 x 2 fine cells."""
     return all(n == 2 * m for n, m in zip(fine.mesh.cells, coarse.mesh.cells, strict=True))
 
 
 def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:
-    """Yield the launches for the coefficients of all levels, from those of the grid.
+    """Yield the launches for the coefficients of all levels, given b on the faces of the grid.
 
-    The coefficient of a coarse face is the mean over it, its open part where faces are open or closed: what a Galerkin
-    operator with constant interpolation has, scaled to be consistent (P. Wesseling 1988, J. Comput. Phys. 79, 85).
-    Harmonic means along the whole way between two coarse cells, right for layers, cut off cells that are partly open.
+    The coefficient of a coarse face is the mean over it, or its open fraction if faces are open or closed. A Galerkin
+    operator with constant interpolation has the same, after scaling for consistency (P. Wesseling 1988, J. Comput.
+    Phys. 79, 85). Harmonic means between coarse centres, correct for layers, would disconnect partly open cells.
     """
     for n, level in enumerate(levels):
         for axis in range(3):

@@ -1,4 +1,4 @@
-"""Grids as files: PLOT3D with neutral maps, and CGNS."""
+"""Grid files: PLOT3D with neutral maps, and CGNS."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CGNS = ".cgns"  # the suffix of files in that format
 
 
 def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -> MultiBlockGrid:
-    """Return the grid of a file, its lengths times `scale`. With the suffix `.cgns` it is one of CGNS, with seams and
-    sides of its own. Else it is a PLOT3D file, with the seams and sides of a neutral map; without one seams are found
-    from faces that coincide, and sides are called by side and chart: k_min_1.
+    """Return the grid of a file, with lengths times `scale`.
 
-    Raises BadInput where the files cannot be read, BadGrid with all that is wrong with the grid.
+    A file with the suffix `.cgns` is CGNS and has its own seams and sides. Any other file is PLOT3D, with the seams and
+    sides of a neutral map. Without a map, coincident faces become seams, and sides are named by side and chart:
+    k_min_1. Raises BadInput if files cannot be read, and BadGrid with all problems of the grid.
     """
     try:
         return _read(path, neutral_map, scale)
@@ -55,7 +55,7 @@ def _read(path: Path, neutral_map: Path | None, scale: float) -> MultiBlockGrid:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Raises BadGrid with the name of the file in all problems that lack it."""
+    """Add the name of the file to all problems of a BadGrid that lack it."""
     try:
         yield
     except BadGrid as error:
@@ -64,14 +64,14 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def map_beside(path: Path) -> Path | None:
-    """The neutral map of the same name beside a PLOT3D file, if there is one."""
+    """Return the neutral map of the same name next to a PLOT3D file, or None."""
     beside = path.with_suffix(".nmf")
     return beside if path.suffix.lower() != CGNS and beside.is_file() else None
 
 
 def write_grid(path: Path, grid: MultiBlockGrid, *, text: bool = False) -> Path | None:
-    """Write a grid as a file of CGNS, where that is its suffix; else as a PLOT3D file, and its seams and sides beside
-    it as a neutral map, whose path is returned.
+    """Write a grid as CGNS if that is the suffix, else as PLOT3D with a neutral map next to it, and return the map's
+    path.
     """
     if path.suffix.lower() == CGNS:
         write_cgns(path, grid)

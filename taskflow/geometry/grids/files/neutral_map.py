@@ -1,4 +1,4 @@
-"""Neutral map files: which faces of blocks are joined, and what bounds the others."""
+"""Neutral map files: joined faces of blocks, and boundaries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ABSENT = {
 }  # fmt: skip
 WORDS = ("TRUE", "FALSE")
 MOST = 100_000_000  # bytes
-PROBLEMS = 1000  # that are collected: of a file that is something else each line is one
+PROBLEMS = 1000  # collected at most: in a file of another format each line is one
 REMEDY = "give a neutral map file (.nmf)"
 HEADER = """# Neutral map file, written by taskflow: vertices are counted from 1, types are names of sides
 #
@@ -53,7 +53,7 @@ Boundaries = dict[str, list[Patch]]
 
 @dataclass(frozen=True, slots=True)
 class MapLine:
-    """A line that has something to say: its words, its number in the file, the name of a side in its comment."""
+    """Non-empty line: its words, its number in the file, and the name of a side in its comment."""
 
     number: int
     words: tuple[str, ...]
@@ -61,10 +61,11 @@ class MapLine:
 
 
 def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Boundaries]:
-    """Return the seams and the sides in a neutral map of these charts. A seam whose vertices are a translation apart is
-    periodic. Entries of other types than ONE_TO_ONE are sides, named by type and number, or by a comment `! side NAME`.
+    """Return the seams and sides in a neutral map of these charts.
 
-    Raises BadGrid with all that is wrong, line by line, and with faces that are covered twice or not at all.
+    A seam whose vertices differ by a translation is periodic. Entries of other types than ONE_TO_ONE are sides, named
+    by type and number, or by a comment `! side NAME`. Raises BadGrid with all problems, line by line, and with faces
+    that are covered twice or not at all.
     """
     with named(str(path)):
         text = files.text(path, MOST, REMEDY)
@@ -90,7 +91,7 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Bound
 
 
 def _lines(text: str) -> Iterator[MapLine]:
-    """Yield lines without comments, blank ones left out. All of them together would take far more than the text."""
+    """Yield non-empty lines without comments. A list of all would take much more memory than the text."""
     for number, line in enumerate(StringIO(text, newline=None), start=1):
         words = re.split(r"[#!]", line)[0].split()
         if words:
@@ -99,7 +100,7 @@ def _lines(text: str) -> Iterator[MapLine]:
 
 
 def _entries(path: Path, lines: Iterator[MapLine], charts: Sequence[Chart]) -> Iterator[MapLine]:
-    """The lines behind the table of blocks, which has to be that of the charts; raises BadGrid."""
+    """Return the lines after the table of blocks. Raises BadGrid if the table does not match the charts."""
     begin = next((line for line in lines if len(line.words) == 1 and COUNT.fullmatch(line.words[0])), None)
     if begin is None:
         raise BadGrid([BadInput(f"{path}: no number of blocks stands after the header; {REMEDY}")])
@@ -108,7 +109,7 @@ def _entries(path: Path, lines: Iterator[MapLine], charts: Sequence[Chart]) -> I
         said = f"{count} blocks, and the grid has {len(charts)}"
         raise BadGrid([BadInput(f"{path}, line {begin.number}: {said}; give the map of this grid")])
     all_right(_blocks(path, [*islice(lines, count)], charts))
-    # without the header of what follows
+    # without the header of the next table
     return dropwhile(lambda line: not any(word.isdecimal() for word in line.words[1:]), lines)
 
 
@@ -135,7 +136,7 @@ def _side(kind: str, line: MapLine, charts: Sequence[Chart]) -> Patch:
 
 
 def _patch(words: Sequence[str], charts: Sequence[Chart]) -> tuple[Patch, tuple[int, int], tuple[int, int]]:
-    """The patch of six numbers, the directions of its ranges, and 1 or -1 for each as it runs forwards or backwards."""
+    """Return the patch of six numbers, the directions of its ranges, and 1 or -1 for each, forward or backward."""
     try:
         block, face, *ends = map(int, words)
         s1, e1, s2, e2 = ends
@@ -161,7 +162,9 @@ def _patch(words: Sequence[str], charts: Sequence[Chart]) -> tuple[Patch, tuple[
 
 
 def _numbering(face: int, ends: tuple[int, int, int, int], cells: Triple) -> str:
-    """The remedy for extents that do not fit: some writers number the faces of two dimensions otherwise."""
+    """Return the remedy for extents that do not fit, because some writers number the faces of two dimensions
+    differently.
+    """
     if face <= len(FLAT):
         along = [axis for axis in range(3) if axis != SIDES.index(FLAT[face - 1]) // 2]
         most = max(ends[:2]), max(ends[2:])
@@ -200,7 +203,7 @@ def _seam(line: MapLine, charts: Sequence[Chart]) -> GridSeam:
 
 
 def write_map(path: Path, grid: MultiBlockGrid) -> None:
-    """Write the seams and sides of a grid as a neutral map. Raises OSError where the file cannot be written."""
+    """Write the seams and sides of a grid as a neutral map. Raises OSError if the file cannot be written."""
     path.write_text("".join(_map(grid)), encoding="utf-8")
 
 
@@ -218,7 +221,7 @@ def _map(grid: MultiBlockGrid) -> Iterator[str]:
 
 
 def _numbers(patch: Patch, backwards: Sequence[int] = ()) -> str:
-    """Block, face and ranges of vertices, from 1; directions that run backwards have theirs reversed."""
+    """Return block, face and ranges of vertices, from 1, with the ranges of `backwards` directions reversed."""
     number = next(n for n, (side, _) in FACES.items() if side == patch.side)
     ranges = list[int]()
     for axis in FACES[number][1]:

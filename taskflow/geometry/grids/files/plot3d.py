@@ -1,4 +1,4 @@
-"""Grids in the format PLOT3D: several blocks, as text or binary."""
+"""Read PLOT3D grids of several blocks, as text or binary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from taskflow.runtime.regions import Triple, triple
 
 MOST = 100_000_000_000  # bytes
 BLOCKS = 100_000  # more than any grid has
-MEMORY = 3, 12  # times its size takes a binary file, and a text, while it is read
+MEMORY = 3, 12  # memory over file size while reading, for binary and text
 TEXT = re.compile(rb"[\s!-~]*\Z")
 REPEATED = re.compile(rb"0*([1-9]\d{0,15})\*([^*]+)")  # 4*0.0 in list-directed output of Fortran
 GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"
@@ -24,7 +24,7 @@ GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"
 
 @dataclass(frozen=True)
 class Plot3DHeader:
-    """The contents of a header: how many vertices blocks have along i, j and k, and where the numbers begin."""
+    """Contents of a header: the vertices of blocks along i, j and k, and the start of the coordinates."""
 
     dims: tuple[Triple, ...]
     start: int
@@ -36,11 +36,11 @@ class Plot3DHeader:
 
 
 def read_plot3d(path: Path) -> tuple[Chart, ...]:
-    """Return the charts of a file: text, or binary with or without record marks, of either endianness and precision,
-    of one block or several. Which it is, is found out.
+    """Return the charts of a file.
 
-    Raises BadInput where there is no such file, it is longer or shorter than its header says, or it has iblank or two
-    dimensions only.
+    The format is detected: text, or binary with or without record marks, either endianness and precision, one block or
+    several. Raises BadInput if the file does not exist, its length does not match its header, or it has iblank or only
+    two dimensions.
     """
     data = _content(path)
     if TEXT.match(data[:10000]):
@@ -50,7 +50,7 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
         blocks = _marked(path, data) or _unmarked(path, data)
     charts = []
     for number, block in enumerate(blocks, start=1):
-        with np.errstate(invalid="ignore"):  # what is not finite is told of
+        with np.errstate(invalid="ignore"):  # values that are not finite are reported
             vertices = np.array(block, dtype=np.float64, order="C")
         if not (np.abs(vertices) <= FARTHEST).all():
             raise BadInput(f"{path}, block {number}: {_swapped(block)}")
@@ -59,7 +59,7 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
 
 
 def _content(path: Path) -> bytes:
-    """All bytes of the file of a grid. Raises BadInput where there is none, or nothing in it."""
+    """Return all bytes of a grid file. Raises BadInput if it does not exist or is empty."""
     try:
         with files.opened(path, MOST, GIVE) as file:
             files.fits(MEMORY[0] * path.stat().st_size, str(path))
@@ -98,8 +98,10 @@ def _text(path: Path, data: bytes) -> list[np.ndarray]:
 
 
 def _expanded(path: Path, words: list[bytes], most: int) -> list[bytes]:
-    """Replace repeat counts by the repeated words. One coordinate of a grid differs along i, so that it cannot have
-    more than 1.5 numbers for a byte of text: `most` keeps the memory in proportion to the file.
+    """Replace repeat counts by the repeated words.
+
+    One coordinate of a grid differs along i, so a file has at most 1.5 numbers per byte. `most` bounds memory
+    accordingly.
     """
     found = [REPEATED.fullmatch(word) for word in words]
     count = len(words) + sum(int(match[1]) - 1 for match in found if match)
@@ -110,7 +112,7 @@ def _expanded(path: Path, words: list[bytes], most: int) -> list[bytes]:
 
 
 def _place(data: bytes) -> str:
-    """Where the first word that is no number stands."""
+    """Return the position of the first word that is not a number."""
     for number, line in enumerate(data.splitlines(), start=1):
         for word in line.replace(b",", b" ").split():
             match = REPEATED.fullmatch(word)
@@ -125,7 +127,7 @@ def _place(data: bytes) -> str:
 
 
 def _marked(path: Path, data: bytes) -> list[np.ndarray] | None:
-    """The blocks of a file of Fortran records, each between marks of its length; None where it has no marks."""
+    """Return the blocks of a file of Fortran records, each between marks of its length, or None without marks."""
     for order in "<>":
         marks = np.frombuffer(data[: len(data) // 4 * 4], f"{order}i4", min(4, len(data) // 4))
         length = int(marks[0]) if marks.size else 0
@@ -166,14 +168,14 @@ def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
 
 
 def _header(parts: Sequence[bytes], order: str) -> tuple[int, np.ndarray, list[Plot3DHeader]]:
-    """The records of the header, its numbers, and what these may mean."""
+    """Return the number of header records, their numbers, and the possible layouts."""
     count = 1 if len(parts[0]) != 4 else 2
     head = np.frombuffer(b"".join(parts[:count]), f"{order}i4")
     return count, head, [layout for layout in _layouts(head, 4, order) if layout.start == 4 * head.size]
 
 
 def _complete(parts: Sequence[bytes], order: str) -> bool:
-    """Whether the records are all that their header announces."""
+    """Return True if all records announced by the header are present."""
     count, _, layouts = _header(parts, order)
     return bool(layouts) and len(parts) - count == len(layouts[0].dims)
 
@@ -207,7 +209,7 @@ def _unmarked(path: Path, data: bytes) -> list[np.ndarray]:
 
 
 def _layouts(head: np.ndarray, size: int, order: str) -> Iterator[Plot3DHeader]:
-    """Yield what the numbers at the beginning may mean: several blocks, or one; `size` is that of each of them."""
+    """Yield the possible meanings of the first numbers: several blocks, or one. `size` is in bytes per number."""
     count = _count(head)
     if count and head.size >= 1 + 3 * count and (dims := _dims(head[1 : 1 + 3 * count], 3)):
         yield Plot3DHeader(tuple(triple(d) for d in dims), (1 + 3 * count) * size, order)
@@ -220,7 +222,7 @@ def _count(head: np.ndarray) -> int:
 
 
 def _dims(numbers: np.ndarray, each: int) -> list[list[int]]:
-    """Numbers of vertices, where these can be such."""
+    """Return the numbers of vertices, or [] if they are invalid."""
     whole = (numbers == np.floor(numbers)) & (numbers >= 2) & (numbers < 2**24)
     return numbers.astype(int).reshape(-1, each).tolist() if whole.all() else []
 
@@ -236,7 +238,7 @@ def _blocks(layout: Plot3DHeader, numbers: np.ndarray) -> list[np.ndarray]:
 def _refused(
     path: Path, layouts: Sequence[Plot3DHeader], size: int, unit: int, what: str, *heads: np.ndarray
 ) -> BadInput:
-    """The error for a file whose length fits none of the layouts."""
+    """Return the error for a file whose length matches none of the layouts."""
     sizes = (1,) if unit == 1 else (8, 4)
     for layout in layouts:
         if size in [layout.start + (3 * n + unit) * layout.vertices for n in sizes]:

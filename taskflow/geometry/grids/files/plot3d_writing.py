@@ -1,4 +1,4 @@
-"""Write grids in the format PLOT3D."""
+"""Write PLOT3D grids."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ RECORD = 2**31 - 1  # bytes that a record mark can count
 
 
 def write_plot3d(path: Path, charts: Sequence[Chart], *, text: bool = False) -> None:
-    """Write charts as blocks: text with all digits, or double precision, little-endian, in Fortran records. What is
-    read back is the same to the bit.
+    """Write charts as blocks that are read back bitwise identical.
 
-    Raises BadInput for a block that a binary record cannot hold, OSError where the file cannot be written.
+    Text with all digits, or double precision, little-endian, in Fortran records. Raises BadInput for a block that
+    exceeds a binary record, and OSError if the file cannot be written.
     """
     dims = [[n + 1 for n in chart.cells] for chart in charts]
     if text:

@@ -39,7 +39,7 @@ DISTORTION = Kind(
 
 @dataclass(frozen=True, kw_only=True)
 class _Lattice(GridShape):
-    """Cells between planes: what upright and skewed boxes share."""
+    """Cells between planes, the common base of upright and skewed boxes."""
 
     counts: ClassVar[str] = "x, y, z"
 
@@ -59,24 +59,24 @@ class _Lattice(GridShape):
 
     @property
     def places(self) -> list[np.ndarray]:
-        """Places along the three edges, as shares of their lengths."""
+        """Vertices along the three edges, as fractions of their lengths."""
         return [both_ends(n, a) for n, a in zip(self.cells, self.stretching, strict=True)]
 
     @property
     def edges(self) -> list[Vector]:
-        """The three edges at the corner."""
+        """Three edges at the corner."""
         a, b, c = self.lengths
         return [(a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)]
 
     @property
     def translations(self) -> list[Vector]:
-        """Those by which sides are joined."""
+        """Translations between joined sides."""
         return [edge for edge, name in zip(self.edges, "xyz", strict=True) if name in self.periodic]
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoxGrid(_Lattice):
-    """A box, of one chart or several, whose cells may be distorted and whose charts may be turned, for tests."""
+    """A box of one or more charts. For tests, cells may be distorted and the indices of charts turned."""
 
     shape: ClassVar[str] = "box"
 
@@ -125,13 +125,13 @@ class BoxGrid(_Lattice):
 
 def _sine(cells: int) -> np.ndarray:
     wave = np.sin(2 * np.pi * np.arange(cells + 1) / cells)
-    wave[[0, -1]] = 0.0  # sides stay where they are, to the bit
+    wave[[0, -1]] = 0.0  # sides are bitwise unchanged
     return wave
 
 
 @dataclass(frozen=True, kw_only=True)
 class SkewedBox(_Lattice):
-    """A box whose second edge leans: a parallelogram in x and y, extended along z."""
+    """A box with a tilted second edge: a parallelogram in x and y, extended along z."""
 
     shape: ClassVar[str] = "skewed-box"
 

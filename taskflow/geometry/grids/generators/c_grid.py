@@ -1,4 +1,4 @@
-"""The surroundings of a wing section and its wake."""
+"""Grids around a wing section and its wake."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from taskflow.geometry.grids.multiblock.assembly import LEAST
 from taskflow.geometry.grids.multiblock.grid import BadGrid, MultiBlockGrid
 
 NACA = re.compile(r"(?:naca)?[ -]?(\d{4})", re.IGNORECASE)
-THICKNESS = (0.2969, -0.1260, -0.3516, 0.2843, -0.1036)  # of sqrt x, x, x^2, x^3, x^4; the last one shuts the end
-CLOSED = 1e-6  # of the chord: what may lie between both ends of a list of points
+THICKNESS = (0.2969, -0.1260, -0.3516, 0.2843, -0.1036)  # of sqrt x, x, x^2, x^3, x^4; the last closes the section
+CLOSED = 1e-6  # of the chord: largest distance of the ends of a list of points
 FEWEST = 5  # points
 SAMPLES = 4001
 DIFFERENCE = 1e-6
@@ -34,8 +34,10 @@ Section = tuple[Curve, Curve]
 
 
 def on(surface: Curve, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points [xy, n] at shares of the length of a surface, and there the angle by which its normal is turned from y
-    against x, in radians: a right one on a nose.
+    """Return points [xy, n] at fractions of the length of a surface, and the angle of its normal from y towards -x
+    there.
+
+    The angle is in radians: pi/2 on the nose.
     """
     samples = np.arange(SAMPLES) / (SAMPLES - 1)
     along = np.cumsum(np.concatenate([[0.0], np.hypot(*np.diff(surface(samples), axis=1))]))
@@ -46,9 +48,9 @@ def on(surface: Curve, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def section(name: str) -> Section:
-    """Return the section of this name: NACA's four digits, or a file of points, whose name has a suffix.
+    """Return the section of this name: four NACA digits, or a file of points, whose name has a suffix.
 
-    Raises BadInput where it is neither, or the file cannot be read.
+    Raises BadInput if it is neither, or the file cannot be read.
     """
     if digits := NACA.fullmatch(name):
         return four_digits(digits[1])
@@ -58,14 +60,16 @@ def section(name: str) -> Section:
 
 
 def file_of(name: str) -> Path | None:
-    """The file that a section is read from, if it is."""
+    """Return the file of a section, or None if it is a NACA section."""
     return Path(name) if Path(name).suffix and not NACA.fullmatch(name) else None
 
 
 def four_digits(digits: str) -> Section:
-    """NACA's sections of four digits: largest camber in hundredths of the chord, its place in tenths, thickness in
-    hundredths (E. N. Jacobs, K. E. Ward, R. M. Pinkerton, NACA Report 460, 1933), whose last coefficient is changed to
-    -0.1036, so that the trailing edge is closed.
+    """Return a NACA four-digit section: camber in hundredths of the chord, its position in tenths, thickness in
+    hundredths.
+
+    E. N. Jacobs, K. E. Ward, R. M. Pinkerton, NACA Report 460, 1933, with the last coefficient -0.1036, which closes
+    the trailing edge.
     """
     camber, place, thickness = int(digits[0]) / 100, int(digits[1]) / 10, int(digits[2:]) / 100
     if not thickness:
@@ -93,9 +97,10 @@ def _four_digits(camber: float, place: float, thickness: float) -> Curve:
 
 
 def listed(path: Path) -> Section:
-    """The section of a file: cubic splines in the length of the chain of its points, the leading edge that point which
-    is farthest from the trailing edge. It is moved and made larger or smaller, so that x goes from 0 to 1, and y is 0
-    at the trailing edge.
+    """Return the section of a file: cubic splines in the chord length along its points.
+
+    The leading edge is the point farthest from the trailing edge. The section is shifted and scaled so that x runs from
+    0 to 1 and y = 0 at the trailing edge.
     """
     points = _read(path)
     if np.ptp(points[0]) == 0:
@@ -107,7 +112,7 @@ def listed(path: Path) -> Section:
         raise BadInput(f"{path}: {said}; give both surfaces one last point")
     points[:, -1] = end
     if (points[0, :-1] * points[1, 1:] - points[0, 1:] * points[1, :-1]).sum() < 0:
-        points = points[:, ::-1]  # it goes round the other way
+        points = points[:, ::-1]  # reversed orientation
     nose = int(np.hypot(*(points - end[:, None])).argmax())
     if not 2 <= nose <= points.shape[1] - 3:
         raise BadInput(f"{path}: the leading edge is point {nose + 1} of {points.shape[1]}; {REMEDY}")
@@ -116,7 +121,7 @@ def listed(path: Path) -> Section:
 
 
 def _read(path: Path) -> np.ndarray:
-    """The points [xy, n] of a file, below a line with a name."""
+    """Return the points [xy, n] of a file, below a line with a name."""
     with named(str(path)):
         lines = [line.split() for line in files.text(path, files.TABLE, REMEDY).splitlines()]
     rows: list[list[float]] = []
@@ -154,7 +159,7 @@ def _splines(points: np.ndarray, nose: int) -> Section:
 
 
 def _second_derivatives(s: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Those [xy, n] of the natural cubic spline at its knots."""
+    """Return second derivatives [xy, n] of the natural cubic spline at its knots."""
     h, slope = np.diff(s), np.diff(values, axis=1) / np.diff(s)
     matrix = np.eye(s.size)
     inner = np.arange(1, s.size - 1)
@@ -172,15 +177,15 @@ def _spline(s: np.ndarray, values: np.ndarray, bends: np.ndarray, at: np.ndarray
     return np.asarray(a * values[:, n] + b * values[:, n + 1] + curved * h**2 / 6)
 
 
-CLUSTERING = 2.0  # of the vertices on each surface, at both of its ends
-FAN = 0.5  # how much of the turn of lines follows their number, and not the normal of the surface
+CLUSTERING = 2.0  # of the vertices at both ends of each surface
+FAN = 0.5  # fraction of the rotation of lines that follows their number instead of the surface normal
 
 
 @dataclass(frozen=True, kw_only=True)
 class CGrid(Ends):
-    """The surroundings of a wing section, in three charts: the wake below, the section, the wake above. The leading
-    edge of the section is at the origin, its trailing edge on the x axis, along which both wakes are joined. Lines
-    outwards are straight and of one length; a section that is symmetric has a grid that is, to the bit.
+    """A wing section and its wake, in three charts: lower wake, section, upper wake. The leading edge of the section is
+    at the origin, its trailing edge on the x axis, along which both wakes are joined. Outward lines are straight and
+    equally long. The grid of a symmetric section is bitwise symmetric.
     """
 
     shape: ClassVar[str] = "c-grid"
@@ -228,7 +233,7 @@ class CGrid(Ends):
 
     @property
     def _parts(self) -> tuple[int, int]:
-        """How many cells lie along either surface, and along either side of the wake."""
+        """Numbers of cells along either surface, and along either side of the wake."""
         wake = self.cells[0] // 4
         return self.cells[0] // 2 - wake, wake
 
@@ -242,7 +247,7 @@ class CGrid(Ends):
 
     @cached_property
     def _last(self) -> float:
-        """Length of the longer one of both cells at the trailing edge."""
+        """Length of the longer cell at the trailing edge."""
         ends = [on(surface, self._shares[-2:])[0] for surface in self._section]
         return self.chord * max(float(np.hypot(*(end[:, 1] - end[:, 0]))) for end in ends)
 
@@ -259,7 +264,7 @@ class CGrid(Ends):
             raise BadGrid([BadArgument("section", written(self.section), "", remedy)]) from None
 
     def _half(self, surface: Curve) -> tuple[np.ndarray, np.ndarray]:
-        """The vertices [xy, j, i] over a surface, and over the wake behind it."""
+        """Return the vertices [xy, j, i] above a surface, and above the wake downstream of it."""
         points, turned = on(surface, self._shares)
         least = np.minimum.accumulate(np.clip(turned, 0, np.pi / 2))  # lines never meet
         number = spacing.equal(self._parts[0])

@@ -1,4 +1,4 @@
-"""Channels: one that becomes wider at a step, one over waves, one that divides in two."""
+"""Channels: with a step, with a wavy wall, and with a bifurcation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from taskflow.geometry.grids.generators.round import AXIAL, Ends, circle, widest
 from taskflow.geometry.grids.multiblock.assembly import LEAST
 from taskflow.geometry.grids.multiblock.grid import MultiBlockGrid
 
-NEAR = 3  # two charts lie behind the step for one part in so many of the cells, one lies further downstream
+NEAR = 3  # two charts behind the step share 1 / NEAR of the cells, one is further downstream
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Ends):
-    """A channel with a step down at x = 0, its corner at the origin: two charts behind the step, one above the other,
-    one downstream of both, and one in the channel before it, if there is one.
+    """A channel with a downward step at x = 0 and its corner at the origin: two charts behind the step, one above the
+    other, one downstream of both, and one in the channel upstream, if it has any length.
     """
 
     shape: ClassVar[str] = "step"
@@ -87,7 +87,7 @@ class Step(Ends):
 
 @dataclass(frozen=True, kw_only=True)
 class WavyChannel(Ends):
-    """One wave of a channel whose lower wall is y = A cos(2 pi x / L), the upper one flat; it is periodic along x."""
+    """One wave of a channel with the lower wall y = A cos(2 pi x / L) and a flat upper wall, periodic along x."""
 
     shape: ClassVar[str] = "wavy-channel"
     counts: ClassVar[str] = "the wave, the height, the span"
@@ -123,8 +123,8 @@ HALVES = ("upper", "lower")
 @dataclass(frozen=True, kw_only=True)
 class Bifurcation(Ends):
     """A channel along x that divides at the origin into two straight branches, each at half the angle to x: two charts
-    of the channel, above and below the x axis, and a chart of each branch. The channel is shared in proportion to the
-    widths of the branches; outer walls meet in corners, seams join these to the origin.
+    of the channel, above and below the x axis, and one chart per branch. The channel is divided in proportion to the
+    widths of the branches. Outer walls meet in corners, from which seams lead to the origin.
     """
 
     shape: ClassVar[str] = "bifurcation"
@@ -164,13 +164,14 @@ class Bifurcation(Ends):
 
     @property
     def _along(self) -> tuple[int, int]:
-        """How many cells lie along the channel, and along either branch."""
+        """Numbers of cells along the channel, and along either branch."""
         before = round(self.cells[0] * self.upstream / (self.upstream + self.downstream))
         return before, self.cells[0] - before
 
     def _corner(self, half: int) -> tuple[tuple[float, float], float]:
-        """Where the outer wall of a branch meets that of the channel, upwards from the axis; and how far from the
-        origin along the branch.
+        """Return the corner between the outer walls of a branch and the channel, with y > 0.
+
+        Also return its distance from the origin along the branch.
         """
         channel, width, other = self.widths[0], self.widths[1 + half], self.widths[2 - half]
         y = channel * width / (width + other)
@@ -190,7 +191,7 @@ class Bifurcation(Ends):
         return self.extended([(*chart, own) for chart, own in zip(charts, names, strict=True)], self.span)
 
     def _charts(self, half: int) -> tuple[np.ndarray, np.ndarray]:
-        """The vertices [xy, j, i] of the half of the channel on the side of a branch, and of the branch, upwards."""
+        """Return the vertices [xy, j, i] of half of the channel and of its branch, with y > 0."""
         across = self.cells[1] // 2 if half == 0 else self.cells[1] - self.cells[1] // 2
         share = spacing.both_ends(across, self.clustering)[:, None]
         before, behind = (spacing.equal(n) for n in self._along)
@@ -199,6 +200,6 @@ class Bifurcation(Ends):
         along, out = begin * share + (self.downstream - begin * share) * behind, self.widths[1 + half] * share
         c, s = math.cos(self._half), math.sin(self._half)
         branch = np.stack([c * along - s * out, s * along + c * out])
-        branch[:, :, 0] = np.stack([corner * share[:, 0], y * share[:, 0]])  # to the bit what the channel ends with
+        branch[:, :, 0] = np.stack([corner * share[:, 0], y * share[:, 0]])  # bitwise the end of the channel
         channel[:, -1] = corner * share[:, 0]
         return np.stack(np.broadcast_arrays(channel, y * share)), branch

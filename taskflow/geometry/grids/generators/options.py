@@ -1,4 +1,4 @@
-"""The keys that shapes of grids have, with their kinds, defaults and meanings, and how they are read."""
+"""Keys of grid shapes: kinds, defaults, meanings, and how they are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from taskflow.common import files
 from taskflow.common.errors import BadArgument
 from taskflow.geometry.grids.multiblock.grid import FARTHEST, MultiBlockGrid, all_right
 
-MOST = 2**31 - 1  # of what is counted
+MOST = 2**31 - 1  # of counts
 NEAREST = 1 / FARTHEST  # lengths: ratios of two are finite
 MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
 TYPES = {"integer": int, "number": int | float, "boolean": bool, "string": str, "array": list | tuple}  # of JSON
@@ -22,14 +22,16 @@ TYPES = {"integer": int, "number": int | float, "boolean": bool, "string": str, 
 
 @dataclass(frozen=True)
 class Kind:
-    """The values that a key takes, in `words` and as a JSON `schema`."""
+    """Values that a key accepts, as text in `words` and as a JSON `schema`."""
 
     words: str
     schema: Mapping[str, Any]
 
     def read(self, value: Any) -> Any:
-        """The value: rows as tuples, numbers in double precision. Raises ValueError for one of another kind; of one too
-        large or too small to compute with it says the bound, to go on after the words of the kind.
+        """Return the value, with rows as tuples and numbers in double precision.
+
+        Raises ValueError for a value of another kind. For a number out of range its text is the bound, to append to
+        `words`.
         """
         return _read(value, self.schema)
 
@@ -63,7 +65,7 @@ def _read(value: Any, schema: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a shape, for case files, commands and the reference. Its default is `MISSING` where it is required."""
+    """Key of a shape, for case files, commands and the reference. The default of a required key is `MISSING`."""
 
     name: str
     kind: Kind
@@ -72,25 +74,25 @@ class Key:
 
 
 def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
-    """A field of a shape."""
+    """Return a dataclass field for a key of a shape."""
     said = {"kind": kind, "meaning": meaning}
     return field(metadata=said) if default is MISSING else field(default=default, metadata=said)
 
 
 class _Axes(Kind):
-    """Several axes, in order; one of them may stand alone."""
+    """Several axes, in order, or a single one."""
 
     def read(self, value: Any) -> tuple[str, ...]:
         return tuple(sorted(_read([value] if isinstance(value, str) else value, _LETTERS)))
 
 
 def one_of(*names: str) -> Kind:
-    """The kind of a word out of several."""
+    """Return the kind that accepts one of several words."""
     return Kind(" or ".join(f'"{name}"' for name in names), {"enum": [*names]})
 
 
 def _row(item: Mapping[str, Any], count: int) -> dict[str, Any]:
-    """The schema of so many values of one kind."""
+    """Return the schema of `count` values of one kind."""
     return {"type": "array", "items": item, "minItems": count, "maxItems": count}
 
 
@@ -119,10 +121,10 @@ AXES = _Axes('a list of "x", "y" and "z"', {"anyOf": [_LETTERS, {"enum": ["x", "
 
 @dataclass(frozen=True, kw_only=True)
 class GridShape(ABC):
-    """A grid by formula. Making one whose keys cannot be obeyed raises BadGrid, with a problem per key."""
+    """Grid by formula. Raises BadGrid with one problem per invalid key."""
 
     shape: ClassVar[str]
-    counts: ClassVar[str]  # what cells are counted along
+    counts: ClassVar[str]  # names of the directions of cells
 
     cells: tuple[int, int, int] = key(COUNTS, "how many cells")
 
@@ -141,17 +143,17 @@ class GridShape(ABC):
 
     @property
     def count(self) -> int:
-        """How many cells the grid has."""
+        """Number of cells of the grid."""
         return math.prod(self.cells)
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that the grid is made of."""
+        """Files that the grid is made of."""
         return ()
 
     @classmethod
     def entries(cls) -> Iterator[Key]:
-        """All keys."""
+        """Yield all keys."""
         for entry in fields(cls):
             meaning = entry.metadata["meaning"]
             if entry.name == "cells":
@@ -160,7 +162,7 @@ class GridShape(ABC):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """The shape of keys from a file. Raises BadGrid, too, where keys are missing or unknown."""
+        """Return the shape of keys from a file. Raises BadGrid if keys are invalid, missing or unknown."""
         known = {entry.name: entry for entry in cls.entries()}
         problems = []
         for name, value in values.items():
@@ -175,22 +177,22 @@ class GridShape(ABC):
         return cls(**values)
 
     def problems(self) -> Iterator[BadArgument]:
-        """Yield what is wrong with keys that are sound by themselves."""
+        """Yield the problems of keys that are valid individually."""
         yield from ()
 
     @abstractmethod
     def grid(self) -> MultiBlockGrid:
-        """The grid."""
+        """Return the grid."""
 
     def at_least(self, axis: int, count: int, why: str) -> Iterator[BadArgument]:
-        """The problem with too few cells along a direction."""
+        """Yield a problem if a direction has fewer than `count` cells."""
         if self.cells[axis] < count:
             remedy = f"give at least {count} along {self.counts.split(', ')[axis]}, {why}"
             yield BadArgument("cells", written(self.cells), "", remedy)
 
 
 def written(value: Any) -> str:
-    """A value as a case file has it."""
+    """Return a value as written in a case file."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -199,5 +201,5 @@ def written(value: Any) -> str:
         return f"[{', '.join(map(written, value))}]"
     try:
         return str(value)
-    except ValueError:  # a number of thousands of digits
+    except ValueError:  # an integer with thousands of digits
         return f"({type(value).__name__})"

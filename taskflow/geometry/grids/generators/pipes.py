@@ -1,6 +1,4 @@
-"""A round pipe without a pole, a square in the middle and four charts around it; and a duct with a bend, square or
-round.
-"""
+"""Round pipes without a pole, a square core and four charts around it, and ducts with a bend, square or round."""
 
 from __future__ import annotations
 
@@ -18,13 +16,13 @@ from taskflow.geometry.grids.generators.round import between, circle, widest
 from taskflow.geometry.grids.multiblock.assembly import LEAST, Part, assembled
 from taskflow.geometry.grids.multiblock.grid import MultiBlockGrid
 
-BULGE = 0.7  # of the sides of the square: 0 are chords, 1 arcs; the rounder, the less do grid lines turn at seams
+BULGE = 0.7  # of the sides of the square: 0 for chords, 1 for arcs, with smaller kinks of grid lines at seams
 CORE = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pipe(GridShape):
-    """A pipe along z, as a butterfly: four singular edges run along it, where three charts meet."""
+    """A pipe along z as a butterfly grid, with four singular lines along z where three charts meet."""
 
     shape: ClassVar[str] = "pipe"
     counts: ClassVar[str] = "the side of the square, the way from it to the wall, the axis"
@@ -61,8 +59,10 @@ class Pipe(GridShape):
 def butterfly(
     side: int, out: int, radius: float, core: float, first: float | None
 ) -> Iterator[tuple[np.ndarray, bool]]:
-    """The five charts [xy, j, i] of a circle about the origin, and whether their j_max lies on it: a square, whose
-    corners are at `core` of the radius, and what surrounds it, with cells as wide as `first` at the circle.
+    """Yield the five charts [xy, j, i] of a circle about the origin, and True if j_max lies on it.
+
+    A square with corners at `core` times the radius, then the four charts around it, with cells of width `first` at the
+    circle.
     """
     bottom = _edge(side, core * radius)
     yield _filled(bottom, side), False
@@ -76,7 +76,7 @@ def butterfly(
 
 
 def _edge(cells: int, reach: float) -> np.ndarray:
-    """The side [xy, vertex] of the square below the axis, a little round; its corners are so far from the axis."""
+    """Return the slightly curved bottom side [xy, vertex] of the square, with corners at the distance `reach`."""
     corner = reach / math.sqrt(2)
     chord = np.stack([corner * (2 * spacing.equal(cells) - 1), np.full(cells + 1, -corner)])
     arc = reach * np.stack(_arc(cells))
@@ -86,22 +86,20 @@ def _edge(cells: int, reach: float) -> np.ndarray:
 
 
 def _arc(cells: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the unit circle below the axis, from left to right."""
+    """Return points of the unit circle below the axis, from left to right."""
     angles = np.pi * (spacing.equal(cells) / 2 - 0.75)
     return np.cos(angles), np.sin(angles)
 
 
 def _quarter(points: np.ndarray, times: int) -> np.ndarray:
-    """Points [xy, ...] after quarters of a turn, without rounding."""
+    """Return points [xy, ...] after quarter turns, without rounding."""
     for _ in range(times):
         points = np.stack([-points[1], points[0]])
     return points
 
 
 def _filled(bottom: np.ndarray, cells: int) -> np.ndarray:
-    """Points [xy, j, i] between the side below and the three that a quarter of a turn makes of it, by transfinite
-    interpolation.
-    """
+    """Return points [xy, j, i] between the bottom side and its three quarter turns, by transfinite interpolation."""
     right, top, left = _quarter(bottom, 1), _quarter(bottom, 2)[:, ::-1], _quarter(bottom, 3)[:, ::-1]
     s, t = spacing.equal(cells), spacing.equal(cells)[:, None]
     sides = (1 - t) * bottom[:, None] + t * top[:, None] + (1 - s) * left[..., None] + s * right[..., None]
@@ -117,10 +115,10 @@ PLANE = {"j_min": "outer", "j_max": "inner", "k_min": "ends", "k_max": "ends"}
 
 @dataclass(frozen=True, kw_only=True)
 class DuctBend(GridShape):
-    """A straight duct along x, a bend from x = 0 in the plane of x and y towards y, and a straight duct behind it:
-    three charts, or fifteen, of five across a round section. In that the cells are counted along the side of the square
-    in its middle, and from there to the wall. Half of the cells along the axis lie in the bend, a quarter before it and
-    the others behind it, the longer the farther away.
+    """A straight duct along x, a bend from x = 0 in the x-y plane towards y, and a straight duct downstream: three
+    charts, or fifteen for a round section, which has five charts. There, cells are counted along the side of the
+    central square and from it to the wall. Half of the cells along the axis are in the bend, a quarter upstream and
+    the rest downstream, and they grow with the distance from the bend.
     """
 
     shape: ClassVar[str] = "duct-bend"
@@ -162,7 +160,7 @@ class DuctBend(GridShape):
         return assembled(parts)
 
     def _sections(self) -> Iterator[tuple[np.ndarray, Mapping[str, str]]]:
-        """Charts of the section: the way inwards and z [., k, j] from the axis, with the names of their sides."""
+        """Yield charts of the section, inward distance and z [., k, j] from the axis, with the names of their sides."""
         _, a, b = self.cells
         half = self.side / 2
         if self.section == "round":
@@ -174,7 +172,8 @@ class DuctBend(GridShape):
         yield np.stack(np.broadcast_arrays(inwards, z)), PLANE
 
     def _axis(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Points on the axis [xy, i], and the direction towards the centre of the bend there, of the three charts."""
+        """Yield, for the three charts, points on the axis [xy, i] and the directions to the centre of the bend there.
+        """
         straight, bend = self.cells[0] // 4, self.cells[0] // 2
         length = self.mean_radius * np.radians(self.angle)
         before = -_away(straight, self.upstream, length / bend)[::-1]
@@ -189,5 +188,5 @@ class DuctBend(GridShape):
 
 
 def _away(cells: int, length: float, first: float) -> np.ndarray:
-    """Distances from the bend: the cells grow from the length of those in it."""
+    """Return distances from the bend, with cells that grow from the cell length in it."""
     return length * spacing.with_first(spacing.geometric, cells, first / length)

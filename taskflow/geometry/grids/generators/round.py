@@ -1,4 +1,4 @@
-"""Grids around an axis along z: rings, sectors of them, what surrounds a cylinder."""
+"""Grids around an axis along z: rings, sectors of rings, and surroundings of a cylinder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INNER_OUTER = {"i_min": "inner", "i_max": "outer"}
 
 @dataclass(frozen=True, kw_only=True)
 class Ends(GridShape):
-    """Sections, all alike along z."""
+    """Sections that are identical along z."""
 
     periodic: bool = key(TRUTH, "join both ends along z; otherwise they are the side ends", False)
 
@@ -46,8 +46,10 @@ class Ends(GridShape):
         length: float,
         *periods: tuple[float, float, float],
     ) -> MultiBlockGrid:
-        """The grid of sections x, y [j, i], with the names of their sides across i and j, of this length along z,
-        joined after these translations, too.
+        """Return the grid of sections x, y [j, i], with names of their sides across i and j, extended by `length` along
+        z.
+
+        Sides are also joined across the translations `periods`.
         """
         z = length * spacing.equal(self.cells[2])[:, None, None]
         parts = [
@@ -58,21 +60,20 @@ class Ends(GridShape):
 
 
 def circle(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cosine and sine of angles in units of a full circle: those of one place are the same to the bit, however often
-    one has gone round.
+    """Return cosine and sine of angles in full turns, bitwise identical for equal positions after any number of turns.
     """
     turn = 2 * np.pi * (angles % 1.0)
     return np.cos(turn), np.sin(turn)
 
 
 def ring(radii: np.ndarray, angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates x, y [angle, radius]; angles are in units of a full circle."""
+    """Return coordinates x, y [angle, radius], with angles in full turns."""
     cosine, sine = circle(angles)
     return cosine[:, None] * radii, sine[:, None] * radii
 
 
 def between(radii: tuple[float, float], cells: int, first: float | None) -> np.ndarray:
-    """Radii of vertices from one to another, equally spaced, or with a first cell as wide at both ends."""
+    """Return radii of vertices, equally spaced or with cells of width `first` at both ends."""
     inner, outer = radii
     if first is None:
         return inner + (outer - inner) * spacing.equal(cells)
@@ -80,14 +81,14 @@ def between(radii: tuple[float, float], cells: int, first: float | None) -> np.n
 
 
 def widest(first: float | None, length: float, cells: int) -> Iterator[BadArgument]:
-    """The problem with a first cell that is wider than the mean one."""
+    """Yield a problem if the first cell is wider than the mean one."""
     if first is not None and first > length / cells:
         remedy = f"{cells} equal cells are {length / cells:.4g} wide; give less, or leave it out for these"
         yield BadArgument("first", written(first), "", remedy)
 
 
 def _radii(radii: tuple[float, float], first: float | None, cells: int) -> Iterator[BadArgument]:
-    """Problems with radii that do not increase, and with the first of the cells between them."""
+    """Yield problems of radii that do not increase, and of the first cell between them."""
     if radii[0] < radii[1]:
         yield from widest(first, radii[1] - radii[0], cells)
     else:
@@ -121,7 +122,7 @@ class Annulus(Ends):
 
 @dataclass(frozen=True, kw_only=True)
 class Sector(Ends):
-    """A sector of a ring, on both sides of the x axis."""
+    """A sector of a ring, symmetric about the x axis."""
 
     shape: ClassVar[str] = "sector"
     counts: ClassVar[str] = "the radius, the arc, the axis"
@@ -146,7 +147,7 @@ class Sector(Ends):
 
 @dataclass(frozen=True, kw_only=True)
 class OGrid(Ends):
-    """The surroundings of a cylinder, up to a circle far away."""
+    """The surroundings of a cylinder, up to a distant circle."""
 
     shape: ClassVar[str] = "o-grid"
     counts: ClassVar[str] = "the circumference, the way outwards, the axis"

@@ -1,4 +1,4 @@
-"""Places of vertices along a line, from 0 to 1: equal, or narrow at one end or at both."""
+"""Vertices along a line from 0 to 1: equally spaced, or clustered at one end or both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 HALVINGS = 200
-STEEPEST = 500.0  # exp(-500) still is a number
+STEEPEST = 500.0  # exp(-500) does not underflow
 
 
 def equal(cells: int) -> np.ndarray:
@@ -15,7 +15,7 @@ def equal(cells: int) -> np.ndarray:
 
 
 def both_ends(cells: int, strength: float) -> np.ndarray:
-    """(1 + tanh(a (2 xi - 1)) / tanh a) / 2, of strength a; equal where that is 0."""
+    """Return (1 + tanh(a (2 xi - 1)) / tanh a) / 2 with strength a, equally spaced if a = 0."""
     if not strength:
         return equal(cells)
     half = np.tanh(strength * (2 * equal(cells) - 1)) / np.tanh(strength)
@@ -23,14 +23,16 @@ def both_ends(cells: int, strength: float) -> np.ndarray:
 
 
 def one_end(cells: int, strength: float) -> np.ndarray:
-    """1 + tanh(a (xi - 1)) / tanh a, of strength a, narrow at 0 (Vinokur, J. Comput. Phys. 50, 1983); a = 0: equal."""
+    """Return 1 + tanh(a (xi - 1)) / tanh a with strength a, narrow at 0 (Vinokur, J. Comput. Phys. 50, 1983). a = 0:
+    equal.
+    """
     if not strength:
         return equal(cells)
     return _ended(1 + np.tanh(strength * (equal(cells) - 1)) / np.tanh(strength))
 
 
 def geometric(cells: int, ratio: float) -> np.ndarray:
-    """Widths that grow by a ratio from 0."""
+    """Return vertices with widths that grow by a ratio from 0."""
     if ratio == 1:
         return equal(cells)
     widths = np.exp((np.arange(cells) - cells) * np.log(ratio))
@@ -38,7 +40,7 @@ def geometric(cells: int, ratio: float) -> np.ndarray:
 
 
 def with_first(family: Callable[[int, float], np.ndarray], cells: int, first: float) -> np.ndarray:
-    """Return the places of a family whose first cell is so wide: at most 1 / cells. Bisection finds the parameter."""
+    """Return the vertices of a family whose first cell has this width, at most 1 / cells, by bisection."""
     low, high = (1.0, 2.0) if family is geometric else (0.0, 1.0)
     if first >= family(cells, low)[1]:
         return equal(cells)

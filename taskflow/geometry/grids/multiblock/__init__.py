@@ -1,1 +1,1 @@
-"""Grids of several blocks: seams that match, gaps, merging, vertices beyond sides."""
+"""Grids of several blocks: matching seams, gaps, merging, ghost vertices."""

@@ -1,4 +1,4 @@
-"""Grids from charts alone: what coincides is joined, what is left over are sides."""
+"""Grids from charts alone: coincident faces are joined, the rest are sides."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from taskflow.geometry.grids.multiblock.matching import coincident
 from taskflow.geometry.grids.multiblock.merging import mismatches, welded
 from taskflow.runtime.regions import ROTATIONS, SIDES, Patch, Turn
 
-LEAST = 4  # cells across a direction with a seam, so that two layers of ghost cells at each end are cells of others
-FLAT = 1e-14  # of the square of a face's longest edge: its area, where an edge has collapsed
+LEAST = 4  # cells across a direction with a seam, so that two ghost layers at each end are cells of other charts
+FLAT = 1e-14  # of the square of a face's longest edge: area of a face with a collapsed edge
 
 
 @dataclass(frozen=True)
 class Part:
-    """A chart by its vertices [xyz, k, j, i], and the names of its sides that are no seams."""
+    """Chart by its vertices [xyz, k, j, i], and the names of its sides that are not seams."""
 
     vertices: np.ndarray
     names: Mapping[str, str]
 
     def turned(self, turn: Turn) -> Part:
-        """The same cells, whose directions run along others: a as |axes[a]| - 1 did."""
+        """Return the same cells with permuted directions: direction a was |axes[a]| - 1."""
         names = {}
         for number, side in enumerate(SIDES):
             axis, end = turn.axes[number // 2], number % 2
@@ -45,17 +45,16 @@ class Part:
 
 
 def turned(parts: Sequence[Part], seed: int) -> list[Part]:
-    """Charts turned at random, each by one of the 24 rotations of its indices."""
+    """Return charts turned at random, each by one of the 24 rotations of its indices."""
     random = np.random.default_rng(seed)
     return [part.turned(ROTATIONS[random.integers(len(ROTATIONS))]) for part in parts]
 
 
 def assembled(parts: Sequence[Part], translations: Sequence[Vector] = ()) -> MultiBlockGrid:
-    """The grid of these charts, joined where faces coincide or do so after a translation; faces that are left over
-    make up sides, by the names of the parts: `side_chart` where those have none.
+    """Return the grid of these charts, joined where faces coincide, directly or after a translation.
 
-    Raises BadGrid with all cells of volumes that are not positive, faces that have collapsed, and seams whose vertices
-    do not coincide.
+    The remaining faces become sides, named by the parts, or `side_chart` without a name. Raises BadGrid with all cells
+    without positive volume, collapsed faces, and seams whose vertices do not coincide.
     """
     charts = [Chart(part.vertices) for part in parts]
     all_right(malformed(charts))
@@ -68,7 +67,8 @@ def assembled(parts: Sequence[Part], translations: Sequence[Vector] = ()) -> Mul
 
 
 def joined(charts: Sequence[Chart], seams: Sequence[GridSeam], sides: Mapping[str, Sequence[Patch]]) -> MultiBlockGrid:
-    """The grid of charts, seams and sides that cover all faces once, with what is common made the same to the bit.
+    """Return the grid of charts, seams and sides that cover all faces once, with shared vertices made bitwise
+    identical.
 
     Raises BadGrid with all seams whose vertices do not coincide, and charts with too few cells across them.
     """
@@ -77,7 +77,7 @@ def joined(charts: Sequence[Chart], seams: Sequence[GridSeam], sides: Mapping[st
 
 
 def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
-    """Problems with charts by themselves: numbers, volumes, collapsed faces."""
+    """Yield problems of single charts: values, volumes, collapsed faces."""
     for number, chart in enumerate(charts, start=1):
         if not np.isfinite([chart.vertices.min(), chart.vertices.max()]).all():
             k, j, i = (np.argwhere(~np.isfinite(chart.vertices).all(axis=0))[0] + 1).tolist()
@@ -92,7 +92,7 @@ def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
 
 
 def _collapsed(chart: Chart) -> str:
-    """The first side with a face without an area."""
+    """Return the first side with a face of zero area, or ""."""
     for side in SIDES:
         a, b, c, d = corners(chart, Patch.whole(0, side, chart.cells))
         size, *edges = (np.sqrt((q**2).sum(axis=0)) for q in (area(a, b, c, d), b - a, c - b, d - c, a - d))
@@ -115,8 +115,9 @@ def _negative(number: int, chart: Chart) -> Iterator[BadInput]:
 
 
 def thin(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> Iterator[BadInput]:
-    """Problems with charts that have too few cells across a direction with seams; one cell is a grid in two dimensions,
-    joined to itself.
+    """Yield problems of charts with too few cells across a direction with seams.
+
+    A single cell joined to itself is allowed: a grid in two dimensions.
     """
     across = {(patch.chart, patch.axis) for seam in seams for patch in (seam.one, seam.other)}
     own = {(s.one.chart, s.one.axis) for s in seams if (s.one.chart, s.one.axis) == (s.other.chart, s.other.axis)}

@@ -1,4 +1,4 @@
-"""Narrow gaps between sides: of faces that were perhaps meant to be one."""
+"""Narrow gaps between sides whose faces were perhaps meant to coincide."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from taskflow.geometry.grids.multiblock.merging import TOLERANCE
 
 NARROW = 0.1  # of the shortest edge of a face
 BATCH = 1 << 13  # faces at a time, a slice across DIRECTION
-ACROSS = np.array([0.7289, -0.0113, -0.6845])  # along which those of a slice are sorted
+ACROSS = np.array([0.7289, -0.0113, -0.6845])  # along which the faces of a slice are sorted
 
 
 @dataclass(frozen=True, order=True)
 class Gap:
-    """How many faces of two sides lie opposite each other, and the largest distance of their corners."""
+    """Number of opposite faces of two sides, and the largest distance of their corners."""
 
     one: str
     other: str
@@ -33,9 +33,10 @@ class Gap:
 
 
 def gaps(grid: MultiBlockGrid) -> list[Gap]:
-    """Look for faces of sides with all corners closer to those of another face than a tenth of an edge, where the two
-    look at each other and no cell lies between them, as in a thin slice. Faces with the same vertices are not joined on
-    purpose, and no gap.
+    """Return pairs of sides with faces whose corners are all closer than a tenth of an edge.
+
+    The faces must face each other without a cell between them, as in a thin slice. Faces with the same vertices are
+    separate on purpose and not reported.
     """
     patches = [(name, patch) for name, patches in grid.sides.items() for patch in patches]
     if not patches:
@@ -50,7 +51,7 @@ def gaps(grid: MultiBlockGrid) -> list[Gap]:
 
 
 def _opposite(charts: Sequence[Chart], faces: Faces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Pairs of faces, and the largest distance of their corners, slice by slice."""
+    """Yield pairs of faces, and the largest distance of their corners, slice by slice."""
     centres, reach, between = faces.corners.mean(axis=1), NARROW * faces.edge, Between(charts, faces)
     order = np.argsort(centres @ DIRECTION, kind="stable")
     places = (centres @ DIRECTION)[order]

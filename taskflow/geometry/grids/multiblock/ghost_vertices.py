@@ -1,4 +1,4 @@
-"""Vertices beyond the sides of charts: those of others through seams, reflected ones beyond what bounds the grid."""
+"""Ghost vertices of charts: from neighbours through seams, reflected at boundaries."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from taskflow.geometry.grids.multiblock.grid import GridSeam, MultiBlockGrid, oriented, vertices
 from taskflow.runtime.regions import SIDES, Box, Patch, triple
 
-ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways are one
+ALIKE = 1e-6  # of the distance from the edge: tolerance of ghost vertices computed in different ways
 
-Ends = tuple[tuple[int, int], ...]  # directions, each with its end
+Ends = tuple[tuple[int, int], ...]  # directions with their ends
 
 
 def ghosted(grid: MultiBlockGrid, depth: int = 2) -> list[np.ndarray]:
     """Return the vertices [xyz, k, j, i] of each chart with `depth` layers of ghost vertices on every side.
 
-    Through a seam they are those of the other chart, moved back by its translation; beyond a side x_g = 2 x_0 - x_n,
-    where x_n lies n layers inside and x_0 on the side. Beyond an edge or a corner they are what the ways across its
-    sides agree on; where these do not agree, as at an edge where three charts meet, or five, x(-m, -n) = x(-m, 0) +
-    x(0, -n) - x(0, 0). Further out than a chart one cell thick reaches, spacings go on as they are.
+    Through a seam they are the vertices of the other chart minus its translation. At a boundary x_g = 2 x_0 - x_n, with
+    x_n n layers inside and x_0 on the side. At an edge or corner they are the common result of the ways across its
+    sides. If these differ, as at an edge of three or five charts, x(-m, -n) = x(-m, 0) + x(0, -n) - x(0, 0). Outside
+    the reach of a chart one cell thick, the spacing is continued.
     """
     return _Ghosts(grid, depth).filled()
 
@@ -48,18 +48,18 @@ class _Ghosts:
         return self.vertices
 
     def _at(self, chart: int, vertices: Box) -> np.ndarray:
-        """A view of vertices of a chart, ghosts included."""
+        """Return a view of vertices of a chart, ghosts included."""
         return self.vertices[chart][:, *vertices.slices((-self.depth,) * 3)]
 
     def _region(self, chart: int, beyond: Ends) -> Box:
-        """The ghost vertices of a chart beyond some of its sides, and no others."""
+        """Return the ghost vertices of a chart across these sides only."""
         box = self.grid.charts[chart].box.expand((0, 0, 0), (1, 1, 1))
         for axis, end in beyond:
             box = box.layer(axis, end, -self.depth, 0)
         return box
 
     def _fill(self, chart: int, beyond: Ends) -> None:
-        """The ghost vertices beyond some sides, where those beyond fewer are known."""
+        """Fill the ghost vertices across some sides, given those across fewer sides."""
         region = self._region(chart, beyond)
         ways = [self._way(chart, region, axis, end, beyond) for axis, end in beyond]
         result = ways[0]
@@ -71,7 +71,7 @@ class _Ghosts:
         self._at(chart, region)[...] = result
 
     def _way(self, chart: int, region: Box, axis: int, end: int, beyond: Ends) -> np.ndarray:
-        """Ghost vertices of a region by what lies across one of its sides; not a number where that says nothing."""
+        """Return ghost vertices of a region computed across one of its sides, NaN if undetermined."""
         shape = tuple(reversed(region.shape))
         result, side = np.full((3, *shape), np.nan), SIDES[2 * axis + end]
         cells = self.grid.charts[chart].cells[axis]
@@ -95,12 +95,14 @@ class _Ghosts:
         return result
 
     def _before(self, chart: int, region: Box, result: np.ndarray, axis: int, end: int, layer: int) -> np.ndarray:
-        """A layer further in."""
+        """Return the layer before this one."""
         here = region.layer(axis, 1 - end, layer - 1, layer)
         return self._at(chart, here) if layer < 1 else result[:, *here.slices(region.lo)]
 
     def _part(self, chart: int, patch: Patch, here: Box, beyond: Ends) -> Box:
-        """Return what of a layer lies across a patch: also beyond its end, where that is the end of the chart."""
+        """Return the part of a layer across a patch, including ghosts past an end of the patch that is the end of the
+        chart.
+        """
         ends = dict(beyond)
         for axis in patch.along:
             first, last = patch.cells.lo[axis], patch.cells.hi[axis]
@@ -111,7 +113,9 @@ class _Ghosts:
         return here
 
     def _extrapolated(self, chart: int, region: Box, beyond: Ends) -> tuple[np.ndarray, np.ndarray]:
-        """Ghost vertices from those beyond fewer sides, and how far the nearest of these is from edge or corner."""
+        """Return ghost vertices computed from those across fewer sides, and the distance of the nearest from edge or
+        corner.
+        """
         corner = self._at(chart, self._on_sides(chart, region, beyond))
         total, scale = np.zeros((3, *reversed(region.shape))), np.full(tuple(reversed(region.shape)), np.inf)
         for count in range(len(beyond)):
@@ -124,7 +128,7 @@ class _Ghosts:
         return total, scale
 
     def _on_sides(self, chart: int, region: Box, sides: Ends) -> Box:
-        """The region moved onto sides: one vertex thick across them."""
+        """Return the region moved onto sides, one vertex thick across them."""
         for axis, end in sides:
             at = self.grid.charts[chart].cells[axis] if end else 0
             region = region.cut(axis, at, at + 1)

@@ -1,4 +1,4 @@
-"""Body-fitted grids of several charts: vertices, the seams that join them, the sides that bound them."""
+"""Body-fitted grids of several charts: vertices, seams between charts, sides."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from taskflow.runtime.regions import Box, Patch, Triple, Turn, triple
 
 
 class BadGrid(BadInput):
-    """A grid that cannot be used. `problems` are all that is wrong with it: a `BadArgument` where that is one key of a
-    generator, else a `BadInput` that names the file and line, or the chart; one line of the message each.
+    """Unusable grid, with all its `problems`, one line of the message each.
+
+    A problem is a `BadArgument` for a key of a generator, else a `BadInput` that names the file and line, or the chart.
     """
 
     def __init__(self, problems: Iterable[BadInput]) -> None:
@@ -26,14 +27,15 @@ class BadGrid(BadInput):
 
 
 def all_right(problems: Iterable[BadInput]) -> None:
-    """Raise BadGrid where there are problems."""
+    """Raise BadGrid if problems exist."""
     if bad := tuple(problems):
         raise BadGrid(bad)
 
 
 def closure(vertices: np.ndarray) -> np.ndarray:
-    """Return the length [k, j, i] of the sum of a cell's six outward area vectors over the sum of their lengths: zero
-    to rounding.
+    """Return the length [k, j, i] of the sum of a cell's outward area vectors over the sum of their lengths.
+
+    It is zero up to rounding.
     """
     across_i, across_j, across_k = (face_areas(vertices, axis) for axis in range(3))
     low_high = [
@@ -47,9 +49,11 @@ def closure(vertices: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class CellSizes:
-    """The sizes of the cells of a chart: the least volume, in the cell `place` (i, j, k) counted from 0, and how many
-    are not > 0; the largest one; and the least and the largest thickness by so many first directions: the volume over
-    the largest of a cell's low faces across them. By 2 it is there where the chart is one cell thick along the third.
+    """Sizes of the cells of a chart.
+
+    `least`: smallest volume, in the cell `place` (i, j, k) from 0. `negative`: number of cells without positive volume.
+    `largest`: largest volume. `thickness`: smallest and largest ratio of the volume to the largest low face across the
+    first n directions, by n. n = 2 is present if the chart is one cell thick along the third.
     """
 
     least: float
@@ -60,7 +64,7 @@ class CellSizes:
 
 
 def cell_sizes(vertices: np.ndarray) -> CellSizes:
-    """The sizes of cells between vertices."""
+    """Return the sizes of cells between vertices."""
     with np.errstate(divide="ignore", invalid="ignore"):  # faces without an area
         parts = in_parts(vertices, partial(_sizes, vertices.shape[1] == 2))
     lowest = min(parts, key=lambda part: part.least)
@@ -94,8 +98,9 @@ FARTHEST = 1e70  # coordinates: squares of areas are finite
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A block of cells, by its `vertices` [xyz, k, j, i] in double precision: cell (i, j, k) lies between vertices
-    (i, j, k) and (i + 1, j + 1, k + 1). Its directions i, j, k are right-handed.
+    """Block of cells by its `vertices` [xyz, k, j, i] in double precision.
+
+    Cell (i, j, k) lies between vertices (i, j, k) and (i + 1, j + 1, k + 1). Directions i, j, k are right-handed.
     """
 
     vertices: np.ndarray
@@ -114,15 +119,16 @@ class Chart:
         return cell_sizes(self.vertices)
 
     def at(self, vertices: Box) -> np.ndarray:
-        """The vertices [xyz, k, j, i] of a box."""
+        """Return the vertices [xyz, k, j, i] of a box."""
         return self.vertices[:, *vertices.slices((0, 0, 0))]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class GridSeam:
-    """Faces of `one` patch that are those of the `other`, of another chart or the same. Direction a of the first runs
-    along direction |axes[a]| - 1 of the second, or against it where axes[a] < 0. A point at x on the first is at
-    x + translation on the second.
+    """Faces of patch `one` that coincide with faces of patch `other`, on another chart or the same.
+
+    Direction a of the first runs along direction |axes[a]| - 1 of the second, reversed if axes[a] < 0. A point x on the
+    first is at x + translation on the second.
     """
 
     one: Patch
@@ -132,7 +138,7 @@ class GridSeam:
 
     @property
     def turn(self) -> Turn:
-        """The map from cells of the one chart, also those beyond the seam, to those of the other."""
+        """Map from cells of the first chart, including ghost cells across the seam, to cells of the other."""
         shift = [0, 0, 0]
         for a, axis in enumerate(self.axes):
             b, source, target = abs(axis) - 1, self.one.cells, self.other.cells
@@ -144,13 +150,13 @@ class GridSeam:
 
     @property
     def reverse(self) -> GridSeam:
-        """The same faces, seen from the other side."""
+        """The same faces from the other side."""
         x, y, z = self.translation
         return GridSeam(self.other, self.one, self.turn.inverse.axes, (0.0 - x, 0.0 - y, 0.0 - z))
 
     @property
     def in_order(self) -> GridSeam:
-        """The same faces, seen from the side that comes first."""
+        """The same faces from the side that comes first."""
         return min(self, self.reverse, key=lambda seam: (seam.one, seam.other))
 
     def __str__(self) -> str:
@@ -159,9 +165,10 @@ class GridSeam:
 
 @dataclass(frozen=True, eq=False)
 class MultiBlockGrid:
-    """Charts that are joined by `seams`, each listed once, and bounded by `sides`: patches by name. Seams and sides
-    cover every face of every side of a chart once, and what is joined has the same vertices to the bit. `unit` is that
-    of its lengths if its file names one.
+    """Charts joined by `seams`, each listed once, and bounded by `sides`, patches by name.
+
+    Seams and sides cover every outer face of a chart once, and shared vertices are bitwise identical. `unit` is the
+    unit of length if the file names one.
     """
 
     charts: tuple[Chart, ...]
@@ -171,7 +178,7 @@ class MultiBlockGrid:
 
     @property
     def units(self) -> str:
-        """Return the remedy for a file in another unit than metres; nothing in metres, or if it names none."""
+        """Remedy for a file in another unit than metres, or "" if it is in metres or names no unit."""
         name, metres = unit_of_length(self.unit)
         if metres == 1.0 or not name:
             return ""
@@ -184,14 +191,14 @@ class MultiBlockGrid:
         return sum(chart.box.volume for chart in self.charts)
 
     def joins(self) -> Iterator[GridSeam]:
-        """All seams, from both sides."""
+        """Yield all seams, from both sides."""
         for seam in self.seams:
             yield seam
             yield seam.reverse
 
 
 def vertices(turn: Turn, box: Box) -> Box:
-    """The images of a box of vertices; vertex (i, j, k) is the low corner of cell (i, j, k)."""
+    """Return the image of a box of vertices, where vertex (i, j, k) is the low corner of cell (i, j, k)."""
     image, ahead = turn(box), [0, 0, 0]
     for axis in turn.axes:
         ahead[abs(axis) - 1] = int(axis < 0)  # the low corner of a cell is the high one of its image
@@ -199,7 +206,7 @@ def vertices(turn: Turn, box: Box) -> Box:
 
 
 def oriented(turn: Turn, values: np.ndarray) -> np.ndarray:
-    """Values [..., k, j, i] of images, in the order of what they are images of."""
+    """Return values [..., k, j, i] of images in the order of their originals."""
     lead = values.ndim - 3
     order = [lead + 3 - abs(turn.axes[a]) for a in (2, 1, 0)]
     turned = values.transpose(*range(lead), *order)
@@ -207,8 +214,9 @@ def oriented(turn: Turn, values: np.ndarray) -> np.ndarray:
 
 
 def corners(chart: Chart, patch: Patch) -> tuple[np.ndarray, ...]:
-    """The vertices a, b, c, d [xyz, n, m] of the faces of a patch, in the order in which they go round the index across
-    it; n and m run along the two directions in it, that of the higher index first.
+    """Return the vertices a, b, c, d [xyz, n, m] of the faces of a patch, counted around the index across it.
+
+    n and m run along the two directions in the patch, the higher index first.
     """
     x = chart.at(patch.vertices).squeeze(3 - patch.axis)
     around = x[:, :-1, :-1], x[:, :-1, 1:], x[:, 1:, 1:], x[:, 1:, :-1]
@@ -216,8 +224,6 @@ def corners(chart: Chart, patch: Patch) -> tuple[np.ndarray, ...]:
 
 
 def faces(grid: MultiBlockGrid, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centres and the area vectors [xyz, n, m] of the faces of a patch, outwards; n and m as of
-    `corners`.
-    """
+    """Return the centres and outward area vectors [xyz, n, m] of the faces of a patch, with n and m as in `corners`."""
     a, b, c, d = corners(grid.charts[patch.chart], patch)
     return (a + b + c + d) / 4, area(a, b, c, d) * (1 if patch.end else -1)

@@ -1,4 +1,4 @@
-"""Seams that nobody has listed: found from faces that coincide; and whether patches cover every face of a grid once."""
+"""Find seams from coincident faces, and check that patches cover every face of a grid once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from taskflow.common.hexahedra import area
 from taskflow.geometry.grids.multiblock.grid import NOWHERE, BadGrid, Chart, GridSeam, Vector, all_right, corners
 from taskflow.runtime.regions import SIDES, Box, Patch, Turn, triple
 
-NEAR = 1e-3  # of the shortest edge of a face: faces this close were meant to be one
+NEAR = 1e-3  # of the shortest edge of a face: closer faces are meant to coincide
 DIRECTION = np.array([0.5377, 0.6180, 0.5736])  # along which faces are sorted: no lattice has many at one place
 AROUND = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])  # the corners of a face, by both directions in it
 
 
 @dataclass(frozen=True)
 class Faces:
-    """All faces of sides: chart, side by its number, cell [n, ijk] and corners [n, corner, xyz] of each."""
+    """Faces of sides: chart, number of the side, cell [n, ijk] and corners [n, corner, xyz] of each."""
 
     chart: np.ndarray
     side: np.ndarray
@@ -42,12 +42,12 @@ class Faces:
 
     @cached_property
     def edge(self) -> np.ndarray:
-        """The shortest edge of each face."""
+        """Shortest edge of each face."""
         return np.asarray(np.sqrt(((self.corners - np.roll(self.corners, 1, axis=1)) ** 2).sum(axis=2)).min(axis=1))
 
 
 class Between:
-    """Where faces of sides have cells between them."""
+    """Test for cells between faces of sides."""
 
     def __init__(self, charts: Sequence[Chart], faces: Faces) -> None:
         self._centres, self._cells = faces.corners.mean(axis=1), np.empty((len(faces.chart), 3))
@@ -60,8 +60,9 @@ class Between:
         self._outward *= np.sign((self._outward * (self._centres - self._cells)).sum(axis=1))[:, None]
 
     def nothing(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Whether two faces look at each other, and each is on the near side of the other's cell: charts may overlap a
-        little, but the sides of a thin slice have its cells between them.
+        """Return True if two faces face each other and each is on the near side of the other's cell.
+
+        Charts may overlap slightly, but the sides of a thin slice have its cells between them.
         """
         facing = (self._outward[first] * self._outward[second]).sum(axis=1) < 0
         for face, across in ((first, second), (second, first)):
@@ -70,7 +71,7 @@ class Between:
 
 
 def _faces(chart: Chart, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
-    """The cells [n, ijk] of a patch and the corners [n, corner, xyz] of their faces."""
+    """Return the cells [n, ijk] of a patch and the corners [n, corner, xyz] of their faces."""
     cell = np.indices(patch.cells.shape[::-1]).reshape(3, -1)[::-1].T + np.array(patch.cells.lo)
     points = np.stack([corner.reshape(3, -1) for corner in corners(chart, patch)])
     around = points if patch.axis != 1 else points[::-1]  # as `AROUND` has them
@@ -78,10 +79,10 @@ def _faces(chart: Chart, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
 
 
 def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> tuple[list[GridSeam], list[Patch]]:
-    """Return seams of all faces that coincide, or do so after one of the translations, as few as may be, and patches of
-    the faces that are left over.
+    """Return as few seams as possible for faces that coincide, directly or after a translation, and patches of the
+    rest.
 
-    Raises BadGrid where three faces are in one place, or charts are joined left to right.
+    Raises BadGrid if three faces coincide, or left-handed and right-handed charts are joined.
     """
     faces = Faces.of(charts, [Patch.whole(n, side, chart.cells) for n, chart in enumerate(charts) for side in SIDES])
     rest, seams = np.arange(len(faces.chart)), list[GridSeam]()
@@ -96,7 +97,8 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
 def _pairs(
     charts: Sequence[Chart], faces: Faces, translation: Vector
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Which faces, moved, are which other ones, with signed axes [n, ijk]; unmoved, the one comes first."""
+    """Return pairs of faces that coincide after the translation, with signed axes [n, ijk]. Unmoved pairs are ordered.
+    """
     middles, stays = faces.corners.mean(axis=1), translation == NOWHERE
     moved = faces.corners if stays else faces.corners + np.array(translation)
     first, second = close(middles if stays else moved.mean(axis=1), middles, NEAR * faces.edge)
@@ -120,7 +122,7 @@ def _pairs(
 def close(
     one: np.ndarray, other: np.ndarray, reach: np.ndarray, direction: np.ndarray = DIRECTION
 ) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of points [n, xyz] less than `reach` apart, sorted along a direction to find them."""
+    """Return all pairs of points [n, xyz] less than `reach` apart, found by sorting along a direction."""
     along, places = one @ direction, other @ direction
     order = np.argsort(places, kind="stable")
     low = np.searchsorted(places[order], along - reach)
@@ -136,7 +138,7 @@ def _name(faces: Faces, n: int) -> str:
 
 
 def _axes(faces: Faces, first: np.ndarray, second: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """The signed axes [n, ijk] of pairs, from the corners that are one."""
+    """Return the signed axes [n, ijk] of pairs, given their matching corners."""
     result = np.zeros((len(first), 3), int)
     rows = np.arange(len(first))
     one, other = faces.side[first], faces.side[second]
@@ -152,7 +154,7 @@ def _axes(faces: Faces, first: np.ndarray, second: np.ndarray, which: np.ndarray
 def _seams(
     faces: Faces, first: np.ndarray, second: np.ndarray, axes: np.ndarray, translation: Vector
 ) -> Iterator[GridSeam]:
-    """Seams made of pairs of faces."""
+    """Yield seams made of pairs of faces."""
     pairs, source = np.arange(len(first))[:, None], np.argsort(np.abs(axes), axis=1)  # [pair, direction of the other]
     shift = faces.cell[second] - (np.sign(axes) * faces.cell[first])[pairs, source]
     key = np.stack([faces.chart[first], faces.side[first], faces.chart[second], faces.side[second]], axis=1)
@@ -177,7 +179,7 @@ def _patches(faces: Faces) -> Iterator[Patch]:
 
 
 def _alike(rows: np.ndarray) -> list[np.ndarray]:
-    """The places of equal rows, in the order of their values: sorting numbers takes a tenth of sorting rows."""
+    """Return the indices of equal rows, in the order of their values. Sorting ranks takes a tenth of sorting rows."""
     rank = np.zeros(len(rows), int)
     for column in rows.T:
         value = column - column.min(initial=0)
@@ -187,7 +189,7 @@ def _alike(rows: np.ndarray) -> list[np.ndarray]:
 
 
 def rectangles(cells: np.ndarray) -> Iterator[Box]:
-    """Boxes, one cell thick, of cells [n, ijk] of one side: of each, rows as long and then as many as may be."""
+    """Yield boxes, one cell thick, that cover cells [n, ijk] of one side, with the longest possible rows."""
     low = cells.min(axis=0)
     mask = np.zeros(cells.max(axis=0) - low + 1, bool)
     mask[tuple((cells - low).T)] = True
@@ -209,7 +211,7 @@ def _slices(corner: np.ndarray, size: np.ndarray) -> tuple[slice, ...]:
 
 
 def covered(where: Path, charts: Sequence[Chart], seams: Sequence[GridSeam], sides: Mapping[str, list[Patch]]) -> None:
-    """Raises BadGrid with all faces that no seam and no side in a file covers, or more than one."""
+    """Raise BadGrid with all faces that no seam and no side in a file covers, or several."""
     patches = [*(patch for seam in seams for patch in (seam.one, seam.other)), *chain(*sides.values())]
     all_right(BadInput(f"{where}: {problem}") for problem in _uncovered(charts, patches))
 

@@ -1,4 +1,4 @@
-"""Vertices that several charts share: they are made one, to the bit."""
+"""Merge vertices shared by several charts, bitwise."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from taskflow.common.errors import BadInput
 from taskflow.geometry.grids.multiblock.grid import NOWHERE, Chart, GridSeam, oriented, vertices
 from taskflow.runtime.regions import Box, Patch, triple
 
-TOLERANCE = 1e-8  # of the local edge: how far apart vertices of a seam may lie
+TOLERANCE = 1e-8  # of the local edge: largest distance of vertices of a seam
 ROUNDING = 8.0  # times the spacing of floating-point numbers at the largest coordinate: the same, where cells are tiny
-BITS = 51  # of coordinates on periodic seams: what is one period away has a number, too
+BITS = 51  # of coordinates on periodic seams: their sums with a period are exact, too
 
 
 class Lattice:
-    """Numbers for all vertices of charts, or for all edges along i, j and k: an edge lies at its low vertex."""
+    """Numbers for all vertices of charts, or for all edges along i, j and k, located at their low vertex."""
 
     def __init__(self, charts: Sequence[Chart], axes: Sequence[int | None] = (None,)) -> None:
         self.shapes = {
@@ -31,13 +31,13 @@ class Lattice:
         self.count = sum(counts)
 
     def numbers(self, chart: int, box: Box, axis: int | None = None) -> np.ndarray:
-        """Those [k, j, i] of a box of vertices of a chart, or of the edges along an axis."""
+        """Return the numbers [k, j, i] of a box of vertices of a chart, or of the edges along an axis."""
         ni, nj, _ = self.shapes[chart, axis]
         i, j, k = (np.arange(low, high) for low, high in zip(box.lo, box.hi, strict=True))
         return np.asarray(self.first[chart, axis] + (k[:, None, None] * nj + j[:, None]) * ni + i)
 
     def pairs(self, seam: GridSeam, axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of what is common to both sides of a seam: vertices, or edges along a direction of the one."""
+        """Return the numbers of vertices, or of edges along a direction of `one`, on both sides of a seam."""
         one, turn, b = seam.one.vertices, seam.turn, None
         other = vertices(turn, one)
         if axis is not None:
@@ -49,7 +49,7 @@ class Lattice:
 
 
 def edges(points: np.ndarray) -> np.ndarray:
-    """The length [k, j, i] of the shortest edge along the lattice at each of its points [xyz, k, j, i]."""
+    """Return the length [k, j, i] of the shortest lattice edge at each point [xyz, k, j, i]."""
     shortest = np.full(points.shape[1:], np.inf)
     for axis in range(3):
         length = np.moveaxis(np.sqrt((np.diff(points, axis=axis + 1) ** 2).sum(axis=0)), axis, 0)
@@ -60,19 +60,19 @@ def edges(points: np.ndarray) -> np.ndarray:
 
 
 def both(charts: Sequence[Chart], seam: GridSeam) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices [xyz, k, j, i] of a seam by the one chart, and by the other, in the same order."""
+    """Return the vertices [xyz, k, j, i] of a seam on either chart, in the same order."""
     one = charts[seam.one.chart].at(seam.one.vertices)
     return one, oriented(seam.turn, charts[seam.other.chart].at(seam.other.vertices))
 
 
 def tolerance(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """How far apart [k, j, i] vertices may lie that are one."""
+    """Return the largest distance [k, j, i] of vertices to be merged."""
     tiny = ROUNDING * np.spacing(max(np.abs(one).max(), np.abs(other).max()))
     return np.maximum(TOLERANCE * np.minimum(edges(one), edges(other)), tiny)
 
 
 def mismatches(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> Iterator[BadInput]:
-    """Problems with seams whose vertices do not coincide: the largest distance, and where that is."""
+    """Yield problems of seams whose vertices do not coincide: the largest distance and its position."""
     for seam in seams:
         one, other = both(charts, seam)
         moved = one + np.reshape(seam.translation, (3, 1, 1, 1))
@@ -88,10 +88,11 @@ def mismatches(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> Iterator[B
 
 
 def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Chart, ...], tuple[GridSeam, ...]]:
-    """Charts and seams whose common vertices are the same to the bit: those of the chart with the lower number hold
-    for all. Where a period goes along x, y or z, this coordinate of vertices and translations is rounded to `BITS` bits
-    of the largest one, so that the sum of both is exact, and differences between neighbours are the same on both sides.
-    Other coordinates stay as they are: what is flat stays flat.
+    """Return charts and seams with bitwise identical shared vertices, taken from the chart of the lowest number.
+
+    Where a period runs along x, y or z, this coordinate of vertices and translations is rounded to `BITS` bits of the
+    largest coordinate. Their sum is then exact, and differences between neighbours are equal on both sides. Other
+    coordinates are unchanged, so flat sides stay flat.
     """
     if not seams:
         return tuple(charts), ()
@@ -120,7 +121,7 @@ def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Ch
 
 
 def _with(chart: Chart, places: np.ndarray, points: np.ndarray) -> Chart:
-    """The chart with other vertices in some places: the same one where these are what it has, to the bit."""
+    """Return the chart with other vertices at some places, or the same object if they are bitwise identical."""
     if chart.vertices.reshape(3, -1)[:, places].tobytes() == points.tobytes():
         return chart
     changed = chart.vertices.reshape(3, -1).copy()
@@ -129,8 +130,8 @@ def _with(chart: Chart, places: np.ndarray, points: np.ndarray) -> Chart:
 
 
 def _unit(largest: float) -> float:
-    """The power of two whose multiples coordinates on periodic seams are."""
-    most = largest * (1 + 1e-9)  # rounding does not carry it over a power of two
+    """Return the power of two whose multiples are the coordinates on periodic seams."""
+    most = largest * (1 + 1e-9)  # so that rounding does not exceed a power of two
     return float(2.0 ** (np.ceil(np.log2(most or 1.0)) - BITS))
 
 
@@ -141,8 +142,9 @@ def _rounded(translation: tuple[float, float, float], unit: float) -> tuple[floa
 
 
 def together(a: np.ndarray, b: np.ndarray, steps: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The least of what belongs together, for each of `count` things, and how far [xyz] it is moved from that, where
-    a[n] + steps[n] is b[n].
+    """Return the lowest connected number for each of `count` items, and its offset [xyz] from it.
+
+    Items a[n] and b[n] are connected, with a[n] + steps[n] = b[n].
     """
     label, away = np.arange(count), np.zeros((count, 3))
     while True:
@@ -158,8 +160,10 @@ def together(a: np.ndarray, b: np.ndarray, steps: np.ndarray, count: int) -> tup
 
 
 def translated(charts: Sequence[Chart], seam: GridSeam) -> GridSeam:
-    """The seam with the translation by which its vertices are apart, if it is one for all, and they are not less than
-    half a cell apart, as those are that should coincide. Raises BadInput where it seems to be a rotation.
+    """Return the seam with the translation between its vertices, if it is uniform.
+
+    Seams with vertices less than half a cell apart are meant to coincide and unchanged. Raises BadInput for an apparent
+    rotation.
     """
     one, other = both(charts, seam)
     apart, most = other - one, tolerance(one, other)
@@ -176,14 +180,14 @@ def translated(charts: Sequence[Chart], seam: GridSeam) -> GridSeam:
 
 
 def _across(charts: Sequence[Chart], patch: Patch) -> float:
-    """The shortest edge from the faces of a patch into its chart."""
+    """Return the shortest edge from the faces of a patch into its chart."""
     inwards = triple((0, 1 - 2 * patch.end)[a == patch.axis] for a in range(3))
     chart, faces = charts[patch.chart], patch.vertices
     return float(np.sqrt(((chart.at(faces.shift(inwards)) - chart.at(faces)) ** 2).sum(axis=0)).min())
 
 
 def _congruent(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether all distances from the corners of a patch are the same in the other."""
+    """Return True if all distances from the corners of a patch are the same in the other."""
     corners = [(0, 0, 0), (-1, -1, -1), (-1, 0, 0), (0, 0, -1), (0, -1, 0)]
     for corner in corners:
         first, second = (np.sqrt(((x - x[:, *corner][:, None, None, None]) ** 2).sum(axis=0)) for x in (one, other))

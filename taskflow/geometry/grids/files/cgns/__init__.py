@@ -1,1 +1,1 @@
-"""Grids in the format CGNS: structured zones of one base, in HDF5 files, as `cgns.org` has them (SIDS 4.5)."""
+"""CGNS grids: structured zones of one base, in HDF5 files, as in `cgns.org` (SIDS 4.5)."""

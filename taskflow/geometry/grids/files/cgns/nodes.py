@@ -1,4 +1,4 @@
-"""The tree of nodes that a CGNS file is: each has a name, a label, perhaps an array, and children, in their order."""
+"""Nodes of a CGNS file: each has a name, a label, optionally an array, and ordered children."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from taskflow.geometry.solids.libraries import library, unreadable
 GIVE = "give a CGNS file of structured zones, in HDF5"
 MOST = 100_000_000_000  # bytes
 ADF = b"@(#)ADF"
-COPIES = 5  # of its arrays, in double precision, are in memory at once
-NEEDED = "CGNS", "cgns"  # what needs h5py, and the extra with it
+COPIES = 5  # copies of its arrays, in double precision, in memory
+NEEDED = "CGNS", "cgns"  # format that needs h5py, and the extra with it
 DATA = " data"
 LONGEST = 32  # bytes of a name or a label
 TYPES = {"i4": "I4", "f4": "R4", "f8": "R8"}
@@ -28,7 +28,7 @@ ROOT = {" format": (b"IEEE_LITTLE_32", 15), " hdf5version": (b"HDF5 Version 1.10
 
 @dataclass(frozen=True)
 class Node:
-    """A node of an open file, at `place`: the names on the way to it."""
+    """Node of an open file at `place`, the names on its path."""
 
     group: Any
     place: tuple[str, ...]
@@ -42,7 +42,7 @@ class Node:
         return _text(self.group.attrs.get("label", b""))
 
     def children(self, *labels: str) -> Iterator[Node]:
-        """Those with one of the labels. Raises BadInput for a link."""
+        """Yield the children with one of the labels. Raises BadInput for a link."""
         import h5py
 
         for name in self.group:
@@ -58,12 +58,12 @@ class Node:
                 yield found
 
     def child(self, *labels: str) -> Node | None:
-        """The first of them, if there is one."""
+        """Return the first of these children, or None."""
         return next(self.children(*labels), None)
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """How its array is stored, with the last index of CGNS first; None without one."""
+        """Shape of the stored array, with the last index of CGNS first, or None without an array."""
         return getattr(self.group[DATA], "shape", None) if DATA in self.group else None  # none of a link to a group
 
     @property
@@ -72,7 +72,7 @@ class Node:
 
     @property
     def integers(self) -> np.ndarray:
-        """Its array as whole numbers. Raises BadInput where it has others."""
+        """Array as integers. Raises BadInput if it has other values."""
         values = self.array
         if values.dtype.kind not in "iuf" or not (np.abs(values) < 2.0**53).all():
             raise BadInput(f"{self.within()}: its values are no whole numbers; write the file again")
@@ -85,7 +85,7 @@ class Node:
         return self.array.tobytes().decode("utf-8", "replace").rstrip("\0 ")
 
     def within(self, *names: str) -> str:
-        """Its place, or that of something in it, in words."""
+        """Return its path, or the path of a member, as text."""
         return "/".join((*self.place, *names))
 
 
@@ -95,7 +95,7 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def tree(path: Path) -> Iterator[Node]:
-    """The root of a file, open for reading. Raises BadInput where it is no CGNS file in HDF5, or is damaged."""
+    """Open a file and yield its root. Raises BadInput if it is not a CGNS file in HDF5, or is damaged."""
     try:
         with files.opened(path, MOST, GIVE) as file:
             begin = file.read(8)
@@ -121,14 +121,14 @@ def tree(path: Path) -> Iterator[Node]:
 
 
 def root(file: Any) -> None:
-    """Make an empty file one of CGNS."""
+    """Turn an empty file into a CGNS file."""
     _mark(file, "HDF5 MotherNode", "Root Node of HDF5 File", "MT")
     for name, (text, size) in ROOT.items():
         file.create_dataset(name, data=np.frombuffer(text.ljust(size, b"\0"), np.int8))
 
 
 def added(parent: Any, name: str, label: str, value: np.ndarray | str | None = None) -> Any:
-    """A new node below an open one, with an array in the order of its memory."""
+    """Add a node to an open one, with an array in memory order, and return it."""
     node = parent.create_group(name, track_order=True)
     if isinstance(value, str):
         value = np.frombuffer(value.encode(), np.int8)

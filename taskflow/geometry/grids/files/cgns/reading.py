@@ -1,4 +1,4 @@
-"""Zones of a CGNS file as charts, their connectivity as seams, their boundary conditions as sides."""
+"""Read zones of a CGNS file as charts, connectivity as seams, and boundary conditions as sides."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FACES = {"IFaceCenter": 0, "JFaceCenter": 1, "KFaceCenter": 2}
 
 
 def patch_of(node: Node, chart: int, cells: Triple, location: str = "Vertex") -> tuple[Patch, Triple, Triple]:
-    """The patch of a PointRange, and its first and last vertex, from 1. Raises BadInput where it is no patch."""
+    """Return the patch of a PointRange, and its first and last vertex, from 1. Raises BadInput if it is not a patch."""
     if node.shape != (2, 3):
         raise BadInput(f"{node.name} has not two times three numbers; give the first and the last vertex of a side")
     begin, end = node.integers.tolist()
@@ -55,12 +55,13 @@ REFLECTED = "joins a right-handed chart to a left-handed one, a reflection; reve
 
 
 def seam(node: Node, chart: int, names: Mapping[str, int], cells: Sequence[Triple]) -> tuple[GridSeam, bool]:
-    """The seam of a node of connectivity of a zone, and whether it is periodic. Raises BadInput where it is none."""
+    """Return the seam of a connectivity node of a zone, and whether it is periodic. Raises BadInput if it is invalid.
+    """
     if node.label != ONE_TO_ONE:
         kind = node.child("GridConnectivityType_t")
         what = ABSENT.get(kind.text if kind else "Overset", "lists of points are")
         raise BadInput(f"{what} not available in this version; join whole faces by {ONE_TO_ONE}")
-    donor = names.get(node.text, names.get(node.text.replace(" ", "_")))  # Gmsh has blanks in names of donors alone
+    donor = names.get(node.text, names.get(node.text.replace(" ", "_")))  # Gmsh writes blanks in names of donors only
     if donor is None:
         near = get_close_matches(node.text, names, 1)
         remedy = f"did you mean {near[0]}?" if near else f"the file has {', '.join([*names][:8])}"
@@ -84,7 +85,7 @@ def seam(node: Node, chart: int, names: Mapping[str, int], cells: Sequence[Tripl
 
 
 def _axes(node: Node, one: Patch, other: Patch) -> Triple:
-    """The transform; where it has a zero across the faces, that is completed."""
+    """Return the transform, with a zero across the faces completed."""
     child = next((child for child in node.children(TRANSFORM) if child.name == "Transform"), None)
     if child is not None and child.shape != (3,):
         raise BadInput("a Transform of other than three numbers; give a signed permutation of 1, 2, 3")
@@ -103,7 +104,7 @@ def _axes(node: Node, one: Patch, other: Patch) -> Triple:
 
 
 def _periodic(node: Node) -> bool:
-    """Whether it is periodic. Raises BadInput where it is by a rotation."""
+    """Return True if a seam is periodic. Raises BadInput for a rotation."""
     properties = node.child("GridConnectivityProperty_t")
     periodic = properties.child("Periodic_t") if properties else None
     if periodic is None:
@@ -120,18 +121,18 @@ POLES = ("BCDegenerateLine", "BCDegeneratePoint", "BCSymmetryPolar", "BCAxisymme
 
 @dataclass(frozen=True)
 class Zone:
-    """A structured zone."""
+    """Structured zone."""
 
     node: Node
     cells: Triple
 
 
 def read_cgns(path: Path, scale: float) -> MultiBlockGrid:
-    """Return the grid of a file, its lengths times `scale`. Boundary conditions are sides by the names of their
-    families, or by their own ones. Where no zone has connectivity, seams are found from faces that coincide, and
-    without boundary conditions as well, sides are called by side and chart: k_min_1.
+    """Return the grid of a file, with lengths times `scale`.
 
-    Raises BadInput where the file cannot be read, BadGrid with all that is wrong with the grid.
+    Boundary conditions are sides, named by family or by themselves. If no zone has connectivity, coincident faces
+    become seams. If boundary conditions are absent too, sides are named by side and chart: k_min_1. Raises BadInput if
+    the file cannot be read, and BadGrid with all problems of the grid.
     """
     with tree(path) as root:
         zones = _zones(root)
@@ -152,7 +153,7 @@ def read_cgns(path: Path, scale: float) -> MultiBlockGrid:
 
 
 def _arrays(root: Node, zones: Sequence[Zone]) -> Iterator[list[Node]]:
-    """Yield, for each array of coordinates, the nodes that may have its units: the base down to itself."""
+    """Yield, for each coordinate array, the nodes that may hold its units: from the base down to the array."""
     for base in root.children("CGNSBase_t"):
         for zone in zones:
             for holder in zone.node.children("GridCoordinates_t"):
@@ -194,7 +195,7 @@ def _zone(node: Node) -> Zone:
 
 
 def _coordinates(zone: Zone) -> np.ndarray:
-    """The vertices [xyz, k, j, i]."""
+    """Return the vertices [xyz, k, j, i]."""
     holder = zone.node.child("GridCoordinates_t")
     arrays = {node.name: node for node in holder.children("DataArray_t")} if holder else {}
     absent = [name for name in COORDINATES if name not in arrays]
@@ -230,14 +231,14 @@ def _seams(zones: Sequence[Zone], charts: Sequence[Chart], problems: list[BadInp
 
 
 def _sides(root: Node, zones: Sequence[Zone], problems: list[BadInput]) -> dict[str, list[Patch]]:
-    """The patches of boundary conditions, in the order of families, and then in their own."""
+    """Return the patches of boundary conditions, by families first, then by their own order."""
     base = root.child("CGNSBase_t")
     sides: dict[str, list[Patch]] = {family.name: [] for family in (base.children("Family_t") if base else ())}
     for n, zone in enumerate(zones):
         for holder in zone.node.children("ZoneBC_t"):
             for node in holder.children("BC_t"):
                 family = node.child("FamilyName_t")
-                if not family and node.text == "Null":  # as Gmsh has them on seams
+                if not family and node.text == "Null":  # as written by Gmsh on seams
                     continue
                 try:
                     sides.setdefault(family.text if family else node.name, []).append(_patch(node, n, zone.cells))

@@ -1,4 +1,4 @@
-"""The unit of length of the coordinates in a CGNS file."""
+"""Unit of length of the coordinates in a CGNS file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from taskflow.geometry.grids.files.cgns.nodes import LONGEST, Node
 UNITS, KIND, CONVERSION = "DimensionalUnits_t", "DataClass_t", "DataConversion_t"
 PURE = ("NondimensionalParameter", "NormalizedByUnknownDimensional", "DimensionlessConstant")
 UNNAMED = ("Null", "UserDefined", "")
-LENGTH = 1  # its place after mass
+LENGTH = 1  # index, after mass
 
 
 def length_unit(holders: Iterable[Sequence[Node]]) -> str:
-    """Return the unit in which all coordinates are, as the file names it; "" if it names none. `holders` are, for each
-    array, the nodes from the base down to the array: the lowest that says something counts.
+    """Return the common unit of all coordinates as named in the file, or "" if none is named.
 
-    Raises BadInput if arrays have different units, or are to be converted.
+    `holders` are, for each array, the nodes from the base down to the array. The deepest node with a unit applies.
+    Raises BadInput if arrays have different units or need conversion.
     """
     units = {nodes[-1].within(): _unit(nodes) for nodes in holders}
     if len(set(units.values())) > 1:
@@ -45,5 +45,5 @@ def _unit(nodes: Sequence[Node]) -> str:
 
 
 def _converts(node: Node) -> bool:
-    """Return True unless a conversion is that by 1 and 0."""
+    """Return True unless a conversion is the identity, by 1 and 0."""
     return node.shape != (2,) or node.array.tolist() != [1.0, 0.0]

@@ -1,4 +1,4 @@
-"""A grid as a CGNS file."""
+"""Write grids as CGNS files."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from taskflow.geometry.grids.multiblock.grid import Chart, GridSeam, MultiBlockG
 from taskflow.geometry.solids.libraries import library
 from taskflow.runtime.regions import Box, Patch
 
-VERSION = 3.3  # of the format: what is written has been in it since then
+VERSION = 3.3  # of the format, the first with all features used here
 BASE = "Base"
 
 
 def write_cgns(path: Path, grid: MultiBlockGrid) -> None:
-    """Write a grid in double precision: a zone for each chart, seams as connectivity one to one from both sides, sides
-    as families. What is read back is the same to the bit.
+    """Write a grid in double precision, so that it is read back bitwise identical.
 
-    Raises BadInput for names of sides that a node cannot have, or without h5py; OSError where it cannot be written.
+    A zone for each chart, seams as one-to-one connectivity from both sides, sides as families. Raises BadInput for
+    invalid names of sides or without h5py, and OSError if the file cannot be written.
     """
     for name in grid.sides:
         if len(name.encode()) > LONGEST or "/" in name or name != name.strip():
@@ -79,7 +79,7 @@ def _joint(holder: Any, name: str, seam: GridSeam, donor: str) -> None:
 
 
 def _ends(vertices: Box) -> tuple[list[int], list[int]]:
-    """The first and the last vertex, from 1."""
+    """Return the first and last vertex, from 1."""
     return [n + 1 for n in vertices.lo], list(vertices.hi)
 
 
