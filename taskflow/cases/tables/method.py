@@ -91,8 +91,8 @@ class Method(Table):
     )
 
     type: Text = entry(
-        "`projection`, an incompressible fluid on a Cartesian grid; `artificial-compressibility`, on body-fitted cells;"
-        " or a [model of your own](../howto/own_model.md)",
+        "`projection`: incompressible flow on a Cartesian grid. `artificial-compressibility`: on body-fitted cells. Or"
+        " [your own model](../howto/own_model.md)",
         PROJECTION,
     )
 

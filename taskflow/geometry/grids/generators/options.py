@@ -124,7 +124,7 @@ class GridShape(ABC):
     shape: ClassVar[str]
     counts: ClassVar[str]  # what cells are counted along
 
-    cells: tuple[int, int, int] = key(COUNTS, "how many cells")
+    cells: tuple[int, int, int] = key(COUNTS, "number of cells")
 
     def __post_init__(self) -> None:
         problems = []
@@ -155,7 +155,7 @@ class GridShape(ABC):
         for entry in fields(cls):
             meaning = entry.metadata["meaning"]
             if entry.name == "cells":
-                meaning += f", along {cls.counts}; one along the last for a grid in two dimensions"
+                meaning += f", along {cls.counts} (1 along the last in two dimensions)"
             yield Key(entry.name, entry.metadata["kind"], meaning, entry.default)
 
     @classmethod
