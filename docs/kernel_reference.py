@@ -13,14 +13,14 @@ ORDER = ("cell", "functions", "roots", "exact", "several", "star", "faces", "hel
          "stored", "written_flags", "sweep", "parts")  # fmt: skip
 HEAD = """# Words of kernel texts
 
-Every type, function and macro that a [kernel text](../howto/kernel.md) may use. `cell.h` is included at the beginning of
-a text that does not include it itself; a section says which other header it needs. A word is a function of a cell, a
-type or a macro; C++17 without the standard library is the rest of the language. There are no exponentials, logarithms
-or angles: their last bits differ between compilers, so compute them on the host, as constants or fields.
+Every type, function and macro that a [kernel text](../howto/kernel.md) may use. `cell.h` is included automatically at
+the beginning of a text, and a section names other headers that it needs. The rest of the language is C++17 without the
+standard library. Exponentials, logarithms and angles are missing, because their last bits differ between compilers:
+compute them on the host, as constants or fields.
 
-A field cannot be two parameters of a launch if the kernel writes one of them: parameters are `__restrict__`, and the
+A field that the kernel writes cannot be a second parameter of the launch: parameters are `__restrict__`, and the
 compiler keeps values in registers. `u[c]` of a velocity is the value on the *low* face of cell `c` along x, `v[c]` and
-`w[c]` on its low faces along y and z; `u[c + X]` is on the high face.
+`w[c]` on its low faces along y and z. `u[c + X]` is on the high face.
 """
 
 

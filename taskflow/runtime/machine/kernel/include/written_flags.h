@@ -1,4 +1,4 @@
-/// # Flags that are written
+/// # Written flags
 /// OutByte, OutShort, InOutByte, InOutShort: fields of flags declared `Write` and `ReadWrite`
 // Flags that a kernel writes, where a task has such fields.
 typedef unsigned char* __restrict__ OutByte;
