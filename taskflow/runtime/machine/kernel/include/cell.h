@@ -1,15 +1,15 @@
 /// # Types
-/// real: float or double, as in the case. Write constants as `real(0.5)`
+/// real: float or double, as the case says; write constants as `real(0.5)`
 /// Index: the offset of a cell in a field, 64 bits
 /// In, Out, InOut: a field declared `Read`, `Write`, `ReadWrite`: `q[c]`, `q[c + X]`
-/// InByte, InShort: a field of flags to read, of 8 or 16 bits
+/// InByte, InShort: a field of flags that is read, of 8 or 16 bits
 /// In64: a `Scalar`, a number that changes between steps: `real(*dt)`
-/// Partial: the result of a reduction
+/// Partial: where a reduction leaves its value
 /// Foreign: a field of another region, read with `at`
-/// ForeignOf<Number>: a field of another region in its own precision
+/// ForeignOf<Number>: a field of another region in a precision of its own
 /// Range: the cells of a launch: `lo`, `hi`
-/// Cell: a cell: `c.i`, `c.j`, `c.k` are its global indices. It converts to its offset
-/// None: the type of an optional parameter that a launch omits
+/// Cell: a cell: `c.i`, `c.j`, `c.k` are its global indices; it converts to its offset
+/// None: the type of an optional parameter that a launch leaves out
 /// InValues<N>, OutValues<N>, InOutValues<N>: a field of N values per cell: `q(c, n)`, in the cell above `q(c, n, 0, 0, 1)`
 /// Sums<N>, Maxima<N>: N numbers of a cell, for `sum_cells` and `max_cells`: `{{a, b}}`
 /// # Parts of a kernel
@@ -20,29 +20,29 @@
 /// FRAME(range): declares N, R, S, X, Y, Z in a task that is turned to an axis or a face: N points along the axis, or into the domain
 /// AXIS_R, AXIS_S: the numbers of the two other axes of a turned task
 /// CELL(c): the function of a cell: `CELL(c) { b[c] = a[c]; }`
-/// STORE(c, value): the function that stores the result of the previous one
-/// BETWEEN(c, below, here, above): the function of a cell and of the results for it and the cells below and above
-/// TERM(c, own): the function of one term of an exact sum, and of the cell's data for all terms
+/// STORE(c, value): the function that stores what the one before returned
+/// BETWEEN(c, below, here, above): the function of a cell and of what was returned for it and the cells below and above
+/// TERM(c, own): the function of one term of an exact sum, and of what the cell has for all terms
 /// OPTIONAL(name): an optional parameter, with its comma and type: `In w OPTIONAL(nu_t), Out w_new`
-/// present<T>: true if T is not None
+/// present<T>: whether T is not None
 /// # Visiting cells
 /// for_cells(range, f): calls f for every cell, in any order
-/// for_cells(range, interior, f): the same. On a GPU most interior cells are `c.inner` at compile time
+/// for_cells(range, interior, f): the same; on a GPU most interior cells are known to be `c.inner` when the text is compiled
 /// for_columns(range, interior, f): the same in columns along z
 /// change_cells(range, interior, load, store): store(c, load(c)), for tasks that change fields in place
-/// most_cells(range, interior, usual, rare, any, store): store(c, any(c)), with the faster usual(c) instead of any(c) if rare(c) is false
+/// most_cells(range, interior, usual, rare, any, store): store(c, any(c)); usual(c) is a shorter way where rare(c) is false
 /// Interior: bounds of interior cells along y and z: `{{low_y, low_z}, {high_y, high_z}}`
 /// InteriorAmid: the same with bounds along x, within which cells are `c.amid`
 /// Inner: an interior cell
 /// everywhere(), nowhere(): all cells, or none, as an Interior
-/// reduce_cells(range, partial, op, f): folds f(c) over all cells with op SUM, MAX or MIN
-/// sum_cells(range, partials, f): several sums, f(c) being a Sums<N>
+/// reduce_cells(range, partial, op, f): folds f(c) over all cells; op is SUM, MAX or MIN
+/// sum_cells(range, partials, f): several sums; f(c) is a Sums<N>
 /// max_cells(range, partials, carried, f): several maxima of f(c, below, here, above)
-/// SUM, MAX, MIN: the operations of reductions. MAX and MIN of a NaN are NaN
+/// SUM, MAX, MIN: the operations of reductions; NaN wins MAX and MIN
 /// Max, Min, Sum: their types
 /// size(range, axis): the number of cells of a range along an axis
 /// share(range, count, f): f(first, last, backward) on each CPU thread, for its share of `count`
-/// PLANES: a setting, the planes that a CPU thread takes at a time
+/// PLANES: planes that a CPU thread takes at a time; a setting
 /// # Indices and neighbours
 /// index(c, axis): the global index of a cell along an axis
 /// beside(c, n): the cell n further along x
@@ -50,7 +50,7 @@
 /// place(field, c): its address
 /// # Further numbers
 /// magnitude(a): absolute value of a real number
-/// larger(a, b): the larger of two real numbers, or NaN
+/// larger(a, b): the larger of two real numbers; NaN wins
 /// taken(take, value): the value, or 0 even of a NaN, if `take` is false
 /// loaded(): keeps the loads of a cell before its stores, on a GPU
 /// INFINITE: infinity, a double

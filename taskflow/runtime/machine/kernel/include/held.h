@@ -1,9 +1,9 @@
 /// # Finite volumes with inputs in shared memory: `#include "held.h"`
 /// balance_held<N, AXES, Memory>(range, through, update, all(fields), all(own), values): balance_cells of fields that a GPU holds
-/// Holding<FIELDS, DEEP, VALUES, OWN>: the held fields, and the width of their stencil at faces
-/// held_steps(range): the offsets between neighbours in held fields
+/// Holding<FIELDS, DEEP, VALUES, OWN>: which fields are held, and how far faces read them
+/// held_steps(range): the offsets between neighbours in what is held
 /// all(fields...): the fields, in the order of their numbers
-/// SHARED(bytes): the shared memory that a launch gives each thread block
+/// SHARED(bytes): what a launch gives each thread block
 // Finite volumes as in faces.h, whose inputs a GPU holds in shared memory: while a thread block works on a plane of cells, the next
 // ones, and what surrounds them, are copied there. A face waits for no memory, and computes few addresses.
 //

@@ -1,10 +1,10 @@
 /// # Roots and quotients
-/// root(a): square root of a finite number, 0 below 2^-100 (2^-900 in double)
-/// root_above(a): the same for a number above this bound
+/// root(a): square root of a finite number; 0 below 2^-100 (2^-900 in double)
+/// root_above(a): the same of a number that is not below it
 /// reciprocal(a): 1 / a, for a from 2^-100 to 2^100 (2^900 in double)
 /// quotient(a, b): a times reciprocal(b)
 /// fused(a, b, c): a b + c, rounded once
-/// LEAST: the smallest number whose `root` is not 0
+/// LEAST: the least number of which `root` is not 0
 // Square roots, reciprocals and fused multiply-adds with the same bits everywhere, and without branches on a GPU: its compiler makes
 // branches for what is nearly 0 or infinite, and neither loads nor arithmetic of other cells come before they are decided.
 

@@ -1,6 +1,6 @@
 /// # Several numbers under one name
-/// PartialOf<N>, ExactPartial<N>: the results of `Reduce["sum", N]` and `Reduce["exact sum", N]`
-/// In64Of<N>, ExactIn64<N>: the same as inputs of another task: `flux[n]`
+/// PartialOf<N>, ExactPartial<N>: where `Reduce["sum", N]` and `Reduce["exact sum", N]` leave their values
+/// In64Of<N>, ExactIn64<N>: these values as another task takes them: `flux[n]`
 // Several numbers under one name, `Reduce["sum", n]` and `Reduce["exact sum", n]`, and as another task takes them: flux[n].
 #if defined(LISTED) && defined(GPU)
 template <int N>

@@ -1,6 +1,6 @@
 /// # Seven points: `#include "star.h"`
 /// Star: a value and its neighbours along x, y and z: `q.here`, `q.low[0]`, `q.high[2]`
-/// star(p, c, X, Y, Z): the Star of a field
+/// star(p, c, X, Y, Z): these of a field
 // Seven points: a value and its neighbours along x, y and z.
 struct Star {
   real here, low[3], high[3];

@@ -1,11 +1,11 @@
-/// # Fields in another precision
-/// InOf<Number>, OutOf<Number>, InOutOf<Number>: a field declared `Read.any`, ..., with Number `Real_q`
+/// # Fields in a precision of their own
+/// InOf<Number>, OutOf<Number>, InOutOf<Number>: a field declared `Read.any` and so on; `Real_q` is its Number
 /// InValuesOf<N, Number>, OutValuesOf<N, Number>, InOutValuesOf<N, Number>: the same of N values per cell
-/// InPrivate<N, Number>, OutPrivate<N, Number>, InOutPrivate<N, Number>: a private field, with contiguous values of a cell
+/// InPrivate<N, Number>, OutPrivate<N, Number>, InOutPrivate<N, Number>: a private field, the N values of a cell one after the other
 /// InPrivateRows<N, Number>, OutPrivateRows<N, Number>, InOutPrivateRows<N, Number>: a private field in rows
 /// private_cells(range, interior, field, f): f(cell, field) for cells that write fours of a private field
-/// held(number): a number in memory as a real number
-/// fetch(at, bytes): prefetches memory on a GPU
+/// held(number): a number in memory as a real one
+/// fetch(at, bytes): asks a GPU to bring a piece of memory near
 // Fields in a precision of their own, Real_q of a field q: `Read.any`, `Write.any * 4`, `ReadWrite.private * 16`. Whatever that
 // is, a text reads numbers that are `real`, and what it writes is rounded.
 

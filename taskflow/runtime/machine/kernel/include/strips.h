@@ -1,8 +1,8 @@
 /// # Strips of a row: `#include "strips.h"`
 /// for_strips(range, f): calls f for every strip of cells along x
 /// side_by_side(cells, f): calls f for the cells of a strip, as one vector loop
-/// reduce_strips(range, partial, op, f): folds the values that f computes for all cells of a strip
-/// CELLS(c, cells): the function of a strip: its first cell and its number of cells
+/// reduce_strips(range, partial, op, f): folds values that f finds for all cells of a strip
+/// CELLS(c, cells): the function of a strip: its first cell and the number of its cells
 /// BESIDE(l): the function of cell l of a strip
 /// STRIP: the largest number of cells in a strip
 // Strips: so many cells of a row, side by side. What is the same in all of them, such as which fields a loop goes through, is found once

@@ -1,16 +1,16 @@
 /// # Sweeps in order: a parameter of type `Sweep`
 /// Sweep: the tiles of a sweep
-/// sweep_cells(range, sweep, way, f): calls f for every cell after its earlier neighbours, with way UP or DOWN
+/// sweep_cells(range, sweep, way, f): calls f for every cell after those that are earlier; way is UP or DOWN
 /// sweep_ahead(range, sweep, way, f): the same, tile by tile, on a CPU
 /// sweep_rows(range, sweep, way, rows): the same for rows of several values, of a type that `sweep_rows_host.h` describes
 /// sweep_whole<D, N>(range, sweep, width, begin): the same through a whole chart, on a GPU
 /// UP, DOWN: the two ways of a sweep
 /// Up, Down: their types
-/// earlier(c, side): true if the neighbour at a side, 0 to 5, is earlier
+/// earlier(c, side): whether the neighbour beyond a side, 0 to 5, is earlier
 /// along(side, axis): -1, 0 or 1, the direction of a side along an axis
-/// beyond(range, side): the offset of the neighbour at a side
+/// beyond(range, side): the offset of the neighbour beyond a side
 /// TileOf, TileCells<D>, TileColumn<D>: a tile, its cells, and one of its columns
-/// tile_function(row, cell): the functions of a tile, by rows and by cells
+/// tile_function(row, cell): what is done in a tile, by rows and by cells
 /// tile_of_block(range, sweep, way, tile): the tile of a thread block
 /// cell_of_thread(range, sweep, mine, many, c): the cell of a thread, for tiles of single cells
 /// single_cell(range, sweep, i, j, k): a cell of such a sweep

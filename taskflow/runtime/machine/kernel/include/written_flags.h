@@ -1,4 +1,4 @@
-/// # Written flags
+/// # Flags that are written
 /// OutByte, OutShort, InOutByte, InOutShort: fields of flags declared `Write` and `ReadWrite`
 // Flags that a kernel writes, where a task has such fields.
 typedef unsigned char* __restrict__ OutByte;
