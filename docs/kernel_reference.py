@@ -13,12 +13,12 @@ ORDER = ("cell", "functions", "roots", "exact", "several", "star", "faces", "hel
          "stored", "written_flags", "sweep", "parts")  # fmt: skip
 HEAD = """# Words of kernel texts
 
-Every type, function and macro that a [kernel text](../howto/kernel.md) may use. `cell.h` is included automatically at
-the beginning of a text, and a section names other headers that it needs. The rest of the language is C++17 without the
-standard library. Exponentials, logarithms and angles are missing, because their last bits differ between compilers:
+Every type, function and macro that a [kernel text](../howto/kernel.md) may use. `cell.h` is included automatically. The
+title of a section names any other header that it needs. The rest of the language is C++17 without the standard library.
+Exponentials, logarithms and trigonometric functions are missing, because their last bits differ between compilers:
 compute them on the host, as constants or fields.
 
-A field that the kernel writes cannot be a second parameter of the launch: parameters are `__restrict__`, and the
+A field cannot be two parameters of a launch if the kernel writes one of them: parameters are `__restrict__`, so the
 compiler keeps values in registers. `u[c]` of a velocity is the value on the *low* face of cell `c` along x, `v[c]` and
 `w[c]` on its low faces along y and z. `u[c + X]` is on the high face.
 """
