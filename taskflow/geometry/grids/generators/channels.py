@@ -26,7 +26,7 @@ class Step(Ends):
     """
 
     shape: ClassVar[str] = "step"
-    counts: ClassVar[str] = "the way downstream of the step, the height from the lower wall to the upper one, the span"
+    counts: ClassVar[str] = "the way behind the step, the height from the lower wall to the upper one, the span"
 
     height: float = key(LENGTH, "of the step", 1.0)
     channel: float = key(LENGTH, "height of the channel before the step", 1.0)
