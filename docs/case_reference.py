@@ -51,7 +51,8 @@ def shapes() -> str:
         for n, entry in enumerate(kind.entries()):
             default = "" if entry.default in (None, MISSING) else as_toml(entry.default)
             otherwise = "required" if entry.default is MISSING else default
-            cells = f"`{name}`" if n == 0 else "", f"`{entry.name}`", entry.kind.words, entry.meaning, otherwise
+            words = entry.kind.words.replace("a whole number", "an integer").replace("whole number", "integer")
+            cells = f"`{name}`" if n == 0 else "", f"`{entry.name}`", words, entry.meaning, otherwise
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -103,14 +104,14 @@ def value(key: dict[str, Any], models: dict[str, Any]) -> str:
 
 def plural(word: str) -> str:
     """As in "three numbers > 0"."""
-    for one, more in (("number", "numbers"), ("table", "tables"), ("text", "names")):
+    for one, more in (("number", "numbers"), ("integer", "integers"), ("table", "tables"), ("text", "names")):
         word = re.sub(rf"\b{one}\b", more, word, count=1)
     return {"three numbers": "points", "two names": "pairs of names"}.get(word, word)
 
 
 def number(key: dict[str, Any]) -> str:
     """With its bounds."""
-    kind = "whole number" if key["type"] == "integer" else "number"
+    kind = "integer" if key["type"] == "integer" else "number"
     low = next((f"{sign} {key[name]:g}" for name, sign in LOW if name in key), None)
     high = next((f"{sign} {key[name]:g}" for name, sign in HIGH if name in key), None)
     return " ".join(filter(None, (kind, low, "and" if low and high else None, high)))

@@ -20,7 +20,7 @@ compute them on the host, as constants or fields.
 
 A field cannot be two parameters of a launch if the kernel writes one of them: parameters are `__restrict__`, so the
 compiler keeps values in registers. `u[c]` of a velocity is the value on the *low* face of cell `c` along x, `v[c]` and
-`w[c]` on its low faces along y and z; `u[c + X]` is on the high face.
+`w[c]` on its low faces along y and z. `u[c + X]` is on the high face.
 """
 
 

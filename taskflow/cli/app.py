@@ -50,7 +50,7 @@ def run(
     case: CaseFile,
     output: Annotated[Path | None, into("DIR", "The run directory; by default CASE in the current folder.")] = None,
     settings: Settings = [],  # noqa: B006
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run from its newest checkpoint.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume a run from its newest checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run directory.")] = False,
     scheduler_file: Scheduler = None,
     slurm: Jobs = None,
@@ -62,9 +62,9 @@ def run(
         bool, typer.Option("--nvtx", help="Name the operations of those steps for Nsight Systems.")
     ] = False,
     profile_after: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Profile after so many steps; 10.")
+        int | None, typer.Option(min=0, metavar="N", help="Steps before the profile; default 10.")
     ] = None,
-    profile_steps: Annotated[int | None, typer.Option(min=1, metavar="N", help="Profile so many steps; 20.")] = None,
+    profile_steps: Annotated[int | None, typer.Option(min=1, metavar="N", help="Profiled steps; default 20.")] = None,
 ) -> None:
     """Run a case and write a run directory.
 
@@ -173,7 +173,7 @@ def watch(
     directory: RunDirectory,
     web: Annotated[bool, typer.Option("--web", help="As a web page with curves and a slice, on this machine.")] = False,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="Of the page; 0 is any that is free.", show_default=True)
+        int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 chooses a free one.", show_default=True)
     ] = 8765,
 ) -> None:
     """Watch a run until it has ended.
@@ -209,16 +209,16 @@ def plot(
     animation: Annotated[
         bool, typer.Option("--animation", help="Make a film of all snapshots instead: .gif, or .mp4 with ffmpeg.")
     ] = False,
-    interface: Annotated[bool, typer.Option("--interface", help="Of two phases: draw the line f = 1/2, too.")] = False,
+    interface: Annotated[bool, typer.Option("--interface", help="Two phases: also draw the line f = 1/2.")] = False,
     side: Annotated[str | None, typer.Option(metavar="NAME", help="On charts: draw p and stress along a side.")] = None,
     window: Annotated[Window | None, typer.Option(metavar="X0 X1 Y0 Y1", help="On charts: draw this part.")] = None,
     colour_range: Annotated[
-        str | None, typer.Option("--range", metavar="LO,HI", help="The range of the colours; by default all values.")
+        str | None, typer.Option("--range", metavar="LO,HI", help="Range of the colours; default: all values.")
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Colours on a logarithmic scale.")] = False,
-    cmap: Annotated[str | None, typer.Option(metavar="NAME", help="The map of colours, one of matplotlib.")] = None,
-    size: Annotated[str | None, typer.Option(metavar="WxH", help="Points of the screen, as 1280x720.")] = None,
-    fps: Annotated[int | None, typer.Option(metavar="N", help="Of a film: frames in a second; 12.")] = None,
+    cmap: Annotated[str | None, typer.Option(metavar="NAME", help="Colour map of matplotlib.")] = None,
+    size: Annotated[str | None, typer.Option(metavar="WxH", help="Size in pixels, as 1280x720.")] = None,
+    fps: Annotated[int | None, typer.Option(metavar="N", help="Frames per second of a film; default 12.")] = None,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
     from taskflow.cli.files import draw, draw_series, film
@@ -257,8 +257,8 @@ def export(
     interface: Annotated[
         bool, typer.Option("--interface", help="The surface on which a field has a value, as VTK files of triangles.")
     ] = False,
-    field: Annotated[str | None, typer.Option(metavar="NAME", help="Of --interface: the field; f.")] = None,
-    value: Annotated[float | None, typer.Option(metavar="V", help="Of --interface: its value; 0.5.")] = None,
+    field: Annotated[str | None, typer.Option(metavar="NAME", help="With --interface: the field; default f.")] = None,
+    value: Annotated[float | None, typer.Option(metavar="V", help="With --interface: its value; default 0.5.")] = None,
     output: Annotated[Path | None, into("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
     """Write snapshots in formats of other programs and print the file to open."""
@@ -279,7 +279,7 @@ def graph(
     case: CaseFile,
     settings: Settings = [],  # noqa: B006
     output: Annotated[Path | None, into("FILE", "A picture (.png, .svg, .pdf) or a .dot file.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Draw repetitions, too, and every node.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also draw repetitions, and every node.")] = False,
 ) -> None:
     """Draw the analysed task graph of one step.
 

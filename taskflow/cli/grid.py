@@ -19,7 +19,7 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="FILE.nmf",
-        help="The neutral map of a PLOT3D file; by default that of its name beside it, else seams are found.",
+        help="Neutral map of a PLOT3D file; default: the file of the same name, else seams are found.",
     ),
 ]
 Text = Annotated[bool, typer.Option("--text", help="Write text rather than binary numbers.")]
@@ -30,7 +30,7 @@ def new(
     shape: Annotated[str, typer.Argument(metavar="SHAPE", help="As grid.shape of a case.", show_default=False)],
     settings: Annotated[
         list[str],
-        typer.Option("--set", metavar="grid.key=VALUE", help="A key of the shape, as in a case; as often as wanted."),
+        typer.Option("--set", metavar="grid.key=VALUE", help="A key of the shape, as in a case; repeatable."),
     ] = [],  # noqa: B006
     output: Annotated[Path | None, into("FILE", "By default SHAPE.xyz in this folder; .cgns is CGNS.")] = None,
     text: Text = False,

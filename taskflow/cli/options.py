@@ -24,7 +24,7 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="table.key=VALUE",
-        help="Replace a value of the case file, as often as wanted. VALUE is as in TOML; plain text needs no quotes.",
+        help="Replace a value of the case file; repeatable. VALUE is TOML; plain text needs no quotes.",
         autocompletion=_settings,
     ),
 ]

@@ -24,7 +24,7 @@ def sweep(
     ] = None,
     settings: Settings = [],  # noqa: B006
     at_once: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="So many runs side by side; by default one on each worker.")
+        int | None, typer.Option(min=1, metavar="N", help="Concurrent runs; default: one per worker.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Compute again what is there.")] = False,
     scheduler_file: Scheduler = None,

@@ -26,13 +26,13 @@ class LogLawTable(Table):
     """The wind over rough ground, (u* / 0.41) ln((s + roughness) / roughness) at the height s above it."""
 
     roughness: Positive = entry("roughness length", remedy="give the roughness length of the ground, a number > 0")
-    friction_velocity: Positive | None = optional("u*; or else `speed` and `height`")
-    speed: Positive | None = optional("the speed at a `height`")
-    height: Positive | None = optional("the height above the ground at which there is this `speed`")
-    up: Literal["x", "y", "z"] = entry("which direction is up", "z")
-    ground: Number | None = optional("where the ground is along `up`", otherwise="the lowest corner of the grid")
+    friction_velocity: Positive | None = optional("u*. Alternatively `speed` and `height`")
+    speed: Positive | None = optional("the wind speed at `height`")
+    height: Positive | None = optional("the height above the ground at which `speed` is given")
+    up: Literal["x", "y", "z"] = entry("vertical direction", "z")
+    ground: Number | None = optional("position of the ground along `up`", otherwise="the lowest corner of the grid")
     direction: Vector | None = optional(
-        "where the wind blows, with a component into the domain and none along `up`", otherwise="into the domain"
+        "wind direction, with a component into the domain and none along `up`", otherwise="into the domain"
     )
 
     @classmethod
@@ -64,43 +64,43 @@ class Boundary(SideTable):
     charts: ClassVar[bool] = False
     type: Any = entry("see above")
     velocity: Annotated[Values | None, reads(three_values)] = optional(
-        "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time), also expressions of x, y"
-        " and z. What enters at an `inflow`: numbers or [expressions](#initial), also of x, y and z",
-        otherwise="a wall stands still",
+        "of a `wall`, in its plane: numbers, [functions of time](#values-that-change-in-time) or expressions of x, y"
+        " and z. Of an `inflow`: numbers or [expressions](#initial), also of x, y and z",
+        otherwise="0 at a wall",
     )
-    log_law: LogLawTable | None = optional("of an `inflow`, in place of `velocity`: see [there](#inflow)")
+    log_law: LogLawTable | None = optional("of an `inflow`, instead of `velocity`: see [inflow](#inflow)")
     table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = optional(
-        "of an `inflow`, in place of `velocity`: see [there](#inflow)"
+        "of an `inflow`, instead of `velocity`: see [inflow](#inflow)"
     )
     temperature: Annotated[Value | None, reads(read)] = optional(
-        "with heat, of a `wall` or an `inflow`: a number, or what [changes in time](#what-changes-in-time), also an"
+        "with heat, of a `wall` or an `inflow`: a number, a [function of time](#values-that-change-in-time) or an"
         " expression of x, y and z",
-        otherwise="a wall is insulated; at an inflow `heat.reference`",
+        otherwise="insulated at a wall, `heat.reference` at an inflow",
     )
     heat_flux: Annotated[Value | None, reads(of_time)] = optional(
-        "with heat, of a `wall`, in place of `temperature`: kinematic (flux / density / heat capacity), positive"
-        " into the fluid; may [change in time](#what-changes-in-time)",
+        "with heat, of a `wall`, instead of `temperature`: kinematic (flux / density / heat capacity), positive into"
+        " the fluid. May [change in time](#values-that-change-in-time)",
         otherwise="0: insulated",
     )
     heat_transfer: NonNegative | None = optional(
-        "with heat, of a `wall`, in place of `temperature`: a kinematic heat transfer coefficient, a speed;"
-        " `heat_transfer` (`outside_temperature` - T) flows into the fluid, T being its temperature on the wall"
+        "with heat, of a `wall`, instead of `temperature`: kinematic heat transfer coefficient h, a velocity. The flux"
+        " into the fluid is h (`outside_temperature` - T), T being its temperature on the wall"
     )
     outside_temperature: Annotated[Value | None, reads(of_time)] = optional(
-        "beside `heat_transfer`; may [change in time](#what-changes-in-time)"
+        "with `heat_transfer`. May [change in time](#values-that-change-in-time)"
     )
     phase: Annotated[Value | None, reads(_phase)] = optional(
-        "with two phases, of an `inflow`: which one enters, 1 or 2, or the share of phase 1, an expression in x, y, z"
-        " and t from 0 to 1; required there"
+        "with two phases, of an `inflow`, where it is required: the entering phase, 1 or 2, or the fraction of phase"
+        " 1, an expression of x, y, z and t between 0 and 1"
     )
     pressure: Annotated[Value | Literal["advected"] | None, reads(word_or("advected", of_time))] = optional(
-        "of an `outflow`, over density: a number, or what [changes in time](#what-changes-in-time): see"
-        " [there](#outflow)",
-        otherwise="it is convective",
+        "of an `outflow`, over density: a number or a [function of time](#values-that-change-in-time). See"
+        " [outflow](#outflow)",
+        otherwise="convective outflow",
     )
     roughness: Positive | None = optional(
-        "with turbulence, of a `wall`: the length z_0 of the logarithmic law of a rough wall, at most half the spacing",
-        otherwise="it is smooth",
+        "with turbulence, of a `wall`: roughness length z_0 of the logarithmic law, at most half the spacing",
+        otherwise="smooth wall",
     )
 
     @classmethod

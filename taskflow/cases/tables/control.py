@@ -17,7 +17,7 @@ LEAST_ERROR = 1e-15
 MOST_SNAPSHOTS = 1_000_000
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
-EVERYTHING = "all that the case has, without expressions"
+EVERYTHING = "all fields of the case, without expressions"
 
 
 class Steady(Table):
@@ -26,16 +26,15 @@ class Steady(Table):
     brief: ClassVar[str | None] = "rate"
 
     rate: Positive = entry(
-        "the largest rate of a steady state, per unit time: of the velocity, of `T` and of every scalar, how far it has"
-        " got from where it was when a while began, over that time and over its own range",
+        "the largest rate of change of a steady state, per unit time, of the velocity, `T` and each scalar: the change"
+        " over a window, divided by its duration and by the range of the field",
         remedy="give the largest relative change per unit time of a steady state, a number > 0",
     )
     over: Positive | None = optional(
-        "how long nothing may have been faster, as a simulation time",
-        otherwise="the time in which the largest speed crosses the longest side, or diffusion levels what differs over"
-        " it, if that is shorter",
+        "the simulation time for which rates must stay below `rate`",
+        otherwise="the time the largest speed takes to cross the longest side, or its diffusion time if shorter",
     )
-    every: Interval = entry("how often it is looked at; cuts no step", Every(steps=10))
+    every: Interval = entry("interval of the checks. Does not shorten steps", Every(steps=10))
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -70,36 +69,39 @@ class Time(Table):
         (("cfl", "step"), None),
     )
 
-    end: Positive | None = optional("the time at which to stop", otherwise="this or `steps` is required")
-    steps: Whole | None = optional("stop after so many steps", otherwise="this or `end` is required")
+    end: Positive | None = optional("final time", otherwise="this or `steps` is required")
+    steps: Whole | None = optional("maximum number of steps", otherwise="this or `end` is required")
     steady: Annotated[Steady | None, reads(_steady)] = optional(
-        "stop when nothing changes any more: a table, see below, or its `rate` alone", otherwise="off"
+        "stop at a steady state: a table, see below, or its `rate` alone", otherwise="off"
     )
     cfl: Positive | None = optional(
-        "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz) before a step. A step that ends with more than 1.2 times as"
-        " much is taken again, shorter ([flows that accelerate](../explanation/method.md#flows-that-accelerate))."
-        " With rotation or stratification the frequency of what"
-        " oscillates, 2 abs(`rotation`) + N, is added in the brackets",
+        "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz) before a step. A step that ends above 1.2 times the limit"
+        " is repeated with a shorter dt ([flows that accelerate](../explanation/method.md#flows-that-accelerate)). With"
+        " rotation or stratification the frequency 2 abs(`rotation`) + N is added in the brackets",
         otherwise="0.5, without `step`",
     )
-    step: Positive | None = optional("in place of `cfl`: a fixed step, kept however fast the flow gets, with a warning")
+    step: Positive | None = optional(
+        "instead of `cfl`: a fixed step. If the flow becomes too fast for it, a warning is printed"
+    )
     diffusion: Positive = entry(
-        "the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2), also for heat; eddies included", 0.2
+        "the largest dt nu (1/dx^2 + 1/dy^2 + 1/dz^2), nu being the viscosity, including eddy viscosity, or the"
+        " diffusivity of heat or a scalar",
+        0.2,
     )
     capillary: Positive | None = optional(
-        "of two phases: the largest dt sqrt(2 pi surface_tension / ((density_1 + density_2) d^3)), d the smallest"
-        " spacing: the period of the shortest capillary waves",
+        "with two phases: the largest dt sqrt(2 pi surface_tension / ((density_1 + density_2) d^3)), d being the"
+        " smallest spacing (period of the shortest capillary waves)",
         otherwise="0.7, with surface tension",
     )
     scheme: Literal["ab2", "rk3"] = entry(
-        "`ab2`: Adams-Bashforth, second order, stable up to `diffusion` 0.25, and up to `cfl` 0.5 or so. `rk3`:"
-        " Runge-Kutta, third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to"
-        " 0.4: see [the method](../explanation/method.md#which-steps-are-stable), for `quick`, too",
+        "`ab2`: Adams-Bashforth, second order, stable up to `diffusion` 0.25 and `cfl` about 0.5. `rk3`: Runge-Kutta,"
+        " third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to 0.4. See [the"
+        " method](../explanation/method.md#which-steps-are-stable), also for `quick`",
         "ab2",
     )
     implicit: Annotated[tuple[str, ...] | None, reads(_direction)] = optional(
-        'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: thin cells'
-        " there do not bound the step by `diffusion`. See [the method](../explanation/method.md#implicit-diffusion)",
+        'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: `diffusion`'
+        " then does not limit the step for thin cells. See [the method](../explanation/method.md#implicit-diffusion)",
         otherwise="none",
     )
 
@@ -129,22 +131,21 @@ class Output(Table):
     """The snapshots, and when they are written besides time 0 and the end."""
 
     fields: FieldNames = optional(
-        "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity; of two"
-        " phases `f`, the share of phase 1, `phi`, and with surface tension `kappa`, the curvature. Also `Q`,"
-        " [expressions](#expressions) by name, and `\"name = expression\"`",
+        "of `u v w p`, `T` with heat, the names of scalars, with turbulence `nu_t`, the eddy viscosity, with two"
+        " phases `f`, the fraction of phase 1, and `phi`, and with surface tension `kappa`, the curvature. Also `Q`,"
+        ' [expressions](#expressions) by name, and `"name = expression"`',
         otherwise=EVERYTHING,
     )
     every: Interval | None = optional(
-        "how often: a number is a simulation time. Steps are trimmed to hit times exactly. Time 0 and the end are"
-        " always written",
+        "interval of snapshots. Steps are shortened to hit times exactly. Time 0 and the end are always written",
         otherwise="only those two",
     )
     precision: Precision = entry("of the numbers in the store", "single")
     compression: Literal["lz4", "zstd", "none"] = entry(
-        "how they are packed: see [output](../howto/output.md#how-precisely)", "lz4"
+        "compression of the store: see [output](../howto/output.md#precision-and-size)", "lz4"
     )
     relative_error: Annotated[Annotated[float, Field(ge=LEAST_ERROR, lt=1)] | None, reads(_relative)] = optional(
-        "numbers in snapshots and planes are rounded, by no more than this share of themselves", otherwise="all digits"
+        "numbers in snapshots and planes are rounded, with at most this relative error", otherwise="all digits"
     )
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
@@ -154,9 +155,9 @@ class Output(Table):
 class MonitorTable(Table):
     """When a line goes to the log, and what it has besides."""
 
-    every: Interval = entry("when a line goes to the log", Every(steps=10))
+    every: Interval = entry("interval of log lines", Every(steps=10))
     fields: FieldNames = optional(
-        "names of [expressions](#expressions), and `Q`: their means over the domain are in the log as `mean_NAME`",
+        "names of [expressions](#expressions), and `Q`: the log has their means over the domain as `mean_NAME`",
         otherwise="none",
     )
 
@@ -165,11 +166,11 @@ class CheckpointTable(Table):
     """When, besides the end and a signal, the state is saved with which the run can go on, and how many are kept."""
 
     every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = optional(
-        "as `output.every`, or `{ minutes = m }` of the wall clock: when the state is saved from which the run can"
-        " [go on](../howto/resume.md). Cuts no step",
+        "as `output.every`, or `{ minutes = m }` of wall-clock time: interval of states for a"
+        " [restart](../howto/resume.md). Does not shorten steps",
         otherwise="off: only at the end, after Ctrl-C and after SIGTERM",
     )
-    keep: Natural = entry("the newest so many stay; 0: none is ever written", 2)
+    keep: Natural = entry("number of newest checkpoints to keep. 0: no checkpoints", 2)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

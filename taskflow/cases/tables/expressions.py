@@ -42,19 +42,19 @@ class ForcingTable(Table):
     """An expression that adds to the equation of a velocity component, the temperature or a scalar."""
 
     on: Text = entry(
-        "what it acts on: `u`, `v`, `w`, `T` or the name of a scalar",
+        "the quantity it acts on: `u`, `v`, `w`, `T` or the name of a scalar",
         remedy="give what it acts on: u, v, w, T or the name of a scalar",
     )
     expression: ExpressionText = entry(
-        "what is added to its rate of change: an expression of the fields `u`, `v`, `w`, `T` and scalars, of `x`, `y`,"
+        "term added to the rate of change: an expression of the fields `u`, `v`, `w`, `T` and scalars, of `x`, `y`,"
         " `z` and the time `t`",
         remedy='give an expression, as "-0.5 * (u - 1)"',
     )
     where: ExpressionText | None = optional(
-        "an expression of the same names: it acts where that is not 0", otherwise="everywhere"
+        "an expression of the same names: the forcing acts where it is not 0", otherwise="everywhere"
     )
     box: Corners | None = optional(
-        "its lowest and its highest corner: it acts on what lies in it", otherwise="the whole domain"
+        "lowest and highest corner of the region in which it acts", otherwise="the whole domain"
     )
 
     def whole(self, fields: tuple[str, ...]) -> FieldExpression:
@@ -127,14 +127,14 @@ class ExpressionTable(Table):
     """A field in cell centres that is computed from others where it is recorded."""
 
     name: Annotated[str, reads(scalar_name)] = entry(
-        "of the field, in `output.fields` and in the store: as that of a scalar, and not `Q`",
+        "of the field, in `output.fields` and in the store: as for scalars, and not `Q`",
         remedy="give the name of the field",
     )
     expression: ExpressionText = entry(
         "of the fields of the case, of `x`, `y`, `z` and the time `t`, in cell centres",
         remedy='give an expression, as "w*T"',
     )
-    long_name: Text | None = optional("what it is in words, for the store", otherwise="the expression")
+    long_name: Text | None = optional("description for the store", otherwise="the expression")
     units: Text = entry("its units, for the store", "1")
 
     def field(self, fields: tuple[str, ...]) -> FieldExpression:

@@ -64,17 +64,17 @@ class Spacing(Table):
     """
 
     tanh: Annotated[float, Field(gt=0, le=10), reads(_strength)] | None = optional(
-        'a: (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; `toward = "max"`: tanh(a xi) / tanh a, `"min"`:'
-        " its mirror image"
+        'a: (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends. `toward = "max"`: tanh(a xi) / tanh a,'
+        ' `"min"`: its mirror image'
     )
     geometric: Annotated[float, Field(gt=1, le=STEEPEST), reads(_ratio)] | None = optional(
-        "the ratio of neighbouring widths; narrow at both ends, or `toward` one of them"
+        "the ratio of adjacent widths, narrow at both ends or at the end given by `toward`"
     )
     faces: Annotated[Places, reads(_faces), WithJsonSchema(WRITTEN)] | None = optional(
-        "the places themselves: a list of n + 1 numbers from `origin` to its sum with the length, or the name of a"
-        " file of numbers (with commas, blanks or lines between them; relative to the case file)"
+        "the positions of faces: n + 1 numbers from `origin` to `origin` + length, or the name of a file of numbers,"
+        " relative to the case file, with commas, blanks or line breaks between them"
     )
-    toward: Literal["min", "max", "both"] | None = optional("where cells are narrow", otherwise="both ends")
+    toward: Literal["min", "max", "both"] | None = optional("the narrow end", otherwise="both ends")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -116,14 +116,14 @@ class GridTable(Table):
     """A box of cells."""
 
     cells: WholeVector = entry(
-        "how many cells, along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"
+        "number of cells along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"
     )
     lengths: Annotated[tuple[Positive, Positive, Positive], reads(three(_length, "three numbers > 0"))] = entry(
         "the size of the domain", remedy="give three numbers > 0, in the order x, y, z"
     )
     origin: Vector = entry("its lowest corner", (0.0, 0.0, 0.0))
     stretching: Stretching | None = optional(
-        "how wide cells are along `x`, `y` or `z`; see below", otherwise="all cells are equal"
+        "distribution of cell widths along `x`, `y` or `z`, see below", otherwise="all cells are equal"
     )
 
     def staggered(self, periodic: Flags) -> StaggeredGrid:

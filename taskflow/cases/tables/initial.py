@@ -153,19 +153,19 @@ class Noise(Table):
     """Random velocities without divergence."""
 
     rms: Positive = entry(
-        "root mean square of a velocity component, on average over the components and the domain",
+        "root mean square of a velocity component, averaged over the components and the domain",
         remedy="give the root mean square of each component, a number > 0",
     )
     wavenumber: Positive = entry(
-        "where the energy spectrum has its peak, in radians per length: 2 pi over a wave's length",
+        "the peak of the energy spectrum, in radians per length: 2 pi / wavelength",
         remedy="give the wavenumber of the spectrum's peak, a number > 0",
     )
     spectrum: Literal["passot-pouquet", "von-karman"] = entry(
-        "`passot-pouquet`: E ~ k^4 exp(-2 (k / `wavenumber`)^2), waves of about one length; `von-karman`: E ~ k^4"
-        " below, k^(-5/3) above the peak, up to 8 times it",
+        "`passot-pouquet`: E ~ k^4 exp(-2 (k / `wavenumber`)^2), waves of about one length. `von-karman`: E ~ k^4"
+        " below and k^(-5/3) above the peak, up to 8 times the peak",
         "passot-pouquet",
     )
-    seed: Whole = entry("another one, another noise", 1)
+    seed: Whole = entry("seed of the random numbers", 1)
 
 
 class Initial(Table):
@@ -179,9 +179,9 @@ class Initial(Table):
     temperature: Annotated[Profile | Given | None, reads(start)] = optional(
         "with heat: the temperature", otherwise="`heat.reference`"
     )
-    noise: Noise | None = optional("random velocities without divergence that are added")
+    noise: Noise | None = optional("random divergence-free velocity to add")
     source: Annotated[str | GivenState | None, reads(state_source)] = optional(
-        "in place of `velocity`: a run directory, a NetCDF file or a Zarr store with a state to begin with; see below"
+        "instead of `velocity`: a run directory, a NetCDF file or a Zarr store with the initial state, see below"
     )
     time: Number | None = optional("the time of this state in `source`", otherwise="its last one")
 

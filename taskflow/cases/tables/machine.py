@@ -22,20 +22,19 @@ class Machine(Table):
     """Devices, blocks and channels."""
 
     device: Literal["auto", "cpu", "gpu"] = entry(
-        "`auto` is a GPU where one is usable; judged where the blocks will run, not where the command is typed", "auto"
+        "`auto`: a GPU if one is usable on the machine where the blocks run, else the CPU", "auto"
     )
     blocks: Annotated[Blocks | Auto, reads(word_or("auto", three(whole, "three whole numbers >= 1")))] = entry(
-        "at most 1024 in all. `auto`: slabs in z, one per GPU or, on a cluster that is given, per worker; one on the"
-        " CPU of this machine",
+        "at most 1024 in all. `auto`: slabs in z, one per GPU, or per worker of a given cluster, and one on the CPU of"
+        " this machine",
         "auto",
     )
     workers: Count = entry(
-        "processes: of the embedded cluster; of a cluster that is given, how many to use at most. One process can"
-        " have several GPUs: each of its blocks gets the one that has the fewest. `auto`: one per block, at most one"
-        " per GPU",
+        "processes of the embedded cluster, or the most to use of a given cluster. A process can have several GPUs:"
+        " each of its blocks gets the GPU with the fewest blocks. `auto`: one per block, at most one per GPU",
         "auto",
     )
-    threads: Count = entry("cores per block on CPUs; `auto`: the cores of a host / the blocks on it", "auto")
+    threads: Count = entry("cores per block on CPUs. `auto`: the cores of a host / its blocks", "auto")
     precision: Precision = entry("of the computation", "double")
     overlap: Literal["auto", "none", "comm", "full"] = entry(
         "see [the programming model](../explanation/model.md#overlap)", "auto"
@@ -45,21 +44,21 @@ class Machine(Table):
         "auto",
     )
     restarts: Natural = entry(
-        "how often in a row the run [goes on by itself](../howto/faults.md) from the same checkpoint after it has"
-        " lost a worker, a GPU or a connection",
+        "the number of consecutive [automatic restarts](../howto/faults.md) from the same checkpoint after the loss of"
+        " a worker, a GPU or a connection",
         3,
     )
     silence: Positive = entry(
-        "seconds without a sign of life, in whatever it does, after which a process [is lost](../howto/faults.md); more"
-        " where machines are stopped for a while",
+        "seconds without a sign of life after which a process [is lost](../howto/faults.md). Increase it if machines"
+        " are suspended at times",
         4.0,
     )
     patience: Positive = entry(
-        "seconds that a block waits for another one, whose process lives, before that one is lost", 60.0
+        "seconds that a block waits for another block in a live process before that block is lost", 60.0
     )
     debug: Truth = entry(
-        "`true`: ghost cells that hold nothing valid are NaN, and the blocks compare their programs at every step: see"
-        " [guarantees](../explanation/guarantees.md#debug). Slower; the results are the same to the bit",
+        "`true`: invalid ghost cells are NaN, and the blocks compare their programs at every step, see"
+        " [guarantees](../explanation/guarantees.md#debug). Slower, with bitwise identical results",
         False,
     )
 

@@ -67,8 +67,8 @@ class Method(Table):
     """Which equations are solved."""
 
     type: Text = entry(
-        "`projection`, an incompressible fluid on a Cartesian grid; `artificial-compressibility`, on body-fitted cells;"
-        " or a [model of your own](../howto/own_model.md)",
+        "`projection`: incompressible flow on a Cartesian grid. `artificial-compressibility`: on body-fitted cells. Or"
+        " [your own model](../howto/own_model.md)",
         PROJECTION,
     )
 

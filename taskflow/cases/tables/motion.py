@@ -44,10 +44,10 @@ class Angles(Table):
 class GridMotion(Table):
     """The motion of a rigid body, x = centre + displacement + R (X - centre), of points that are given at X."""
 
-    angle: Angles = entry("in radians: numbers or expressions in t about the axes", Angles())
-    centre: Vector = entry("about which it turns, before it is displaced", (0.0, 0.0, 0.0))
+    angle: Angles = entry("in radians: numbers or expressions of t about the axes", Angles())
+    centre: Vector = entry("centre of rotation, before the displacement", (0.0, 0.0, 0.0))
     displacement: Annotated[VectorExpression, reads(_three_of_time)] = entry(
-        "three numbers or expressions in t, as `[0.0, \"0.1*sin(t)\", 0.0]`", (0.0, 0.0, 0.0)
+        'three numbers or expressions of t, as `[0.0, "0.1*sin(t)", 0.0]`', (0.0, 0.0, 0.0)
     )
 
     @classmethod

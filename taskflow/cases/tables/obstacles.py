@@ -54,16 +54,16 @@ class BodyMotion(Table):
     """The prescribed motion of a rigid body."""
 
     displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_displacement)] = optional(
-        "how far the body is from the place that its shape has, three numbers or [expressions](#initial) of the time"
-        " `t`. Its velocity is their derivative",
+        "displacement of the body from the position of its shape, three numbers or [expressions](#initial) of the time"
+        " `t`. Its velocity is the derivative",
         otherwise="zeros",
     )
     angle: BodyTurn | None = optional(
-        "a table with one of `x`, `y`, `z`: the angle in radians by which it is turned about that axis, a number or an"
-        " expression of `t`, right-handed",
-        otherwise="not turned",
+        "a table with one of `x`, `y`, `z`: the angle of rotation about that axis in radians, right-handed, a number"
+        " or an expression of `t`",
+        otherwise="0",
     )
-    centre: Vector | None = optional("of `angle`: a point of the axis, of the body at its place", otherwise="zeros")
+    centre: Vector | None = optional("of `angle`: a point of the axis, before the displacement", otherwise="zeros")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -89,9 +89,9 @@ class BodyTreatment(Table):
     """How surfaces of obstacles are treated."""
 
     treatment: Literal["flagged", "immersed"] = entry(
-        "`flagged`: as stair steps of cells, of first order. `immersed`: where they are, of second order, for about"
-        " the same time; see [the method](../explanation/method.md#immersed-boundary). Bodies without a temperature"
-        " are insulated by stair steps in both",
+        "`flagged`: stair steps of cells, first order. `immersed`: the true surface, second order, for about the same"
+        " time, see [the method](../explanation/method.md#immersed-boundary). With both, bodies without a temperature"
+        " are insulated by stair steps",
         "flagged",
     )
 
@@ -100,9 +100,9 @@ class BodyName(Table):
     """The first keys of a body."""
 
     name: Text | None = optional(
-        "force and moment on the body, and with a `temperature` its heat flux, go into the"
-        " [log](run_directory.md#log-jsonl). Obstacles of one name are one body; at most 100 names",
-        otherwise="not followed",
+        "the [log](run_directory.md#log-jsonl) has force and moment on the body and, with a `temperature`, its heat"
+        " flux. Obstacles of the same name are one body. At most 100 names",
+        otherwise="no forces in the log",
     )
     type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(
         "the shape", remedy=f"give one of {', '.join(SHAPES)}"
@@ -119,18 +119,18 @@ class ShapeTable(Table):
     axis: Literal["x", "y", "z"] | None = optional("of a `cylinder`")
     length: Positive | None = optional("of a `cylinder`", otherwise="endless")
     inside: Annotated[Profile | None, reads(profile)] = optional(
-        "of `implicit`: an [expression](#initial) that is negative inside; in Python also a function f(x, y, z)"
+        "of `implicit`: an [expression](#initial) that is negative inside, in Python also a function f(x, y, z)"
     )
     file: Text | None = optional("of a `surface` and of `heights`: see below")
-    scale: Positive | None = optional("of a `surface`: what each of its points is multiplied by", otherwise="1")
-    shift: Vector | None = optional("of a `surface`: what is added to each point, after that", otherwise="zeros")
+    scale: Positive | None = optional("of a `surface`: factor applied to its points", otherwise="1")
+    shift: Vector | None = optional("of a `surface`: displacement of its points, after scaling", otherwise="zeros")
     variable: Text | None = optional(
-        "of `heights` from NetCDF: which variable", otherwise="the only one of two dimensions"
+        "of `heights` from NetCDF: name of the variable", otherwise="the only two-dimensional one"
     )
     extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = optional(
         "of `heights` from `.npy`: x from, x to, y from, y to", otherwise="the domain"
     )
-    interpolation: Literal["linear", "nearest"] | None = optional("of `heights`, between them", otherwise="`linear`")
+    interpolation: Literal["linear", "nearest"] | None = optional("of `heights`, between pixels", otherwise="`linear`")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -159,12 +159,12 @@ class Obstacle(ShapeTable, BodyName):
 
     temperature: Number | None = optional("with heat: of the surface", otherwise="insulated")
     moment_about: Vector | None = optional(
-        "the point, of a body with a name; of one that moves, at its place at rest, it moves along",
-        otherwise="the middle of the box around it",
+        "the point, of a body with a name. If the body moves, the point at its initial position, which moves along",
+        otherwise="the centre of its bounding box",
     )
     motion: BodyMotion | None = optional(
-        "of a body with a name, [immersed](#bodies): how it [moves](../howto/bodies.md#bodies-that-move). Obstacles of"
-        " one name move together, one of them says how",
+        "of a body with a name, [immersed](#bodies): its [motion](../howto/bodies.md#bodies-that-move). Obstacles of"
+        " the same name move together, and one of them specifies the motion",
         otherwise="at rest",
     )
 

@@ -31,31 +31,31 @@ class ParticlesTable(Grouped):
     """Particles that are released at points or in a box, once or over and over again."""
 
     points: PointList = optional(
-        "a list of points, three numbers each, where one begins at each", otherwise="this or `box` is required"
+        "initial positions: a list of points, three numbers each", otherwise="this or `box` is required"
     )
-    box: Corners | None = optional("in place of `points`: the lowest and the highest corner of a box")
-    count: Whole | None = optional("how many begin at random places in the box", otherwise="this or `lattice`")
+    box: Corners | None = optional("instead of `points`: the lowest and the highest corner of a box")
+    count: Whole | None = optional("number of particles at random positions in the box", otherwise="this or `lattice`")
     lattice: WholeVector | None = optional(
-        "in place of `count`: how many begin along x, y and z, in the middles of as many equal parts of the box"
+        "instead of `count`: number of particles along x, y and z, at the centres of equal parts of the box"
     )
-    seed: Natural = entry("of the random places; the same one gives the same places on any blocks", 0)
-    start: NonNegative = entry("the time at which they begin, or the first ones do", 0.0)
+    seed: Natural = entry("of the random positions, which do not depend on the blocks", 0)
+    start: NonNegative = entry("time of the first release", 0.0)
     interval: Positive | None = optional(
-        "the time between releases, each of which has as many particles; needs `releases`", otherwise="one release"
+        "the time between releases of the same number of particles. Needs `releases`", otherwise="one release"
     )
-    releases: Whole = entry("how many releases there are; needs `interval`", 1)
+    releases: Whole = entry("number of releases. Needs `interval`", 1)
     response_time: Positive | None = optional(
-        "the time in which a particle with mass follows the velocity around it, by Stokes' drag:"
-        " density d^2 / (18 viscosity) for a small sphere of diameter d",
-        otherwise="massless: carried as the fluid is",
+        "the relaxation time of particles with mass, by Stokes' drag: density d^2 / (18 viscosity) for a small sphere"
+        " of diameter d",
+        otherwise="massless: advected with the fluid velocity",
     )
     density: Positive | None = optional(
-        "of a particle with mass, over that of the fluid: `body.gravity` acts on the difference",
+        "of a particle with mass, over the density of the fluid: `body.gravity` acts on the difference",
         otherwise="far denser than the fluid",
     )
     every: Interval = entry(OFTEN, remedy="give how often, as output.every")
     fields: FieldNames = optional(
-        "what is recorded at them beside places and velocities: names of fields, linear in space as probes have them",
+        "fields recorded along with positions and velocities, interpolated linearly as for probes",
         otherwise="nothing",
     )
 

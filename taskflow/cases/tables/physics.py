@@ -30,7 +30,7 @@ from taskflow.flow.closures import CLOSURES, Closure
 from taskflow.flow.closures.eddy_viscosity import PRANDTL
 
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
-ALONG = "the mean velocity along this direction; one of them at least"
+ALONG = "mean velocity along this direction"
 
 
 class FluidTable(Table):
@@ -38,7 +38,7 @@ class FluidTable(Table):
 
     viscosity: NonNegative = entry("kinematic viscosity", remedy="give the kinematic viscosity, a number >= 0")
     scheme: Literal["central", "quick"] = entry(
-        "how the velocity is carried: `central`, or `quick`, biased upwind, for coarse grids",
+        "advection scheme of momentum: `central`, or `quick`, upwind-biased, for coarse grids",
         "central",
     )
 
@@ -51,17 +51,18 @@ class Heat(Table):
     reference: Number = entry("temperature without buoyancy", 0.0)
     source: Number = entry("temperature per unit time, everywhere", 0.0)
     sources: Sources = entry(
-        "what heats in a `box` or at a `point`, as in [scalars](#scalars); `rate` is temperature times volume per time",
+        "heat sources in a `box` or at a `point`, as for [scalars](#scalars). `rate` is temperature times volume per"
+        " time",
         (),
         remedy=RELEASED,
     )
     scheme: TransportScheme = entry(
-        "`central`, or `koren`: T stays within its bounds, see [the method](../explanation/method.md#scalars)",
+        "`central`, or `koren`, which keeps T within its bounds. See [the method](../explanation/method.md#scalars)",
         "central",
     )
     background_gradient: Vector = entry(
-        "the constant gradient of a background temperature. `T`, its initial value and what boundaries give are then"
-        " departures from it, which may be periodic along the gradient",
+        "the constant gradient of a background temperature. `T`, its initial and boundary values are then departures"
+        " from it, and may be periodic along the gradient",
         (0.0, 0.0, 0.0),
     )
 
@@ -86,22 +87,22 @@ class Forcing(Table):
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
     force: Annotated[Values, reads(three_of_time)] = entry(
-        "acceleration of all fluid; may [change in time](#what-changes-in-time)", (0.0, 0.0, 0.0)
+        "acceleration of all fluid. May [change in time](#values-that-change-in-time)", (0.0, 0.0, 0.0)
     )
     rotation: Annotated[Values, reads(three_of_time)] = entry(
-        "the angular velocity of the frame; -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y"
-        " to the north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers. May"
-        " [change in time](#what-changes-in-time)",
+        "angular velocity of the frame: -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y to"
+        " the north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers. May [change in"
+        " time](#values-that-change-in-time)",
         (0.0, 0.0, 0.0),
     )
     geostrophic_wind: Vector = entry(
-        "the velocity at which the Coriolis force balances a constant gradient of the pressure; that gradient, 2"
-        " `rotation` x `geostrophic_wind`, drives the flow",
+        "the velocity at which the Coriolis force balances a constant pressure gradient. That gradient, 2 `rotation` x"
+        " `geostrophic_wind`, drives the flow",
         (0.0, 0.0, 0.0),
     )
     bulk_velocity: BulkVelocity | None = optional(
-        "a table with `x`, `y`, `z`, or some of them: the mean velocity over the volume of the fluid along a periodic"
-        " direction, which a uniform force keeps, from the start. It is in the log as `force_x`, ...",
+        "a table with `x`, `y`, `z`, or some of them: the mean velocity over the fluid along a periodic direction,"
+        " kept constant from the start by a uniform force. The log has the force as `force_x`, ...",
         otherwise="no such force",
     )
 
@@ -110,11 +111,11 @@ class TurbulenceTable(Table):
     """Large-eddy simulation."""
 
     model: Text = entry(
-        "subgrid-scale model: one of these, or [a closure of your own](../howto/own_closure.md)",
+        "subgrid-scale model: one of these, or [your own closure](../howto/own_closure.md)",
         remedy=unchosen(None, [*CLOSURES.own]),
     )
     constant: NonNegative | None = optional("model constant")
-    constants: dict[str, Number] | None = optional("other numbers of a closure of your own: `{ name = value }`")
+    constants: dict[str, Number] | None = optional("further numbers of your own closure: `{ name = value }`")
     prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
     damping: Literal["van-driest", "none"] | None = optional("damping at smooth walls, of models that need it")
 

@@ -19,7 +19,7 @@ from taskflow.common.errors import BadInput
 from taskflow.flow.measures.derived import Q
 
 SPEED = "speed"
-ACROSS = "a slice across this direction, through the layer of cells whose centres are nearest"
+ACROSS = "a slice across this direction, through the nearest layer of cell centres"
 _NUMBERS = "give two numbers, the lower one first, as [0.0, 1.5]"
 
 
@@ -37,19 +37,19 @@ class PictureTable(Across):
     x: Number | None = optional(ACROSS)
     y: Number | None = optional(ACROSS)
     z: Number | None = optional(ACROSS)
-    isosurface: Text | None = optional("in place of a slice: the surface on which this field, or `Q`, has a `value`")
+    isosurface: Text | None = optional("instead of a slice: the isosurface of this field, or of `Q`, at `value`")
     value: Number | None = optional("of the field on the surface", otherwise="required with `isosurface`")
-    field: Text = entry("what is drawn on the slice, or colours the surface: a field, `speed` or `Q`", SPEED)
-    every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=100))
+    field: Text = entry("the field, `speed` or `Q`, drawn on the slice or colouring the isosurface", SPEED)
+    every: Interval = entry("as `output.every`. Does not shorten steps. Time 0 is always recorded", Every(steps=100))
     range: Annotated[tuple[float, float] | None, reads(_range)] = optional(
-        "of the colours, the lower end first", otherwise="that of the values in each picture"
+        "of the colours, the lower end first", otherwise="the range in each picture"
     )
-    log: Truth = entry("colours on a logarithmic scale", False)
-    cmap: Text | None = optional("the map of the colours, one of matplotlib", otherwise="as `taskflow plot` has it")
+    log: Truth = entry("logarithmic colours", False)
+    cmap: Text | None = optional("colour map, a name of matplotlib", otherwise="as for `taskflow plot`")
     size: Annotated[tuple[int, int] | None, reads(_size)] = optional(
-        "width and height in points of the screen", otherwise="what the domain needs, of surfaces 1024 x 768"
+        "width and height in pixels", otherwise="as the domain needs, 1024 x 768 for surfaces"
     )
-    view: Vector = entry("of a surface: from the domain to the eye, z is upwards", (1.0, -1.5, 0.8))
+    view: Vector = entry("of a surface: vector from the domain to the eye, z is up", (1.0, -1.5, 0.8))
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

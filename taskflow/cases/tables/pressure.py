@@ -27,41 +27,41 @@ class PressureTable(Table):
         "see below, and [the method](../explanation/method.md#pressure)", "auto"
     )
     iterations: Whole | None = optional(
-        "of every solve; or else `tolerance`", otherwise="with `jacobi` 30, where no `tolerance` is given"
+        "of every solve. Alternatively `tolerance`", otherwise="30 with `jacobi` without `tolerance`"
     )
     tolerance: Positive | None = optional(
-        "the relative residual to reach",
-        otherwise="1e-6, in single precision 1e-4, or more where that cannot be reached (see below)",
+        "relative residual",
+        otherwise="1e-6, in single precision 1e-4, or more where 1e-4 is out of reach (see below)",
     )
-    max_iterations: Whole | None = optional("with `tolerance`: at most so many", otherwise="1000")
+    max_iterations: Whole | None = optional("with `tolerance`: maximum number of iterations", otherwise="1000")
     outer: Literal["cg", "none"] | None = optional(
-        "of `multigrid`: `cg`, conjugate gradients of which a cycle is the preconditioner, or `none`, cycles alone",
+        "of `multigrid`: `cg`, conjugate gradients preconditioned by a cycle, or `none`, cycles alone",
         otherwise="`cg`",
     )
     cycle: Literal["v", "w", "f"] | None = optional("of `multigrid`", otherwise="`v`")
     smoother: Literal["red-black", "jacobi"] | None = optional(
-        "of `multigrid`: `red-black`, one Gauss-Seidel sweep before and one after each correction, slightly"
-        " overrelaxed, or `jacobi`, two and two weighted ones",
+        "of `multigrid`: `red-black`, one slightly overrelaxed Gauss-Seidel sweep before and one after each"
+        " correction, or `jacobi`, two and two weighted sweeps",
         otherwise="`red-black`",
     )
     precision: Precision | None = optional(
-        "of `multigrid`: of the fields of its levels. With `single` in a run of double precision less is moved for"
-        " the same tolerance",
-        otherwise="that of `machine`",
+        "of `multigrid`: of the fields on its levels. `single` in a run of double precision moves less data for the"
+        " same tolerance",
+        otherwise="as `machine`",
     )
     amalgamate: Whole | None = optional(
-        "of `multigrid`: levels of at most so many cells are on every block as a whole; 1: every level is cut as"
-        " long as all blocks have cells of it",
+        "of `multigrid`: levels of at most this number of cells are replicated on every block. 1: every level is"
+        " decomposed while all blocks have cells of it",
         otherwise="32^3 on CPUs, 64^3 on GPUs",
     )
     levels: Whole | None = optional(
-        "of `multigrid`: the cycle ends after so many levels, with 20 sweeps on the last (truncated)",
-        otherwise="down to the first of at most 256 cells, and of at most `amalgamate`, which is solved by its inverse;"
-        " beside bodies down to one cell",
+        "of `multigrid`: number of levels after which the cycle ends, with 20 sweeps on the last (truncated)",
+        otherwise="down to the first level of at most 256 cells and at most `amalgamate`, solved by its inverse, with"
+        " bodies down to one cell",
     )
     forcing: Whole | None = optional(
-        "of `fft` around obstacles: how often a projection forces the velocity in them and solves again. What is"
-        " left is a divergence beside them: see [the method](../explanation/method.md#bodies)",
+        "of `fft` around obstacles: the number of times a projection forces the velocity in them and solves again. A"
+        " divergence next to them remains, see [the method](../explanation/method.md#bodies)",
         otherwise="4",
     )
 

@@ -39,9 +39,9 @@ def _points(value: object) -> tuple[tuple[float, float, float], ...]:
 
 GroupName = Annotated[str, reads(checked(text, lambda name: bool(_NAME.fullmatch(name)), NAMED))]
 PointList = Annotated[tuple[Vector, ...] | None, reads(_points)]
-OFTEN = "as `output.every`; cuts no step. Time 0 is always there"
-FACES_AT = "a plane through the whole domain, along one of them; the nearest faces are taken"
-PLACE = "where the plane is, along one of them; the nearest layer of cells is recorded"
+OFTEN = "as `output.every`. Does not shorten steps. Time 0 is always recorded"
+FACES_AT = "a plane through the whole domain at this position. The nearest faces are used"
+PLACE = "position of the plane. The nearest layer of cells is recorded"
 
 
 class Grouped(Table):
@@ -56,10 +56,10 @@ class Grouped(Table):
 class Line(Table):
     """Points on a line, equally far from each other, both ends included."""
 
-    low: Vector = entry("where it begins", remedy="give the point where the line begins, three numbers")
-    high: Vector = entry("where it ends", remedy="give the point where the line ends, three numbers")
+    low: Vector = entry("first point", remedy="give the point where the line begins, three numbers")
+    high: Vector = entry("last point", remedy="give the point where the line ends, three numbers")
     points: Annotated[int, Field(ge=2, le=MOST_POINTS), reads(_count)] = entry(
-        "how many points", remedy="give the number of points, 2 or more"
+        "number of points", remedy="give the number of points, 2 or more"
     )
 
 
@@ -69,10 +69,10 @@ class Probe(Grouped):
     alternatives = ((("points", "line"), missing("points", "give a list of points, or a line")),)
 
     points: PointList = optional(
-        f"a list of points, three numbers each; at most {MOST_POINTS:,}", otherwise="this or `line` is required"
+        f"a list of at most {MOST_POINTS:,} points, three numbers each", otherwise="this or `line` is required"
     )
-    line: Line | None = optional("in place of `points`: points on a line, see below")
-    every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=10))
+    line: Line | None = optional("instead of `points`: points on a line, see below")
+    every: Interval = entry("as `output.every`. Does not shorten steps. Time 0 is always recorded", Every(steps=10))
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @property
@@ -107,7 +107,7 @@ class PlaneTable(Across):
 
     alternatives = ((AXES, missing("z", "give x, y or z: where the plane is")),)
 
-    every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
+    every: Interval = entry("as `output.every`. Does not shorten steps", remedy="give how often, as output.every")
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
 
@@ -124,7 +124,7 @@ class SurfaceTable(Across):
     y: Number | None = optional(FACES_AT)
     z: Number | None = optional(FACES_AT)
     box: Corners | None = optional(
-        "in place of a plane: the six sides of a box, by its lowest and its highest corner; the nearest faces"
+        "instead of a plane: the six sides of a box, given by its lowest and highest corner. The nearest faces are used"
     )
     every: Interval = entry(OFTEN, Every(steps=10))
 
@@ -133,9 +133,9 @@ class IsosurfaceTable(Grouped):
     """The surface on which a quantity has a value."""
 
     field: Text = entry(
-        "`T` or the name of a scalar; of two phases `f` or `phi`", remedy="give the field, T or the name of a scalar"
+        "`T` or the name of a scalar, with two phases `f` or `phi`", remedy="give the field, T or the name of a scalar"
     )
-    value: Number = entry("what it is on the surface", remedy="give the value on the surface, a number")
+    value: Number = entry("its value on the surface", remedy="give the value on the surface, a number")
     every: Interval = entry(OFTEN, Every(steps=10))
 
 

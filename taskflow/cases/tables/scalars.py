@@ -55,10 +55,10 @@ class SourceTable(Table):
 
     alternatives = ((("box", "point"), missing("point", "give the place of the source, or its box")),)
 
-    box: Corners | None = optional("its lowest and its highest corner; what is released is spread over it")
-    point: Vector | None = optional("in place of `box`: what is released is spread over a box of the size of a cell")
+    box: Corners | None = optional("lowest and highest corner. The source is spread over the box")
+    point: Vector | None = optional("instead of `box`: the source is spread over a box of the size of a cell")
     rate: Annotated[Value, reads(of_time)] = entry(
-        "what is released per time in all: concentration times volume; may [change in time](#what-changes-in-time)",
+        "total release per time: concentration times volume. May [change in time](#values-that-change-in-time)",
         remedy="give what is released per time, a number",
     )
 
@@ -73,10 +73,10 @@ class ScalarFace(Table):
     alternatives = ((("value", "flux"), None),)
 
     value: Annotated[Value | None, reads(of_time)] = optional(
-        "the concentration on it; may [change in time](#what-changes-in-time)"
+        "the concentration. May [change in time](#values-that-change-in-time)"
     )
     flux: Annotated[Value | None, reads(of_time)] = optional(
-        "what diffuses into the domain, per area and time; may [change in time](#what-changes-in-time)"
+        "diffusive flux into the domain, per area and time. May [change in time](#values-that-change-in-time)"
     )
 
 
@@ -100,20 +100,20 @@ class PassiveScalar(Table):
     """A field that the flow carries, that diffuses, and that does nothing to the flow."""
 
     name: Annotated[str, reads(scalar_name)] = entry(
-        "of its field, in `output.fields` and in the store: letters, digits and underscores, beginning with a"
-        " letter; not one that another field has or might have (`u`, `h_c`, `c_new`)",
+        "of its field, in `output.fields` and in the store: letters, digits and underscores, beginning with a letter."
+        " Names of other fields (`u`, `h_c`, `c_new`) are reserved",
         remedy="give the name of its field",
     )
     diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
     source: Number = entry("concentration per unit time, everywhere", 0.0)
     scheme: TransportScheme = entry(
-        "`koren`: upwind-biased with a limiter, stays within bounds; or `central`: second order, makes waves where c"
+        "`koren`: upwind-biased with a limiter, stays within bounds. `central`: second order, oscillates where c"
         " changes sharply. See [the method](../explanation/method.md#scalars)",
         "koren",
     )
-    initial: Start = entry("its values at the start, see [initial](#initial)", Expression(0.0), otherwise="0")
-    boundaries: ScalarBoundaries = entry("what holds on the sides", ScalarBoundaries())
-    sources: Sources = entry("what releases it besides, see below", (), remedy=RELEASED)
+    initial: Start = entry("initial values, see [initial](#initial)", Expression(0.0), otherwise="0")
+    boundaries: ScalarBoundaries = entry("boundary conditions", ScalarBoundaries())
+    sources: Sources = entry("local sources, see below", (), remedy=RELEASED)
 
 
 Scalars = tuple[PassiveScalar, ...]

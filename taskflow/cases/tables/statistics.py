@@ -29,19 +29,19 @@ _order = saying(checked(whole, lambda order: order <= 2, ORDERS), ORDERS)
 class StatisticsTable(Table):
     """Means and covariances in time."""
 
-    start: NonNegative = entry("the time from which on samples count", 0.0)
-    every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
+    start: NonNegative = entry("the time of the first sample", 0.0)
+    every: Interval = entry("as `output.every`: interval of samples. Does not shorten steps", Every(steps=10))
     fields: FieldNames = optional(
-        "some of the fields that `output.fields` may have; `u`, `v` and `w` together", otherwise=EVERYTHING
+        "some of the fields that `output.fields` may have, `u`, `v` and `w` together", otherwise=EVERYTHING
     )
-    order: Annotated[Literal[1, 2], reads(_order)] = entry("1: means; 2: variances and covariances as well", 2)
+    order: Annotated[Literal[1, 2], reads(_order)] = entry("1: means. 2: variances and covariances as well", 2)
     budget: Truth = entry(
-        "also what the [budget of turbulent kinetic energy](../howto/statistics.md#budget) needs; with `order = 2`, and"
-        " u, v, w and p",
+        "also the terms of the [budget of turbulent kinetic energy](../howto/statistics.md#budget). Needs `order = 2`"
+        " and u, v, w and p",
         False,
     )
     write: Interval | None = optional(
-        "as `output.every`: when they are written, besides the end", otherwise="only at the end"
+        "as `output.every`: interval of records, in addition to the end", otherwise="only at the end"
     )
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
@@ -69,20 +69,20 @@ class SpectrumTable(Grouped):
     """Spectra of some fields along one direction, or over shells of wavenumber."""
 
     along: Literal["x", "y", "z", "all"] = entry(
-        "a periodic direction of uniform cells; `all`, where all are: over shells of wavenumber",
+        "a periodic direction of uniform cells, or `all` if all are: shells of wavenumber",
         remedy='give the direction, x, y or z, or "all"',
     )
-    start: NonNegative = entry("the time from which on samples count", 0.0)
-    every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
+    start: NonNegative = entry("the time of the first sample", 0.0)
+    every: Interval = entry("as `output.every`: interval of samples. Does not shorten steps", Every(steps=10))
     write: Interval | None = optional(
-        "as `output.every`: when the mean over the samples since the last record is written, besides the end. As often"
-        " as `every`: the spectra of these moments",
+        "as `output.every`: interval of records, in addition to the end. A record is the mean over the samples since"
+        " the last one. Equal to `every`: instantaneous spectra",
         otherwise="only at the end",
     )
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
     pairs: Annotated[tuple[tuple[str, str], ...], reads(_pairs)] = entry(
-        'pairs of fields, as `[["u", "w"], ["w", "T"]]`: [co-spectra](../howto/statistics.md#co-spectra) besides, and'
-        " along a direction quadrature spectra",
+        'pairs of fields, as `[["u", "w"], ["w", "T"]]`, for [co-spectra](../howto/statistics.md#co-spectra) and,'
+        " along a direction, quadrature spectra",
         (),
     )
 

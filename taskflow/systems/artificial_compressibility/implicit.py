@@ -33,8 +33,10 @@ class CflRamp(Table):
     """The CFL number of pseudo-time, for implicit marching."""
 
     start: Positive = entry("of the first outer iteration", 5.0)
-    most: Positive = entry("no later one is larger", 1e6)
-    power: Positive = entry("p of `start` (R_0 / R)^p: how it grows as the residual R falls, at most tripled", 0.9)
+    most: Positive = entry("upper bound", 1e6)
+    power: Positive = entry(
+        "p in `start` (R_0 / R)^p, R being the residual. Each outer iteration at most triples `cfl`", 0.9
+    )
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -50,30 +52,28 @@ class Linear(Table):
     """How the linear equations of an outer iteration are solved."""
 
     solver: Literal["gmres", "correction"] = entry(
-        "`gmres`, with the exact derivative of the residual, or `correction` with the matrix of first order alone",
+        "`gmres`: with the exact derivative of the residual. `correction`: with the first-order matrix alone",
         "gmres",
     )
     vectors: Annotated[int, Field(ge=1, le=MOST), reads(_vectors)] = entry(
-        f"of `gmres`: how many before a restart, at most {MOST}", MOST
+        f"of `gmres`: number of vectors before a restart, at most {MOST}", MOST
     )
     products: Whole = entry(
-        f"of `gmres`: the most in an outer iteration; behind the first {FIRST} vectors each takes {SHALLOW} or {DEEP}",
+        f"of `gmres`: the most per outer iteration. After the first {FIRST} vectors each takes {SHALLOW} or {DEEP}",
         Gmres.products,
     )
     tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = optional(
-        "of `gmres`: what is left, of the residual that it begins with",
-        otherwise="0.02 to 0.2, the less the faster residuals fall; in real time 0.01",
+        "of `gmres`: relative reduction of the linear residual",
+        otherwise="0.02 to 0.2, smaller the faster residuals fall, and 0.01 in real time",
     )
-    sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
+    sweeps: Whole = entry("of `correction`: number of sweeps in an outer iteration", 4)
     ordering: Annotated[Literal["tiles", "hyperplanes", "blocks", "jacobi"], reads(_ordering)] = entry(
-        "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, in two dimensions of 16 x 16,"
-        " `hyperplanes` of charts that are not cut, `blocks`: hyperplanes of what a block has of a chart, so that bits"
-        " depend on blocks, or with `jacobi` none",
+        "coupling of neighbours in the factors: `tiles` of 8 x 8 x 8 cells, in two dimensions 16 x 16, `hyperplanes`"
+        " of charts that are not cut, `blocks`, hyperplanes of the part of a chart in a block, so that last bits depend"
+        " on the blocks, or `jacobi`, no coupling",
         "tiles",
     )
-    precision: Precision = entry(
-        "in which factors are stored, and vectors of `gmres` worked out and stored", "single"
-    )
+    precision: Precision = entry("of the stored factors, and of the vectors of `gmres`", "single")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -77,14 +77,14 @@ class Inner(Table):
     """Steps of pseudo-time within a step of real time."""
 
     tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] = entry(
-        "a step ends when the residuals of momentum, heat and scalars have fallen to this share of those at its"
-        " beginning, and max abs(div u) is at most 1e-4 of the reference speed over the length of the smallest side",
+        "a step ends when the residuals of momentum, heat and scalars have fallen to this fraction of their initial"
+        " values, and max abs(div u) is at most 1e-4 of the reference speed over the length of the smallest side",
         1e-3,
     )
     iterations: Whole | None = optional(
-        "steps of pseudo-time, of which 10 are made between looks, or 2 implicit ones: when so many were not enough a"
-        " warning is given, and after five such steps in a row the run fails",
-        otherwise="1000, of `implicit` marching 50",
+        "maximum number of pseudo-time steps, in groups of 10 explicit or 2 implicit ones between checks. If it is not"
+        " enough a warning is printed, and after five such steps in a row the run fails",
+        otherwise="1000, with `implicit` marching 50",
     )
 
 
@@ -98,18 +98,18 @@ class ChartTime(Table):
     """How far to march: to the steady state, or in real time."""
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = optional(
-        "march to the steady state: the residual at which the run ends as `steady`, of each equation the root mean"
-        " square, over its largest value so far",
+        "march to the steady state: the run ends when the root mean square residual of each equation, over its largest"
+        " value so far, falls to this number",
         otherwise="the run is in real time",
     )
-    end: Positive | None = optional("in real time: the time at which to stop", otherwise="`steps` say it")
+    end: Positive | None = optional("in real time: the final time", otherwise="given by `steps`")
     steps: Whole | None = optional(
-        "the most steps: of pseudo-time to the steady state, where it is required, or of real time, in place of `end`"
+        "the most steps: of pseudo-time to the steady state, where it is required, or of real time, instead of `end`"
     )
-    step: Positive | None = optional("in real time: the length of a step", otherwise="`cfl` says it")
+    step: Positive | None = optional("in real time: the time step", otherwise="given by `cfl`")
     cfl: Positive | None = optional(
-        "in real time, in place of `step`: the largest dt max(sum over directions of abs(u.S)) / V, of the velocity"
-        " alone; `method.cfl` is that of pseudo-time"
+        "in real time, instead of `step`: the largest dt max(sum over directions of abs(u.S)) / V, of the velocity"
+        " alone. `method.cfl` is for pseudo-time"
     )
 
     @classmethod
@@ -129,7 +129,7 @@ class LocalCompressibility(Table):
     """b = max(|u|^2, factor times the square of the reference speed), once per step."""
 
     local: Truth = entry("`true`", True)
-    factor: Positive = entry("of the square of the reference speed: the least b over that", 1.0)
+    factor: Positive = entry("the least b over the square of the reference speed", 1.0)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -141,9 +141,9 @@ class Damping(Table):
     """Fourth differences, which central fluxes need."""
 
     type: Literal["jst", "pressure"] = entry(
-        "`jst`: of all variables; `pressure`: of the pressure in continuity alone (Xue & Roy)", "jst"
+        "`jst`: of all variables. `pressure`: of the pressure in continuity alone (Xue & Roy)", "jst"
     )
-    fourth: NonNegative = entry("their coefficient", 1 / 64)
+    fourth: NonNegative = entry("fourth-difference coefficient", 1 / 64)
 
 
 def _table_or(table: type[Table], kind: Callable[[object], Any]) -> Callable[[object], Any]:
@@ -169,18 +169,18 @@ class CompressibilityMethod(Method):
 
     type: Text = entry("`artificial-compressibility`", NAME)
     compressibility: Annotated[float | Literal["auto"] | LocalCompressibility, reads(_compressibility)] = entry(
-        "b, a velocity squared; `auto`: 2.5 times the square of the reference speed; `{ local = true, factor = 1.0 }`:"
+        "b, a velocity squared. `auto`: 2.5 times the square of the reference speed. `{ local = true, factor = 1.0 }`:"
         " max(abs(u)^2, `factor` times that square)",
         "auto",
     )
     reference_speed: Annotated[float | Literal["auto"], reads(_number_or_auto)] = entry(
-        "`auto`: the largest speed given on a side or in the initial state, or that of free convection", "auto"
+        "`auto`: the largest speed given on a side or in the initial state, or the velocity of free convection", "auto"
     )
     flux: Literal["upwind", "central"] = entry(
-        "through faces: `upwind`, by flux difference splitting, or `central` with a `damping`", "upwind"
+        "at faces: `upwind`, by flux difference splitting, or `central` with a `damping`", "upwind"
     )
     reconstruction: Literal["third", "second", "first"] | None = optional(
-        "of upwind fluxes: values on both sides of a face by parabolas, lines, or those of the cells",
+        "of upwind fluxes: values on both sides of a face by parabolas, lines, or constants",
         otherwise="`third` of upwind fluxes",
     )
     limiter: Literal["none", "van-albada"] = entry("of `third` upwind fluxes", "none")
@@ -191,20 +191,20 @@ class CompressibilityMethod(Method):
         "the stages of an explicit step, or `implicit`: outer iterations with linear equations", "rk4"
     )
     cfl: Annotated[float | CflRamp, reads(_cfl)] | None = optional(
-        "of pseudo-time: a number, or of `implicit` marching a table, see below",
-        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
+        "of pseudo-time: a number, or with `implicit` marching a table, see below",
+        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5. With `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
         " with `first` of `rk4` 1.2",
     )
     linear: Linear | None = optional("of `implicit` marching: see below", otherwise="as below")
-    steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
+    steps: Literal["local", "global"] = entry("pseudo-time steps of each cell, or the smallest for all", "local")
     inner: Inner | None = optional("in real time: see below", otherwise="as below")
     stall: Literal["fail", "accept"] = entry(
-        "of a steady run: what it means when residuals have fallen by less than 10 % in 5000 steps, or 200 outer"
-        " iterations: an error, or the end of the run",
+        "if the residuals of a steady run have fallen by less than 10 % in 5000 steps, or 200 outer iterations: an"
+        " error, or the end of the run",
         "fail",
     )
     pressure_at: Vector | None = optional(
-        "where the pressure is 0, if no side says how high it is", otherwise="its mean over the volume is"
+        "the point of zero pressure, if no side prescribes the pressure", otherwise="the mean over the volume is 0"
     )
 
     @property

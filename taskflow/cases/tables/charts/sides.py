@@ -59,34 +59,34 @@ class ChartSide(SideTable, FormulaVector):
     charts: ClassVar[bool] = True
     type: Any = entry("see above")
     velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
-        "of a `wall`, in its plane, and of what enters at an `inflow`: three numbers, or expressions in x, y and z, in"
-        " real time in t, too; of the `far-field` three numbers",
-        otherwise="a wall stands still; otherwise required",
+        "of a `wall`, in its plane, and of an `inflow`: three numbers, or expressions of x, y and z, and in real time"
+        " of t. Of the `far-field`: three numbers",
+        otherwise="0 at a wall, otherwise required",
     )
     profile: Literal["parabolic"] | None = optional(
-        "of an `inflow`, over a rectangle or a disc: `velocity`, three numbers, is the mean then; across one cell and"
-        " between what are no walls it is even, from a wall to a plane of symmetry half of a parabola",
-        otherwise="as `velocity` says",
+        "of an `inflow` through a rectangle or a disc, with `velocity`, three numbers, as the mean. Uniform across one"
+        " cell and between sides that are not walls, half a parabola from a wall to a plane of symmetry",
+        otherwise="as `velocity` prescribes",
     )
     pressure: Number | None = optional(
         "of an `outflow`, where it is required, and of the `far-field`", otherwise="of a `far-field` 0"
     )
     temperature: Number | None = optional(
-        "with heat, of a `wall`, and of what enters at an `inflow` or from the `far-field`",
-        otherwise="a wall is insulated; what enters has `heat.reference`",
+        "with heat, of a `wall`, and of the fluid that enters at an `inflow` or from the `far-field`",
+        otherwise="insulated at a wall, `heat.reference` in entering fluid",
     )
     heat_flux: Number | None = optional(
-        "with heat, of a `wall`, in place of `temperature`: kinematic (flux / density / heat capacity), positive into"
+        "with heat, of a `wall`, instead of `temperature`: kinematic (flux / density / heat capacity), positive into"
         " the fluid",
         otherwise="0: insulated",
     )
     heat_transfer: NonNegative | None = optional(
-        "with heat, of a `wall`, in place of `temperature`: a kinematic heat transfer coefficient, a speed;"
-        " `heat_transfer` (`outside_temperature` - T) flows into the fluid"
+        "with heat, of a `wall`, instead of `temperature`: kinematic heat transfer coefficient h, a velocity. The flux"
+        " into the fluid is h (`outside_temperature` - T)"
     )
-    outside_temperature: Number | None = optional("beside `heat_transfer`")
+    outside_temperature: Number | None = optional("with `heat_transfer`")
     moment_about: Vector | None = optional(
-        "of a `wall`: the point about which its moment is taken", otherwise="the middle of the box around it"
+        "of a `wall`: the point about which its moment is taken", otherwise="the centre of its bounding box"
     )
 
     @classmethod

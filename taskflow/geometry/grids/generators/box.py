@@ -47,7 +47,7 @@ class _Lattice(GridShape):
     origin: Vector = key(NUMBERS, "the corner at the low ends", (0.0, 0.0, 0.0))
     stretching: Vector = key(
         STRENGTHS,
-        "a for each direction: vertices at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; 0: equal cells",
+        "a for each direction: vertices at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends. 0: equal cells",
         (0.0, 0.0, 0.0),
     )
     periodic: tuple[str, ...] = key(AXES, "directions whose two sides are joined", ())
@@ -80,11 +80,11 @@ class BoxGrid(_Lattice):
 
     shape: ClassVar[str] = "box"
 
-    charts: tuple[int, int, int] = key(COUNTS, "how many charts along x, y and z", (1, 1, 1))
+    charts: tuple[int, int, int] = key(COUNTS, "number of charts along x, y and z", (1, 1, 1))
     distortion: float = key(
         DISTORTION,
-        "a: vertices are moved by a L sin(2 pi x / L_x) sin(2 pi y / L_y) sin(2 pi z / L_z) along each direction, L its"
-        " length; neither along nor by the sine of one that is one cell thick",
+        "a: vertices are moved by a L sin(2 pi x / L_x) sin(2 pi y / L_y) sin(2 pi z / L_z) along each direction, L"
+        " being its length. A direction of one cell neither moves nor has a sine",
         0.0,
     )
     turned: bool = key(TRUTH, "turn the indices of each chart by one of the 24 rotations, at random", False)

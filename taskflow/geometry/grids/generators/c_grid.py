@@ -193,16 +193,16 @@ class CGrid(Ends):
 
     section: str = key(
         TEXT,
-        'NACA\'s four digits, as "naca0012", the trailing edge closed; or a file with suffix: two numbers a line, x and'
-        " y, from the trailing edge over the upper surface and back below, to the same point",
+        'NACA\'s four digits, as "naca0012", with a closed trailing edge, or a file name with suffix: two numbers a'
+        " line, x and y, from the trailing edge over the upper surface and back below, to the same point",
         "naca0012",
     )
     chord: float = key(LENGTH, "of the section", 1.0)
     far: float = key(LENGTH, "length of the lines outwards, from the section and its wake")
-    wake: float = key(LENGTH, "length of the wake, along which a quarter of the cells round lies on each side")
+    wake: float = key(LENGTH, "length of the wake, with a quarter of the circumferential cells on each side")
     first: float | None = key(
         LENGTH,
-        "length of the first cells on the lines outwards, further out lengths grow by a ratio; without it, that of the"
+        "length of the first cells on the lines outwards, which then grow geometrically. Default: the length of the"
         " cells at the trailing edge",
         None,
     )

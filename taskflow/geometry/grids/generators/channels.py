@@ -30,11 +30,11 @@ class Step(Ends):
 
     height: float = key(LENGTH, "of the step", 1.0)
     channel: float = key(LENGTH, "height of the channel before the step", 1.0)
-    downstream: float = key(LENGTH, "length behind the step")
-    upstream: float = key(NOT_NEGATIVE, "length of that channel; 0: the inlet is at the step", 0.0)
-    first: float | None = key(LENGTH, "length of the cells at the step; equal cells without it", None)
+    downstream: float = key(LENGTH, "length downstream of the step")
+    upstream: float = key(NOT_NEGATIVE, "length of that channel. 0: the inlet is at the step", 0.0)
+    first: float | None = key(LENGTH, "length of the cells at the step. Default: equal cells", None)
     clustering: float = key(
-        STRENGTH, "a: heights, below the corner and above, at (1 + tanh(a (2 xi - 1)) / tanh a) / 2; 0: equal", 0.0
+        STRENGTH, "a: heights, below the corner and above, at (1 + tanh(a (2 xi - 1)) / tanh a) / 2. 0: equal", 0.0
     )
     span: float = key(LENGTH, AXIAL, 1.0)
 
@@ -96,7 +96,7 @@ class WavyChannel(Ends):
     amplitude: float = key(NOT_NEGATIVE, "of the lower wall, A: from its mean, y = 0, to a crest")
     height: float = key(LENGTH, "of the upper wall over that mean")
     clustering: float = key(
-        STRENGTH, "a: heights at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls; 0: equal cells", 0.0
+        STRENGTH, "a: heights at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls. 0: equal cells", 0.0
     )
     span: float = key(LENGTH, AXIAL, 1.0)
 
@@ -136,7 +136,7 @@ class Bifurcation(Ends):
     downstream: float = key(LENGTH, "length of the inner walls of both branches")
     clustering: float = key(
         STRENGTH,
-        "a: widths of either half at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; 0: equal",
+        "a: widths of either half at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends. 0: equal",
         0.0,
     )
     span: float = key(LENGTH, AXIAL, 1.0)

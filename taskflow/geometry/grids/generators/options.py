@@ -126,7 +126,7 @@ class GridShape(ABC):
     shape: ClassVar[str]
     counts: ClassVar[str]  # names of the directions of cells
 
-    cells: tuple[int, int, int] = key(COUNTS, "how many cells")
+    cells: tuple[int, int, int] = key(COUNTS, "number of cells")
 
     def __post_init__(self) -> None:
         problems = []
@@ -157,7 +157,7 @@ class GridShape(ABC):
         for entry in fields(cls):
             meaning = entry.metadata["meaning"]
             if entry.name == "cells":
-                meaning += f", along {cls.counts}; one along the last for a grid in two dimensions"
+                meaning += f", along {cls.counts} (1 along the last in two dimensions)"
             yield Key(entry.name, entry.metadata["kind"], meaning, entry.default)
 
     @classmethod

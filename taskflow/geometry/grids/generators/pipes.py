@@ -29,8 +29,8 @@ class Pipe(GridShape):
 
     radius: float = key(LENGTH, "of the pipe", 0.5)
     length: float = key(LENGTH, "from the inlet at z = 0 to the outlet")
-    core: float = key(SHARE, "distance of the corners of the square from the axis, as a share of the radius", CORE)
-    first: float | None = key(LENGTH, "width of the cells at the wall; equal cells without it", None)
+    core: float = key(SHARE, "distance of the corners of the square from the axis, as a fraction of the radius", CORE)
+    first: float | None = key(LENGTH, "width of the cells at the wall. Default: equal cells", None)
     periodic: bool = key(TRUTH, "join outlet and inlet", False)
 
     @property
@@ -126,11 +126,11 @@ class DuctBend(GridShape):
 
     section: str = key(one_of("square", "round"), "of the duct", "square")
     side: float = key(LENGTH, "of the square section, or diameter of the round one")
-    mean_radius: float = key(LENGTH, "of the bend, that of the axis of the duct")
-    angle: float = key(BEND, "by which the axis turns", 90.0)
+    mean_radius: float = key(LENGTH, "of the bend, on the axis of the duct")
+    angle: float = key(BEND, "angle by which the axis turns", 90.0)
     upstream: float = key(LENGTH, "length of the duct before the bend")
-    downstream: float = key(LENGTH, "length of the duct behind it")
-    first: float | None = key(LENGTH, "width of the cells at all walls; equal cells without it", None)
+    downstream: float = key(LENGTH, "length of the duct after it")
+    first: float | None = key(LENGTH, "width of the cells at all walls. Default: equal cells", None)
 
     @property
     def count(self) -> int:

@@ -34,7 +34,7 @@ INNER_OUTER = {"i_min": "inner", "i_max": "outer"}
 class Ends(GridShape):
     """Sections that are identical along z."""
 
-    periodic: bool = key(TRUTH, "join both ends along z; otherwise they are the side ends", False)
+    periodic: bool = key(TRUTH, "join both ends along z, which otherwise are the side ends", False)
 
     def problems(self) -> Iterator[BadArgument]:
         if self.periodic and self.cells[2] > 1:
@@ -103,8 +103,8 @@ class Annulus(Ends):
     counts: ClassVar[str] = "the radius, the circumference, the axis"
 
     radii: tuple[float, float] = key(RADII, "the inner and the outer radius")
-    first: float | None = key(LENGTH, "width of the cells at both cylinders; equal cells without it", None)
-    charts: int = key(WHOLE, "how many charts around", 1)
+    first: float | None = key(LENGTH, "width of the cells at both cylinders. Default: equal cells", None)
+    charts: int = key(WHOLE, "number of charts around the axis", 1)
     height: float = key(LENGTH, AXIAL, 1.0)
 
     def problems(self) -> Iterator[BadArgument]:
@@ -129,9 +129,9 @@ class Sector(Ends):
 
     radii: tuple[float, float] = key(RADII, "the inner and the outer radius")
     angle: float = key(ANGLE, "between both straight sides, in degrees")
-    first: float | None = key(LENGTH, "width of the cells at both ends of the radius; equal cells without it", None)
+    first: float | None = key(LENGTH, "width of the cells at both ends of the radius. Default: equal cells", None)
     stretching: float = key(
-        STRENGTH, "a: angles at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls; 0: equal cells", 0.0
+        STRENGTH, "a: angles at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls. 0: equal cells", 0.0
     )
     height: float = key(LENGTH, AXIAL, 1.0)
 
@@ -154,9 +154,9 @@ class OGrid(Ends):
 
     radius: float = key(LENGTH, "of the cylinder", 0.5)
     far: float = key(LENGTH, "radius of the outer circle")
-    first: float | None = key(LENGTH, "height of the cells at the cylinder; further out heights grow by a ratio", None)
+    first: float | None = key(LENGTH, "height of the cells at the cylinder, which grow geometrically outwards", None)
     growth: float | None = key(
-        RATIO, "that ratio, in place of `first`; without both (far / radius)^(1 / cells), for cells of one form", None
+        RATIO, "that ratio, instead of `first`. Default: (far / radius)^(1 / cells), for cells of equal shape", None
     )
     height: float = key(LENGTH, AXIAL, 1.0)
 

@@ -1,5 +1,5 @@
 /// # Types
-/// real: float or double, chosen by the case; write constants as `real(0.5)`
+/// real: float or double, chosen by the case. Write constants as `real(0.5)`
 /// Index: offset of a cell in a field, 64 bits
 /// In, Out, InOut: a field declared `Read`, `Write`, `ReadWrite`: `q[c]`, `q[c + X]`
 /// InByte, InShort: a field of flags that is read, of 8 or 16 bits
@@ -8,7 +8,7 @@
 /// Foreign: a field of another region, read with `at`
 /// ForeignOf<Number>: a field of another region in its own precision
 /// Range: the cells of a launch: `lo`, `hi`
-/// Cell: a cell: `c.i`, `c.j`, `c.k` are its global indices; it converts to its offset
+/// Cell: a cell: `c.i`, `c.j`, `c.k` are its global indices. It converts to its offset
 /// None: the type of an optional parameter that a launch omits
 /// InValues<N>, OutValues<N>, InOutValues<N>: a field of N values per cell: `q(c, n)`, in the cell above `q(c, n, 0, 0, 1)`
 /// Sums<N>, Maxima<N>: N numbers of a cell, for `sum_cells` and `max_cells`: `{{a, b}}`
@@ -24,25 +24,25 @@
 /// BETWEEN(c, below, here, above): the function of a cell and of the results for it and for the cells below and above
 /// TERM(c, own): the function of one term of an exact sum, and of the common values of a cell
 /// OPTIONAL(name): an optional parameter, with its comma and type: `In w OPTIONAL(nu_t), Out w_new`
-/// present<T>: whether T is not None
+/// present<T>: true if T is not None
 /// # Visiting cells
 /// for_cells(range, f): calls f for every cell, in any order
-/// for_cells(range, interior, f): as above; on a GPU most interior cells are known to be `c.inner` at compile time
+/// for_cells(range, interior, f): as above. On a GPU most interior cells are `c.inner` at compile time
 /// for_columns(range, interior, f): as above, in columns along z
 /// change_cells(range, interior, load, store): store(c, load(c)), for tasks that change fields in place
-/// most_cells(range, interior, usual, rare, any, store): store(c, any(c)); usual(c) is a shorter equivalent if rare(c) is false
+/// most_cells(range, interior, usual, rare, any, store): store(c, any(c)), with the shorter usual(c) if rare(c) is false
 /// Interior: bounds of interior cells along y and z: `{{low_y, low_z}, {high_y, high_z}}`
 /// InteriorAmid: as above, with bounds along x within which cells are `c.amid`
 /// Inner: an interior cell
 /// everywhere(), nowhere(): all cells, or none, as an Interior
-/// reduce_cells(range, partial, op, f): folds f(c) over all cells; op is SUM, MAX or MIN
-/// sum_cells(range, partials, f): several sums; f(c) is a Sums<N>
+/// reduce_cells(range, partial, op, f): folds f(c) over all cells with op SUM, MAX or MIN
+/// sum_cells(range, partials, f): several sums, f(c) being a Sums<N>
 /// max_cells(range, partials, carried, f): several maxima of f(c, below, here, above)
-/// SUM, MAX, MIN: the operations of reductions; NaN wins MAX and MIN
+/// SUM, MAX, MIN: the operations of reductions. MAX and MIN of a NaN are NaN
 /// Max, Min, Sum: their types
 /// size(range, axis): the number of cells of a range along an axis
 /// share(range, count, f): f(first, last, backward) on each CPU thread, for its share of `count`
-/// PLANES: planes that a CPU thread takes at a time; a setting
+/// PLANES: a setting, the planes that a CPU thread takes at a time
 /// # Indices and neighbours
 /// index(c, axis): the global index of a cell along an axis
 /// beside(c, n): the cell n further along x
@@ -50,7 +50,7 @@
 /// place(field, c): its address
 /// # Further numbers
 /// magnitude(a): absolute value of a real number
-/// larger(a, b): the larger of two real numbers; NaN wins
+/// larger(a, b): the larger of two real numbers, or NaN
 /// taken(take, value): the value, or 0 if `take` is false, even for a NaN
 /// loaded(): orders the loads of a cell before its stores, on a GPU
 /// INFINITE: infinity, a double

@@ -1,5 +1,5 @@
 /// # Exact sums
-/// exact_sum_cells(range, partials, bound, f): sums independent of blocks, bitwise; f(c) is a Sums<N> of terms below 16 times their bound
+/// exact_sum_cells(range, partials, bound, f): sums that are bitwise independent of blocks, f(c) being a Sums<N> of terms below 16 times their bound
 // Sums that are bitwise identical in any order (after J. Demmel, H. D. Nguyen 2013, Proc. 21st IEEE Symp. Comput. Arith., 163): each
 // number is split into multiples of three others, and sums of such multiples are exact.
 struct ExactSum {

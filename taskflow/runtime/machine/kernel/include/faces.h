@@ -1,5 +1,5 @@
 /// # Finite volumes: `#include "faces.h"`
-/// balance_cells<N, AXES>(range, through, update): through(f) returns N numbers of a face; update(c, out) gets the net outflow of a cell
+/// balance_cells<N, AXES>(range, through, update): through(f) returns N numbers of a face, update(c, out) gets the net outflow of a cell
 /// Values<N>: N numbers of a face
 /// step<AXIS>(range): the offset between neighbours along an axis
 /// end_face(c, high, step): the low face of a cell, or the high one, at an end of a range

@@ -2,7 +2,7 @@
 /// # Functions of numbers
 /// sqrt(a): square root, rounded correctly: the same bits on CPU and GPU
 /// abs(a): absolute value of a real number or an integer
-/// min(a, b), max(a, b): the smaller, the larger; the result for a NaN, and the sign of the zero from +0 and -0, are unspecified
+/// min(a, b), max(a, b): the smaller, the larger. The result for a NaN, and the sign of the zero from +0 and -0, are unspecified
 #ifndef GPU
 FN float sqrt(float a) { return __builtin_sqrtf(a); }
 FN double sqrt(double a) { return __builtin_sqrt(a); }

@@ -1,5 +1,5 @@
 /// # Roots and quotients
-/// root(a): square root of a finite number; 0 below 2^-100 (2^-900 in double)
+/// root(a): square root of a finite number, 0 below 2^-100 (2^-900 in double)
 /// root_above(a): the same of a number that is not below it
 /// reciprocal(a): 1 / a, for a from 2^-100 to 2^100 (2^900 in double)
 /// quotient(a, b): a times reciprocal(b)

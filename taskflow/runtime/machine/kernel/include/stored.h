@@ -1,5 +1,5 @@
 /// # Fields in their own precision
-/// InOf<Number>, OutOf<Number>, InOutOf<Number>: a field declared `Read.any` and so on; `Real_q` is its Number
+/// InOf<Number>, OutOf<Number>, InOutOf<Number>: a field declared `Read.any`, ..., with Number `Real_q`
 /// InValuesOf<N, Number>, OutValuesOf<N, Number>, InOutValuesOf<N, Number>: the same with N values per cell
 /// InPrivate<N, Number>, OutPrivate<N, Number>, InOutPrivate<N, Number>: a private field, the N values of a cell contiguous
 /// InPrivateRows<N, Number>, OutPrivateRows<N, Number>, InOutPrivateRows<N, Number>: a private field in rows

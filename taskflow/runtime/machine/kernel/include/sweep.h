@@ -1,12 +1,12 @@
 /// # Sweeps in order: a parameter of type `Sweep`
 /// Sweep: the tiles of a sweep
-/// sweep_cells(range, sweep, way, f): calls f for every cell after the earlier ones; way is UP or DOWN
+/// sweep_cells(range, sweep, way, f): calls f for every cell after its earlier neighbours, with way UP or DOWN
 /// sweep_ahead(range, sweep, way, f): as above, tile by tile, on a CPU
 /// sweep_rows(range, sweep, way, rows): as above, for cells of several unknowns, of a type described in `sweep_rows_host.h`
 /// sweep_whole<D, N>(range, sweep, width, begin): as above, through a whole chart, on a GPU
 /// UP, DOWN: the two ways of a sweep
 /// Up, Down: their types
-/// earlier(c, side): whether the neighbour beyond a side, 0 to 5, is earlier
+/// earlier(c, side): true if the neighbour beyond a side, 0 to 5, is earlier
 /// along(side, axis): -1, 0 or 1, the direction of a side along an axis
 /// beyond(range, side): the offset of the neighbour beyond a side
 /// TileOf, TileCells<D>, TileColumn<D>: a tile, its cells, and one of its columns

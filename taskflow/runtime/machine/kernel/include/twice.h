@@ -2,7 +2,7 @@
 /// twice(range, amid, p, other, out, sweep): two sweeps over seven points in a row
 /// SWEEP(q, c, d): a sweep: q has the cell and its six neighbours, d the other field
 /// Amid: the cells that need no checks for walls
-/// apart(range, lo, hi): whether a tile lies outside a box
+/// apart(range, lo, hi): true if a tile lies outside a box
 // Two sweeps over seven points in one pass over memory.
 //
 //   TASK jacobi_twice(Range range, In p, In rhs, Out p_new, Grid grid) {
