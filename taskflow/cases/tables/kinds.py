@@ -88,13 +88,11 @@ class SideTable(Table):
             if key in cls.model_fields or key in own:
                 continue
             homes = [f'"{name}"' for name, other in BOUNDARIES.loaded.items() if key in own_keys(other)]
-            if key in cls.refused:
-                yield wrong(key, value, cls.refused[key])
-            elif kind is not None and homes:
+            if kind is not None and homes:
                 remedy = f"{cls.called(kind)} has none; leave it out, or give type = {' or '.join(homes)}"
                 yield wrong(key, value, remedy)
             else:
-                yield Problem((key,), "there is no such key", shown(value), unknown=True)
+                yield Problem((key,), "there is no such key", shown(value), unknown=True, strange=True)
         if kind is None:
             if (name := values.get("type")) is not None:
                 yield wrong("type", name, cls.unknown(name))
