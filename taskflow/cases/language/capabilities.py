@@ -28,7 +28,7 @@ EVERYWHERE = frozenset((
 """What every system has, unless it says that it lacks it."""
 BY_NAME = HEAT_ON_SIDES | {
     "grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields",
-    "boundaries.wall.roughness", "boundaries.inflow.phase",
+    "boundaries.wall.roughness", "boundaries.inflow.phase", "machine.cuts",
 }  # fmt: skip
 """What a system has only if it names it, although it has what is around it."""
 TIMED, PLACED = "timed", "timed.placed"

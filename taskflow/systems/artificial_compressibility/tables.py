@@ -43,7 +43,7 @@ SUPPORTS = Supports(
     places=HEAT_ON_SIDES | {
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
         "boundaries", "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature",
-        "initial.source", "initial.time", "grid.stretching", TIMED,
+        "initial.source", "initial.time", "grid.stretching", "machine.cuts", TIMED,
     },
     lacks={
         "obstacles": SIDES, "bodies": SIDES,
