@@ -114,7 +114,6 @@ class Machine(Table):
         False,
     )
 
-
     def written(self) -> dict[str, Any]:
         values = super().written()
         cuts = {name: list(pieces) for name, pieces in values.pop("cuts").items()}

@@ -10,7 +10,7 @@ from taskflow.cases.language.capabilities import together
 from taskflow.cases.language.problems import Problem, numbered, wrong
 from taskflow.cases.language.table import Rule, Table, written
 from taskflow.cases.tables.charts.physics import ChartForcing, scalars_have_names, scalars_have_sides
-from taskflow.cases.tables.charts.probes import ChartPlanes, groups_differ, planes_have_cells, points_lie_in_cells
+from taskflow.cases.tables.charts.probes import groups_differ, points_lie_in_cells
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output
 from taskflow.cases.tables.initial import Function, Given, Initial
@@ -19,6 +19,7 @@ from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes
 from taskflow.cases.tables.motion import GridMotion, placed
 from taskflow.cases.tables.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.cases.tables.pictures import Pictures
+from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.probes import Probes
 from taskflow.cases.tables.statistics import StatisticsTable
 from taskflow.cases.timing.schedule import Every
@@ -35,7 +36,7 @@ LEAST = 1e-5  # residual in single precision
 
 def _intervals_are_steps(
     time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures,
-    probes: Probes, planes: ChartPlanes,
+    probes: Probes, planes: Planes,
 ) -> Iterator[Problem]:
     if time.steady is None:
         return
@@ -198,5 +199,5 @@ RULES: tuple[Rule, ...] = (
     _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
-    points_lie_in_cells, planes_have_cells, groups_differ, numbers_can_be_computed,
+    points_lie_in_cells, groups_differ, numbers_can_be_computed,
 )  # fmt: skip

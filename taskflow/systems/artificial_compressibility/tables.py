@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from taskflow.cases.formulas.values import positive, saying, share, word_or
-from taskflow.cases.language.capabilities import HEAT_ON_SIDES, TIMED, Supports
+from taskflow.cases.language.capabilities import HEAT_ON_SIDES, PLANES_OF_CHARTS, TIMED, Supports
 from taskflow.cases.language.problems import Problem, exclusive, missing, present, wrong
 from taskflow.cases.language.table import (
     NonNegative,
@@ -40,7 +40,7 @@ CARTESIAN = "it needs a Cartesian grid; leave it out"
 SIDES = "bodies are sides of body-fitted grids; leave it out"
 LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
 SUPPORTS = Supports(
-    places=HEAT_ON_SIDES | {
+    places=HEAT_ON_SIDES | PLANES_OF_CHARTS | {
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
         "boundaries", "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature",
         "initial.source", "initial.time", "grid.stretching", "machine.cuts", TIMED,

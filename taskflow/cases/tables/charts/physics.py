@@ -10,9 +10,8 @@ import numpy as np
 from pydantic import ConfigDict, Field
 
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.language.problems import Problem, missing, numbered, wrong
+from taskflow.cases.language.problems import Problem, missing, no_such_side, numbered, wrong
 from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads
-from taskflow.cases.tables.charts.grid import known_sides
 from taskflow.cases.tables.charts.sides import ChartSides, FormulaVector
 from taskflow.cases.tables.initial import Profile, VectorExpression, profile, vector_expression
 from taskflow.cases.tables.scalars import scalar_name
@@ -99,7 +98,7 @@ def scalars_have_sides(
         for name, side in scalar.boundaries.sides.items():
             where, kind = (*key, "boundaries", name), boundaries.sides.get(name)
             if name not in charts.sides:
-                yield wrong(where, side.written(), f"the grid has no such side; {known_sides(name, charts)}")
+                yield wrong(where, side.written(), no_such_side(name, charts.sides))
             elif kind is not None and not (kind.kind.solid or kind.kind.enters):
                 yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; leave it out")
             elif kind is not None and side.flux is not None and not kind.kind.solid:
