@@ -14,7 +14,7 @@ from taskflow.cases.case import all_fields
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.charts.grid import ChartGrid, made
-from taskflow.cases.tables.charts.physics import ChartForcing, ChartScalar
+from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.method import METHOD
 from taskflow.cases.tables.motion import placed
@@ -68,7 +68,6 @@ class CompressibilitySystem(System):
     instead: ClassVar[Mapping[str, type[Table]]] = {
         "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime,
     }  # fmt: skip
-    lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
     supports: ClassVar[Supports] = SUPPORTS
     fewest: ClassVar[int] = 12
     remaps: ClassVar[bool] = True

@@ -58,6 +58,8 @@ SUPPORTS = Supports(
         "boundaries.far-field.velocity.timed": "a free stream is the same everywhere; give three numbers",
         "initial.velocity.function": None, "initial.velocity.array": None,
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
+        "scalars.initial.array": None, "scalars.source": None, "scalars.sources": None, "scalars.scheme": None,
+        "scalars.boundaries.value.timed": None,
         "turbulence.damping.van-driest": None, "boundaries.outflow.pressure.advected": None,
         "boundaries.outflow.pressure.timed": None, "boundaries.wall.temperature.timed": None,
         "boundaries.wall.heat_flux.timed": None, "boundaries.wall.outside_temperature.timed": None,
