@@ -237,13 +237,16 @@ def test_blocks_find_pieces():
 def test_scalars_are_given_on_sides_by_their_names():
     faces = {"bdy": {"value": 1}, "body": {"flux": 1}, "ends": {"value": 1}, "far": {"flux": 2}}
     assert problems(scalars=[{"name": "dye", "diffusivity": 0, "boundaries": faces, "source": 1}]) == [
-        f'scalars[1].source = 1: {NOT} or "two_phase"',
-    ]
-    assert problems(scalars=[{"name": "dye", "diffusivity": 0, "boundaries": faces}]) == [
         'scalars[1].boundaries.bdy = { value = 1.0 }: the grid has no such side; did you mean "body"?',
         "scalars[1].boundaries.body.flux = 1.0: nothing diffuses without diffusivity; give one",
         "scalars[1].boundaries.ends = { value = 1.0 }: a side of the type symmetry takes no scalar; leave it out",
         "scalars[1].boundaries.far.flux = 2.0: a flux is given on walls; give the value that enters",
+        f'scalars[1].source = 1.0: {NOT} or "two_phase"',
+    ]
+    assert problems(scalars=[{"name": "dye", "diffusivity": 1, "boundaries": {"body": {"value": "t"}, "far": {}}}]) == [
+        "scalars[1].boundaries.far.value: missing; give a value, or a flux",
+        'scalars[1].boundaries.body.value = "t": not supported by the model "artificial-compressibility"; give what is'
+        " constant",
     ]
     full = case(scalars=[{"name": "dye", "diffusivity": 0.1, "initial": "x", "boundaries": {"body": {"flux": 1}}}])
     assert Case(**tomllib.loads(full.to_toml())) == full
@@ -256,7 +259,7 @@ def test_tables_of_a_list_keep_their_numbers():
     scalars = [{"diffusivity": 0.1}, {"name": "dye", "diffusivity": 0.1, "boundaries": {"bdy": {"value": 1}}}]
     assert problems(scalars=scalars) == ["scalars[1].name: missing; give the name of its field"]
     assert problems(scalars=[{"nam": "dye", "diffusivity": 0.1}]) == [
-        'scalars[1].nam = "dye": there is no such key; did you mean scalars[1].name?'
+        'scalars[1].nam = "dye": there is no such key; did you mean name?'
     ]
 
 

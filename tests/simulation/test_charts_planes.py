@@ -243,7 +243,7 @@ def test_a_case_is_read_back_as_it_was_written():
      ["planes[1].z = 0.5: it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of"
       " its cells"]),
     ([{"name": "a", "sid": "body", **OFTEN}],
-     ['planes[1].sid = "body": there is no such key; did you mean planes[1].side?']),
+     ['planes[1].sid = "body": there is no such key; did you mean side?']),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(planes, lines):
     with pytest.raises(BadInput) as refused:

@@ -68,6 +68,8 @@ def test_a_file_has_all_of_it(heated, tmp_path):
      "scalars[1].boundaries.y_min = { value = 1.0 }: y is periodic; leave y_min out"),
     ({**SMOKE, "boundaries": {"x_min": {"value": 1, "flux": 1}}},
      "scalars[1].boundaries.x_min.flux = 1: value is given as well; give one of them"),
+    ({**SMOKE, "boundaries": {"x_mn": {"value": 1}}},
+     'scalars[1].boundaries.x_mn = { value = 1.0 }: the grid has no such side; did you mean "x_min"?'),
     ({"name": "smoke", "diffusivity": 0, "boundaries": {"x_min": {"flux": 1}}},
      "scalars[1].boundaries.x_min.flux = 1.0: nothing diffuses without diffusivity; give one, or a source"),
     (3, "scalars[1] = 3: give a table"),

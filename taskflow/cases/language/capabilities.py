@@ -21,6 +21,7 @@ HEAT_ON_SIDES = frozenset((
     "boundaries.wall.temperature", "boundaries.wall.heat_flux", "boundaries.wall.heat_transfer",
     "boundaries.wall.outside_temperature", "boundaries.inflow.temperature", "boundaries.far-field.temperature",
 ))  # fmt: skip
+PLANES_OF_CHARTS = frozenset(f"planes.{key}" for key in ("side", "chart", "i", "j", "k"))
 EVERYWHERE = frozenset((
     "title", "method", "grid", "boundaries.x", "boundaries.y", "boundaries.z", "time", "output", "monitor",
     "checkpoint", "machine", "statistics", "spectra", "probes", "planes", "isosurfaces",
@@ -28,7 +29,7 @@ EVERYWHERE = frozenset((
 """What every system has, unless it says that it lacks it."""
 BY_NAME = HEAT_ON_SIDES | {
     "grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields",
-    "boundaries.wall.roughness", "boundaries.inflow.phase",
+    "boundaries.wall.roughness", "boundaries.inflow.phase", "machine.cuts", *PLANES_OF_CHARTS,
 }  # fmt: skip
 """What a system has only if it names it, although it has what is around it."""
 TIMED, PLACED = "timed", "timed.placed"

@@ -167,6 +167,13 @@ def _closest(word: str, among: Sequence[Key], similarity: float) -> Key | None:
     return next((path for path in among if path[-1] in close), None)
 
 
+def no_such_side(name: str, sides: Collection[str]) -> str:
+    """Return the remedy for the name of a side that a grid does not have: the side that was probably meant, or all."""
+    close = difflib.get_close_matches(name, sides, n=1)
+    advice = f"did you mean {shown(close[0])}?" if close else f"it has {', '.join(sides)}"
+    return f"the grid has no such side; {advice}"
+
+
 def present(values: Mapping[str, Any], *names: str) -> list[str]:
     """The `names` that have a value."""
     return [name for name in names if values.get(name) is not None]

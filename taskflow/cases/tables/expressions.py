@@ -15,7 +15,8 @@ from taskflow.cases.tables.control import MonitorTable, Output
 from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.physics import Heat
-from taskflow.cases.tables.probes import Planes, Probes
+from taskflow.cases.tables.planes import Planes
+from taskflow.cases.tables.probes import Probes
 from taskflow.cases.tables.scalars import Corners, Scalars, scalar_name
 from taskflow.cases.tables.statistics import StatisticsTable
 from taskflow.common.errors import BadInput

@@ -1,21 +1,65 @@
 """Where the run happens: [machine]."""
 
 import math
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
-from taskflow.cases.formulas.values import three, whole, word_or
+import numpy as np
+from pydantic import WithJsonSchema
+
+from taskflow.cases.formulas.values import saying, three, whole, word_or
 from taskflow.cases.language.problems import Problem, wrong
 from taskflow.cases.language.table import Natural, Positive, Precision, Table, Truth, Whole, entry, reads
 from taskflow.cases.tables.grid import AXES, GridTable
+from taskflow.common.errors import BadInput, named
+from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.runtime.regions import Triple
 
 MOST_BLOCKS = 1024
+PIECES = "three whole numbers >= 1"
 
 Auto = Literal["auto"]
-
-
 Count = Annotated[Whole | Auto, reads(word_or("auto", whole))]
-Blocks = tuple[Whole, Whole, Whole]
+
+
+class BlockCount(tuple[int, int, int]):
+    """A number of blocks, as (1, 1, n): the runtime numbers pieces of charts in a row."""
+
+    def written(self) -> int:
+        """The number, as in a case file."""
+        return self[2]
+
+
+_pieces = three(whole, PIECES)
+NUMBER = {"type": "integer", "minimum": 1}
+BLOCKS = {
+    "anyOf": [
+        {"type": "array", "prefixItems": [NUMBER] * 3, "minItems": 3, "maxItems": 3},
+        {**NUMBER, "maximum": MOST_BLOCKS},
+        {"const": "auto"},
+    ]
+}
+CUTS = {"type": "object", "additionalProperties": {"type": "array", "items": NUMBER}}
+
+
+def _blocks(value: object) -> Any:
+    if isinstance(value, BlockCount):
+        return value
+    if not np.isscalar(value):
+        return _pieces(value)
+    if (count := saying(whole, f"give {PIECES}, in the order x, y, z, or on charts one")(value)) > MOST_BLOCKS:
+        raise BadInput(f"give at most {MOST_BLOCKS}")
+    return BlockCount((1, 1, count))
+
+
+def _cuts(value: object) -> dict[str, Triple]:
+    if not isinstance(value, Mapping):
+        raise BadInput("give a table of charts by their numbers from 1, as { 1 = [1, 2, 1] }")
+    cuts = {}
+    for name, pieces in value.items():
+        with named(f"chart {name}"):
+            cuts[f"{name}"] = _pieces(pieces)
+    return cuts
 
 
 class Machine(Table):
@@ -24,10 +68,17 @@ class Machine(Table):
     device: Literal["auto", "cpu", "gpu"] = entry(
         "`auto`: a GPU if one is usable on the machine where the blocks run, else the CPU", "auto"
     )
-    blocks: Annotated[Blocks | Auto, reads(word_or("auto", three(whole, "three whole numbers >= 1")))] = entry(
-        "at most 1024 in all. `auto`: slabs in z, one per GPU, or per worker of a given cluster, and one on the CPU of"
-        " this machine",
+    blocks: Annotated[BlockCount | Triple | Auto, reads(word_or("auto", _blocks)), WithJsonSchema(BLOCKS)] = entry(
+        "at most 1024 in all: three numbers, along x, y and z, or on charts the number of blocks, each with about as"
+        " many cells in neighbouring pieces of charts. `auto`: slabs in z, one per GPU, or per worker of a given"
+        " cluster, and one on the CPU of this machine",
         "auto",
+    )
+    cuts: Annotated[dict[str, Triple], reads(_cuts), WithJsonSchema(CUTS)] = entry(
+        "charts to cut beforehand, by their numbers from 1, into pieces along i, j and k, as `{ 1 = [1, 2, 1] }`. For"
+        " tests of the decomposition",
+        {},
+        otherwise="none",
     )
     workers: Count = entry(
         "processes of the embedded cluster, or the most to use of a given cluster. A process can have several GPUs:"
@@ -62,20 +113,63 @@ class Machine(Table):
         False,
     )
 
+    def written(self) -> dict[str, Any]:
+        values = super().written()
+        cuts = {name: list(pieces) for name, pieces in values.pop("cuts").items()}
+        return {**values, "cuts": cuts} if cuts else values
+
+    @property
+    def pieces(self) -> dict[int, Triple]:
+        """The cuts by the numbers of charts from 0."""
+        return {int(name) - 1: pieces for name, pieces in self.cuts.items()}
+
 
 def _blocks_have_planes(grid: GridTable, machine: Machine) -> Iterator[Problem]:
-    if machine.blocks == "auto":
+    blocks = machine.blocks
+    if blocks == "auto":
         return
-    if (count := math.prod(machine.blocks)) > MOST_BLOCKS:
-        yield wrong(("machine", "blocks"), machine.blocks, f"{count} blocks; give at most {MOST_BLOCKS} in all")
+    if isinstance(blocks, BlockCount):
+        remedy = f'give {PIECES}, in the order x, y, z; or "auto"'
+        yield wrong(("machine", "blocks"), blocks.written(), remedy)
         return
-    for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
-        if blocks > cells:
-            remedy = f"{blocks} blocks in {axis}, but {cells} planes of cells; give at most {cells}"
-            yield wrong(("machine", "blocks"), machine.blocks, remedy)
-    if machine.workers != "auto" and machine.workers > math.prod(machine.blocks):
-        remedy = f"more processes than the {math.prod(machine.blocks)} blocks; give at most as many"
+    if (count := math.prod(blocks)) > MOST_BLOCKS:
+        yield wrong(("machine", "blocks"), blocks, f"{count} blocks; give at most {MOST_BLOCKS} in all")
+        return
+    for axis, number, cells in zip(AXES, blocks, grid.cells, strict=True):
+        if number > cells:
+            remedy = f"{number} blocks in {axis}, but {cells} planes of cells; give at most {cells}"
+            yield wrong(("machine", "blocks"), blocks, remedy)
+    yield from _processes_have_blocks(machine, count)
+
+
+def _blocks_have_cells(charts: MultiBlockGrid, machine: Machine) -> Iterator[Problem]:
+    blocks = machine.blocks
+    if blocks == "auto":
+        return
+    if not isinstance(blocks, BlockCount):
+        counted = "on charts blocks are counted, as pieces of several charts make one"
+        yield wrong(("machine", "blocks"), blocks, f'{counted}: give a whole number, or "auto"')
+        return
+    if (count := blocks[2]) > charts.cells:
+        yield wrong(("machine", "blocks"), count, f"the grid has {charts.cells} cells; give at most as many")
+    yield from _processes_have_blocks(machine, count)
+
+
+def _processes_have_blocks(machine: Machine, count: int) -> Iterator[Problem]:
+    if machine.workers != "auto" and machine.workers > count:
+        remedy = f"more processes than the {count} blocks; give at most as many"
         yield wrong(("machine", "workers"), machine.workers, remedy)
 
 
-Machine.rules = (_blocks_have_planes,)
+def _cuts_are_of_charts(charts: MultiBlockGrid, machine: Machine) -> Iterator[Problem]:
+    for name, pieces in machine.cuts.items():
+        key = ("machine", "cuts", name)
+        if not name.isdecimal() or not 1 <= int(name) <= len(charts.charts):
+            yield wrong(key, pieces, f"there is no such chart; they have the numbers 1 to {len(charts.charts)}")
+            continue
+        cells = charts.charts[int(name) - 1].cells
+        if any(n > count for n, count in zip(pieces, cells, strict=True)):
+            yield wrong(key, pieces, f"it has {cells[0]} x {cells[1]} x {cells[2]} cells; give at most as many pieces")
+
+
+Machine.rules = (_blocks_have_planes, _blocks_have_cells, _cuts_are_of_charts)

@@ -13,7 +13,8 @@ from taskflow.cases.language.table import Natural, NonNegative, Positive, Whole,
 from taskflow.cases.tables.control import FieldNames, Interval, Time
 from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
-from taskflow.cases.tables.probes import OFTEN, TAKEN, Grouped, Isosurfaces, Planes, PointList, Probes, Surfaces
+from taskflow.cases.tables.planes import Planes
+from taskflow.cases.tables.probes import OFTEN, TAKEN, Grouped, Isosurfaces, PointList, Probes, Surfaces
 from taskflow.cases.tables.scalars import Corners
 from taskflow.cases.tables.statistics import Spectra
 from taskflow.cases.timing.schedule import MEETS

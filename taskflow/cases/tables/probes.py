@@ -1,4 +1,4 @@
-"""Where the flow is followed more closely than by snapshots: [[probes]], [[planes]], [[surfaces]], [[isosurfaces]]."""
+"""Where the flow is followed more closely than by snapshots: [[probes]], [[surfaces]], [[isosurfaces]]."""
 
 from __future__ import annotations
 
@@ -102,17 +102,7 @@ class Across(Grouped):
         return next(place for place in (self.x, self.y, self.z) if place is not None)
 
 
-class PlaneTable(Across):
-    """A layer of cells."""
-
-    alternatives = ((AXES, missing("z", "give x, y or z: where the plane is")),)
-
-    every: Interval = entry("as `output.every`. Does not shorten steps", remedy="give how often, as output.every")
-    fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
-
-
 Probes = tuple[Probe, ...]
-Planes = tuple[PlaneTable, ...]
 
 
 class SurfaceTable(Across):
@@ -143,17 +133,15 @@ Surfaces = tuple[SurfaceTable, ...]
 Isosurfaces = tuple[IsosurfaceTable, ...]
 
 
-def _fields_exist(recordable: tuple[str, ...], probes: Probes, planes: Planes) -> Iterator[Problem]:
-    for key, table in numbered(probes=probes, planes=planes):
+def _fields_exist(recordable: tuple[str, ...], probes: Probes) -> Iterator[Problem]:
+    for key, table in numbered(probes=probes):
         yield from unknown_fields((*key, "fields"), table.fields, recordable)
 
 
-def _places_are_inside(grid: GridTable, probes: Probes, planes: Planes) -> Iterator[Problem]:
+def _places_are_inside(grid: GridTable, probes: Probes) -> Iterator[Problem]:
     for key, probe in numbered(probes=probes):
         outside = (place for place in probe.places if not grid.contains(place))
         yield from (grid.beyond((*key, "line" if probe.line else "points"), place) for place in islice(outside, 1))
-    for key, plane in numbered(planes=planes):
-        yield from plane_is_inside(grid, key, plane)
 
 
 def plane_is_inside(grid: GridTable, key: Key, plane: Across) -> Iterator[Problem]:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
+from pydantic import ConfigDict, Field
+
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.values import checked, number, several, text, three
-from taskflow.cases.language.problems import Key, Problem, missing, names_differ, numbered, wrong
+from taskflow.cases.language.problems import Key, Problem, missing, names_differ, no_such_side, numbered, wrong
 from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
-from taskflow.cases.tables.boundaries import Boundaries
+from taskflow.cases.tables.boundaries import FACES, Boundaries
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.initial import Start
 from taskflow.cases.tables.timed import Value, of_time
@@ -73,7 +75,7 @@ class ScalarFace(Table):
     alternatives = ((("value", "flux"), None),)
 
     value: Annotated[Value | None, reads(of_time)] = optional(
-        "the concentration. May [change in time](#values-that-change-in-time)"
+        "the concentration on it, or of the entering fluid. May [change in time](#values-that-change-in-time)"
     )
     flux: Annotated[Value | None, reads(of_time)] = optional(
         "diffusive flux into the domain, per area and time. May [change in time](#values-that-change-in-time)"
@@ -84,9 +86,11 @@ SIDE, UNNAMED = "what holds on this side", "0 at an inflow, elsewhere no gradien
 
 
 class ScalarBoundaries(Table):
-    """The conditions on the sides."""
+    """The conditions on the sides of a box, or of a body-fitted grid by their names."""
 
     each: ClassVar[type[Table] | None] = ScalarFace
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, ScalarFace] = Field(init=False)
 
     x_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
     x_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
@@ -94,6 +98,11 @@ class ScalarBoundaries(Table):
     y_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
     z_min: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
     z_max: ScalarFace | None = optional(SIDE, otherwise=UNNAMED)
+
+    @property
+    def sides(self) -> dict[str, ScalarFace]:
+        """The conditions that are given, by the name of the side."""
+        return {name: side for name, side in self if side is not None}
 
 
 class PassiveScalar(Table):
@@ -125,11 +134,11 @@ def _names_differ(scalars: Scalars) -> Iterator[Problem]:
 
 def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalars) -> Iterator[Problem]:
     for table, scalar in numbered(scalars=scalars):
-        for face, side in scalar.boundaries:
-            if side is None:
-                continue
+        for face, side in scalar.boundaries.sides.items():
             axis, key = face[0], (*table, "boundaries", face)
-            if getattr(boundaries, axis) is not None:
+            if face not in FACES:
+                yield wrong(key, side.written(), no_such_side(face, FACES))
+            elif getattr(boundaries, axis) is not None:
                 yield wrong(key, side.written(), f"{axis} is periodic; leave {face} out")
             elif side.value is not None and grid.cells[AXES.index(axis)] == 1:
                 yield wrong(key, side.written(), f"one cell in {axis} has no room for a value; leave it out")

@@ -48,8 +48,7 @@ def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> t
 def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
     """Yield what is given of each passive scalar on a side; where fluid enters 0, if nothing is."""
     for scalar in case.scalars:
-        boundaries: Any = scalar.boundaries  # by the names of the grid's sides
-        condition = boundaries.sides.get(side.name)
+        condition: Any = scalar.boundaries.sides.get(side.name)  # of numbers alone
         if condition is not None:
             warm, value, flux = condition.value is not None, condition.value or 0.0, condition.flux or 0.0
             yield scalar.name, Condition(warm=warm, temperature=value, flux=flux)

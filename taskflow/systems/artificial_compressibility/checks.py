@@ -15,11 +15,10 @@ import numpy as np
 from taskflow.cases import Boundary, Case
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.language.problems import Problem
-from taskflow.cases.tables.charts.physics import ChartForcing, ChartScalar, ScalarSide
+from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSide, out_of_plane, unbalanced
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import CHECKED, REMEDY, Checks, Magnitudes, largest_diffusivity, lost_numbers
-from taskflow.cases.tables.scalars import ScalarFace
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import Part, centres, in_parts
 from taskflow.flow.model import VELOCITY
@@ -37,8 +36,6 @@ ON_CHARTS: Checks = {
     **CHECKED,
     ChartSide: CHECKED[Boundary],
     ChartForcing: {"gravity": Magnitudes.plain, "force": Magnitudes.plain},
-    ChartScalar: {"diffusivity": Magnitudes.diffuses, "initial": Magnitudes.carried},
-    ScalarSide: CHECKED[ScalarFace],
     CompressibilityMethod: {"reference_speed": Magnitudes.spacing, "compressibility": Magnitudes.divisor},
 }
 """How the numbers of each table are checked, by key; speeds and lengths of reference divide by their squares."""

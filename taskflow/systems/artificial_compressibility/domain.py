@@ -11,8 +11,9 @@ import numpy as np
 
 from taskflow.cases import Output
 from taskflow.cases.tables.charts.grid import ChartGrid
-from taskflow.cases.tables.charts.probes import ChartPlane, cells_of
+from taskflow.cases.tables.charts.probes import cells_of
 from taskflow.cases.tables.motion import GridMotion
+from taskflow.cases.tables.planes import PlaneTable
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
@@ -193,7 +194,7 @@ class ChartDomain(Domain):
         cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]
         return Corners(np.array(cells)[:, None], np.ones((len(cells), 1)))
 
-    def layers(self, plane: ChartPlane) -> tuple[Box, ...]:
+    def layers(self, plane: PlaneTable) -> tuple[Box, ...]:
         """The layer of a chart, or those beside the patches of a side, in the order of charts."""
         if plane.side is None:
             chart, axis, number = plane.layer
@@ -211,7 +212,7 @@ class ChartDomain(Domain):
 
     def layout(
         self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
-        plane: ChartPlane | None = None,
+        plane: PlaneTable | None = None,
     ) -> ChartsLayout:  # fmt: skip
         """The layout of snapshots, or of the records of a plane, each of whose layers is a chart of its own, with room
         for so many. A plane of a side has that side, one of a chart what its cells have of all.

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.cases.tables.charts.physics import ChartForcing, ChartScalar
+from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.initial import Given, Initial
 from taskflow.cases.tables.physics import Heat
+from taskflow.cases.tables.scalars import PassiveScalar
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import centres
 from taskflow.geometry.grids import MultiBlockGrid, faces
@@ -63,9 +64,9 @@ def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, hea
     return _range(charts, "temperature", initial.temperature, values)
 
 
-def range_of_scalar(charts: MultiBlockGrid, scalar: ChartScalar) -> float:
+def range_of_scalar(charts: MultiBlockGrid, scalar: PassiveScalar) -> float:
     """The range of the given values of a passive scalar, 0 among them; 1 where nothing else is given."""
-    values = [0.0, *(side.value for side in scalar.boundaries.sides.values() if side.value is not None)]
+    values = [0.0, *(side.value for side in scalar.boundaries.sides.values() if isinstance(side.value, float))]
     try:
         return _range(charts, scalar.name, scalar.initial, values) or 1.0
     except BadInput:

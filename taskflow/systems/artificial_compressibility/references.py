@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from taskflow.cases import Case
-from taskflow.cases.tables.charts.physics import ChartScalar
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.motion import placed
 from taskflow.common.hexahedra import Part, cell_volumes, face_areas, in_parts
@@ -57,8 +56,8 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
 
 def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
     """The passive scalars of a case, and how much they differ."""
-    at_first, scalars = placed(grid, case.motion), [cast("ChartScalar", one) for one in case.scalars]
-    return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in scalars)
+    at_first = placed(grid, case.motion)
+    return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in case.scalars)
 
 
 def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:

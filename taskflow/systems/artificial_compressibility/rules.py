@@ -9,16 +9,17 @@ import numpy as np
 from taskflow.cases.language.capabilities import together
 from taskflow.cases.language.problems import Problem, numbered, wrong
 from taskflow.cases.language.table import Rule, Table, written
-from taskflow.cases.tables.charts.machine import ChartMachine
 from taskflow.cases.tables.charts.physics import ChartForcing, scalars_have_names, scalars_have_sides
-from taskflow.cases.tables.charts.probes import ChartPlanes, groups_differ, planes_have_cells, points_lie_in_cells
+from taskflow.cases.tables.charts.probes import groups_differ, points_lie_in_cells
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output
 from taskflow.cases.tables.initial import Function, Given, Initial
+from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes
 from taskflow.cases.tables.motion import GridMotion, placed
 from taskflow.cases.tables.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.cases.tables.pictures import Pictures
+from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.probes import Probes
 from taskflow.cases.tables.statistics import StatisticsTable
 from taskflow.cases.timing.schedule import Every
@@ -35,7 +36,7 @@ LEAST = 1e-5  # residual in single precision
 
 def _intervals_are_steps(
     time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures,
-    probes: Probes, planes: ChartPlanes,
+    probes: Probes, planes: Planes,
 ) -> Iterator[Problem]:
     if time.steady is None:
         return
@@ -46,7 +47,7 @@ def _intervals_are_steps(
             yield wrong((*key, "every"), every.written(), "a steady run counts steps; give { steps = n }")
 
 
-def _residual_can_be_reached(time: ChartTime, machine: ChartMachine) -> Iterator[Problem]:
+def _residual_can_be_reached(time: ChartTime, machine: Machine) -> Iterator[Problem]:
     if machine.precision == "single" and time.steady is not None and time.steady < LEAST:
         remedy = f'single precision gets no further than {LEAST:g}; give that, or machine.precision = "double"'
         yield wrong(("time", "steady"), time.steady, remedy)
@@ -83,7 +84,7 @@ def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) ->
 
 
 def _motion_is_possible(
-    motion: GridMotion | None, time: ChartTime, charts: MultiBlockGrid, boundaries: ChartSides, machine: ChartMachine
+    motion: GridMotion | None, time: ChartTime, charts: MultiBlockGrid, boundaries: ChartSides, machine: Machine
 ) -> Iterator[Problem]:
     yield from _needs_real_time("motion", motion, time, "a grid moves in real time")
     if motion is None:
@@ -134,7 +135,7 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockG
 
 def _speed_is_known(
     method: CompressibilityMethod, charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
-    body: ChartForcing, time: ChartTime, machine: ChartMachine, motion: GridMotion | None,
+    body: ChartForcing, time: ChartTime, machine: Machine, motion: GridMotion | None,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
@@ -198,5 +199,5 @@ RULES: tuple[Rule, ...] = (
     _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
-    points_lie_in_cells, planes_have_cells, groups_differ, numbers_can_be_computed,
+    points_lie_in_cells, groups_differ, numbers_can_be_computed,
 )  # fmt: skip

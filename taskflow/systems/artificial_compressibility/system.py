@@ -14,9 +14,7 @@ from taskflow.cases.case import all_fields
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.charts.grid import ChartGrid, made
-from taskflow.cases.tables.charts.machine import ChartMachine
-from taskflow.cases.tables.charts.physics import ChartForcing, ChartScalar
-from taskflow.cases.tables.charts.probes import ChartPlane
+from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.method import METHOD
 from taskflow.cases.tables.motion import placed
@@ -68,9 +66,8 @@ class CompressibilitySystem(System):
     claims: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
     instead: ClassVar[Mapping[str, type[Table]]] = {
-        "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime, "machine": ChartMachine,
+        "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime,
     }  # fmt: skip
-    lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar, "planes": ChartPlane}
     supports: ClassVar[Supports] = SUPPORTS
     fewest: ClassVar[int] = 12
     remaps: ClassVar[bool] = True
@@ -96,7 +93,7 @@ class CompressibilitySystem(System):
     @cached_property
     def domain(self) -> ChartDomain:
         case = self.sim.case
-        cuts = tuple(sorted(case.table("machine").pieces().items()))
+        cuts = tuple(sorted(case.machine.pieces.items()))
         return ChartDomain(case.table("grid"), cuts, self.pseudo_time(case), case.motion, case.own.ordering)
 
     @property

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from taskflow.cases.formulas.values import positive, saying, share, word_or
-from taskflow.cases.language.capabilities import HEAT_ON_SIDES, TIMED, Supports
+from taskflow.cases.language.capabilities import HEAT_ON_SIDES, PLANES_OF_CHARTS, TIMED, Supports
 from taskflow.cases.language.problems import Problem, exclusive, missing, present, wrong
 from taskflow.cases.language.table import (
     NonNegative,
@@ -40,10 +40,10 @@ CARTESIAN = "it needs a Cartesian grid; leave it out"
 SIDES = "bodies are sides of body-fitted grids; leave it out"
 LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
 SUPPORTS = Supports(
-    places=HEAT_ON_SIDES | {
+    places=HEAT_ON_SIDES | PLANES_OF_CHARTS | {
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
         "boundaries", "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature",
-        "initial.source", "initial.time", "grid.stretching", TIMED,
+        "initial.source", "initial.time", "grid.stretching", "machine.cuts", TIMED,
     },
     lacks={
         "obstacles": SIDES, "bodies": SIDES,
@@ -58,6 +58,8 @@ SUPPORTS = Supports(
         "boundaries.far-field.velocity.timed": "a free stream is the same everywhere; give three numbers",
         "initial.velocity.function": None, "initial.velocity.array": None,
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
+        "scalars.initial.array": None, "scalars.source": None, "scalars.sources": None, "scalars.scheme": None,
+        "scalars.boundaries.value.timed": None,
         "turbulence.damping.van-driest": None, "boundaries.outflow.pressure.advected": None,
         "boundaries.outflow.pressure.timed": None, "boundaries.wall.temperature.timed": None,
         "boundaries.wall.heat_flux.timed": None, "boundaries.wall.outside_temperature.timed": None,

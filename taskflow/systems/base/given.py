@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.cases import Case
+from taskflow.cases import Case, PassiveScalar
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.measures.extremes import Extremes, Range
 from taskflow.output.store.metadata import GIVEN
@@ -74,13 +74,12 @@ def _heat(case: Case) -> Range:
     return _range(values, [*pushes, heat.source, *(source.rate for source in heat.sources)])
 
 
-def _scalar(case: Case, scalar: Any) -> Range:
-    own = getattr(scalar.boundaries, "sides", None)
-    faces = dict(scalar.boundaries) if own is None else own
-    values = [0.0 for name, side in _sides(case).items() if side.kind.enters and faces.get(name) is None]
-    values += [face.value for face in faces.values() if face is not None]
-    pushes = [face.flux for face in faces.values() if face is not None]
-    return _range(values, [*pushes, getattr(scalar, "source", 0.0), *(s.rate for s in getattr(scalar, "sources", ()))])
+def _scalar(case: Case, scalar: PassiveScalar) -> Range:
+    faces = scalar.boundaries.sides
+    values: list[Any] = [0.0 for name, side in _sides(case).items() if side.kind.enters and name not in faces]
+    values += [face.value for face in faces.values()]
+    pushes = [face.flux for face in faces.values()]
+    return _range(values, [*pushes, scalar.source, *(source.rate for source in scalar.sources)])
 
 
 def _range(values: Iterable[Any], pushes: Iterable[Any]) -> Range:

@@ -22,8 +22,9 @@ from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes, lost_numbers
 from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.physics import FluidTable, Forcing
+from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.pressure import PressureTable
-from taskflow.cases.tables.probes import OFTEN, TAKEN, Grouped, Isosurfaces, Planes, Probes
+from taskflow.cases.tables.probes import OFTEN, TAKEN, Grouped, Isosurfaces, Probes
 from taskflow.cases.tables.projection import CONTACT_ANGLE
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.tables.statistics import Spectra

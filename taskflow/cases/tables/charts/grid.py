@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, replace
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, WithJsonSchema
 
 from taskflow.cases.formulas.values import text
-from taskflow.cases.language.problems import Key, Problem, present, shown, wrong
+from taskflow.cases.language.problems import Key, Problem, no_such_side, present, shown, wrong
 from taskflow.cases.language.table import Positive, Table, Text, entry, optional, reads, written
 from taskflow.common.errors import BadArgument, BadInput
 from taskflow.geometry.grids import (
@@ -232,13 +231,7 @@ def grid_can_be_made(grid: ChartGrid) -> Iterator[Problem]:
         return
     for old, new in grid.sides:
         if old not in whole.sides:
-            yield wrong(("grid", "sides", old), new, f"the grid has no such side; {known_sides(old, whole)}")
-
-
-def known_sides(name: str, grid: MultiBlockGrid) -> str:
-    """The side of a grid that was probably meant, or all that it has."""
-    close = get_close_matches(name, grid.sides, n=1)
-    return f"did you mean {shown(close[0])}?" if close else f"it has {', '.join(grid.sides)}"
+            yield wrong(("grid", "sides", old), new, no_such_side(old, whole.sides))
 
 
 ChartGrid.rules = (grid_can_be_made,)

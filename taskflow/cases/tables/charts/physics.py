@@ -1,21 +1,18 @@
-"""Forces on all fluid on charts, [body], and passive scalars, [[scalars]], with what holds on sides by their names."""
+"""Forces on all fluid on charts, [body], and the rules of passive scalars there."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
-from pydantic import ConfigDict, Field
 
-from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.language.problems import Problem, missing, numbered, wrong
-from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads
-from taskflow.cases.tables.charts.grid import known_sides
+from taskflow.cases.language.problems import Problem, missing, no_such_side, numbered, wrong
+from taskflow.cases.language.table import Table, Vector, entry, reads, written
 from taskflow.cases.tables.charts.sides import ChartSides, FormulaVector
-from taskflow.cases.tables.initial import Profile, VectorExpression, profile, vector_expression
-from taskflow.cases.tables.scalars import scalar_name
+from taskflow.cases.tables.initial import VectorExpression, vector_expression
+from taskflow.cases.tables.scalars import Scalars
 from taskflow.common.errors import named
 from taskflow.geometry.grids import MultiBlockGrid
 
@@ -49,41 +46,7 @@ class ChartForcing(Table, FormulaVector):
             return super().at(x, y, z, t)
 
 
-class ScalarSide(Table):
-    """The condition on a side: a value, or a flux."""
-
-    alternatives = ((("value", "flux"), missing("value", "give a value, or a flux")),)
-
-    value: Number | None = optional("on a `wall`, or of the fluid that enters at an `inflow` or from the `far-field`")
-    flux: Number | None = optional("through a `wall`, instead of `value`: positive into the fluid")
-
-
-class ScalarSides(Table):
-    """The sides on which something is given: each a table with `value` or `flux`."""
-
-    each: ClassVar[type[Table] | None] = ScalarSide
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, ScalarSide] = Field(init=False)
-
-    @property
-    def sides(self) -> dict[str, ScalarSide]:
-        return dict(self.__pydantic_extra__ or {})
-
-
-class ChartScalar(Table):
-    """A field that the flow carries, that diffuses, and that does nothing to the flow."""
-
-    name: Annotated[str, reads(scalar_name)] = entry(
-        "of its field, in `output.fields` and in the store", remedy="give the name of its field"
-    )
-    diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
-    initial: Annotated[Profile, reads(profile)] = entry("initial values", Expression(0.0), otherwise="0")
-    boundaries: ScalarSides = entry(
-        "tables by the names of sides", ScalarSides(), otherwise="no flux through walls, 0 in entering fluid"
-    )
-
-
-def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:
+def scalars_have_names(scalars: Scalars) -> Iterator[Problem]:
     """No scalar has the name of another field, or of an equation: residuals are told by their names."""
     for key, scalar in numbered(scalars=scalars):
         if _OWN.fullmatch(scalar.name):
@@ -91,18 +54,19 @@ def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:
             yield wrong((*key, "name"), scalar.name, taken)
 
 
-def scalars_have_sides(
-    charts: MultiBlockGrid, boundaries: ChartSides, scalars: tuple[ChartScalar, ...]
-) -> Iterator[Problem]:  # fmt: skip
+def scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars: Scalars) -> Iterator[Problem]:
     """Yield a problem for each condition of a scalar on a side that takes none."""
     for key, scalar in numbered(scalars=scalars):
         for name, side in scalar.boundaries.sides.items():
             where, kind = (*key, "boundaries", name), boundaries.sides.get(name)
             if name not in charts.sides:
-                yield wrong(where, side.written(), f"the grid has no such side; {known_sides(name, charts)}")
+                yield wrong(where, side.written(), no_such_side(name, charts.sides))
             elif kind is not None and not (kind.kind.solid or kind.kind.enters):
                 yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; leave it out")
             elif kind is not None and side.flux is not None and not kind.kind.solid:
-                yield wrong((*where, "flux"), side.flux, "a flux is given on walls; give the value that enters")
+                remedy = "a flux is given on walls; give the value that enters"
+                yield wrong((*where, "flux"), written(side.flux), remedy)
+            elif side.value is None and side.flux is None:
+                yield missing("value", "give a value, or a flux").within(where)
             elif side.flux and scalar.diffusivity == 0:
-                yield wrong((*where, "flux"), side.flux, "nothing diffuses without diffusivity; give one")
+                yield wrong((*where, "flux"), written(side.flux), "nothing diffuses without diffusivity; give one")

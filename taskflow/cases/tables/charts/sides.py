@@ -10,9 +10,8 @@ import numpy as np
 from pydantic import ConfigDict, Field
 
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.language.problems import Problem, missing, present, shown, wrong
+from taskflow.cases.language.problems import Problem, missing, no_such_side, present, shown, wrong
 from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
-from taskflow.cases.tables.charts.grid import known_sides
 from taskflow.cases.tables.initial import VectorExpression, vector_expression
 from taskflow.cases.tables.kinds import SideTable, kind_of
 from taskflow.cases.tables.motion import GridMotion, placed
@@ -154,7 +153,7 @@ def sides_match(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Prob
     """Every side of the grid has a boundary, and every boundary is of a side."""
     for name, side in boundaries.sides.items():
         if name not in charts.sides:
-            yield wrong(("boundaries", name), side.written(), f"the grid has no such side; {known_sides(name, charts)}")
+            yield wrong(("boundaries", name), side.written(), no_such_side(name, charts.sides))
     absent = [name for name in charts.sides if name not in boundaries.sides]
     close, wanted = gaps(charts) if absent else [], f"give it a type, one of {', '.join(map(shown, ChartSide.kinds()))}"
     for name in absent:
