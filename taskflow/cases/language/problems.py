@@ -169,7 +169,7 @@ def _closest(word: str, among: Sequence[Key], similarity: float) -> Key | None:
 
 def no_such_side(name: str, sides: Collection[str]) -> str:
     """Return the remedy for the name of a side that a grid does not have: the side that was probably meant, or all."""
-    close = difflib.get_close_matches(name, sides, n=1)
+    close = get_close_matches(name, sides, n=1)
     advice = f"did you mean {shown(close[0])}?" if close else f"it has {', '.join(sides)}"
     return f"the grid has no such side; {advice}"
 
