@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BELOW = (
-    "__init__.py", "caching.py", "errors.py", "files.py", "namesake.py", "ownership.py", "py.typed", "registration.py",
-    "release.py", "sharing.py", "text.py", "units.py",
-)  # fmt: skip
+BELOW = ("__init__.py", "accessor/__init__.py", "accessor/registration.py", "common", "py.typed")
 SHARED = ("conftest.py", "speed.py", "test_errors.py")  # of the tests
 FAST = "not slow and not gpu and not multigpu"
 # Folders and files whose tests are quick, and what is not quick in them.
@@ -26,7 +23,7 @@ def alone(tmp_path):
     kept = [*(f"taskflow/{name}" for name in (*BELOW, "runtime")), *(f"tests/{name}" for name in (*SHARED, "runtime"))]
     for name in (*kept, "deploy", "examples", "pyproject.toml"):
         source, target = ROOT / name, tmp_path / name
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:

@@ -118,10 +118,8 @@ class Case(TableValue):
             tables = _sound(values, problems)
         tables = {name: t for name, t in tables.items() if reads(system, name) and name not in broken}
         known = tables | dict(_derived(tables, system))
-        refused = [*unsupported({name: tables[name] for name in tables if name in Case.model_fields}, system)]
-        said = {problem.keys for problem in refused}
-        problems += (problem for problem in _contradictions(known, system) if problem.keys not in said)
-        problems += refused
+        problems += _contradictions(known, system)
+        problems += unsupported({name: tables[name] for name in tables if name in Case.model_fields}, system)
         if problems:
             raise CaseError(*elsewhere(problems, system, _kinds()))
         for name, table in tables.items():

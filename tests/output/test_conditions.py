@@ -7,15 +7,15 @@ import pytest
 import xarray as xr
 
 from taskflow.output import create, dataset, export_netcdf, reshard
-from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
+from taskflow.output.store.conditions import OPEN, SIDES, BoundarySide, Conditions
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, write_snapshot
 
 HOT = BoundarySide(type="wall", velocity=(0.5, 0.0, 0.0), temperature=1.5)
 AT_REST = (0.0, 0.0, 0.0)
 COOLED = BoundarySide(type="wall", velocity=AT_REST, heat_transfer=0.1, outside_temperature=-2.0, roughness=0.01)
-ENDS = ("inflow", "outflow", "slip", "slip")
+ENDS = [BoundarySide(type=name, permeable=name in OPEN) for name in ("inflow", "outflow", "slip", "slip")]
 CONDITIONS = Conditions(
-    sides=dict(zip(SIDES, [*(BoundarySide(type=name) for name in ENDS), HOT, COOLED], strict=True)), cells=(8, 6, 10),
+    sides=dict(zip(SIDES, [*ENDS, HOT, COOLED], strict=True)), cells=(8, 6, 10),
     viscosity=0.01, diffusivities={"T": 0.02, "dye": 0.0}, thermal_expansion=2.0, gravity=(0.0, 0.0, -9.81),
 )  # fmt: skip
 

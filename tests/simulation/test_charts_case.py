@@ -69,7 +69,8 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"boundaries__body": {"type": "wall", "temperature": 1}},
      "boundaries.body.temperature = 1.0: this case has no temperature; add a [heat] table with diffusivity, or leave it out"),
     ({"boundaries__far": {"type": "far-field", "velocity": ["y", 0, 0]}},
-     'boundaries.far.velocity = ["y", 0.0, 0.0]: a free stream is the same everywhere; give three numbers'),
+     'boundaries.far.velocity = ["y", 0.0, 0.0]: on a side of the type far-field it may not change with the place; give'
+     " three numbers"),
     ({"boundaries__far": {"type": "inflow", "velocity": ["t", 0, 0]}},
      'boundaries.far.velocity = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["y", 0, 0], "profile": "parabolic"}},

@@ -55,7 +55,6 @@ SUPPORTS = Supports(
         "time.scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; leave it out",
         "method.linear.lag": "the matrix is made again in every outer iteration; leave it out",
         "boundaries.inflow.phase": "one fluid has no phases; leave it out",
-        "boundaries.far-field.velocity.timed": "a free stream is the same everywhere; give three numbers",
         "initial.velocity.function": None, "initial.velocity.array": None,
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
         "scalars.initial.array": None, "scalars.source": None, "scalars.sources": None, "scalars.scheme": None,

@@ -10,10 +10,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from taskflow.runtime.machine.kernel import KernelError
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.kernel import KernelError, Layout, compiled
 from taskflow.runtime.machine.kernel.text import struct_dtype
+from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Read, Write, task
-from tests.flow.byhand import ByHand
 
 TEXT = """
 #include "Shape.h"
@@ -48,9 +49,12 @@ def shaped(p: Read, q: Write, *, shape: Shape) -> None:
 
 
 def run(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-    made = ByHand((5, 4, 3)).fill(["p", "q"])
-    made.run(shaped("p", "q", over=made.box, shape=shape))
-    return made.values("p"), made.values("q")
+    box = Box.of((5, 4, 3))
+    p = np.random.default_rng(0).uniform(-1, 1, box.shape[::-1])
+    q = np.zeros_like(p)
+    launch = shaped("p", "q", over=box, shape=shape)
+    compiled(launch.task, "f8", cpu(2)).bind(box, Layout(box.lo, p.shape), [p, q], launch.constants, {})()
+    return p, q
 
 
 def test_each_class_has_its_function():
