@@ -194,7 +194,7 @@ class NavierStokes(FlowModel):
             yield from along.quantity(f, quantity.name, sides, quantity.diffusivity, dt)
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], dt: str) -> Iterator[Launch | Repeat]:
-        """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
+        """Solve Laplacian(p) = div(u) / dt, with the last p as the first guess, then u -= dt grad(p)."""
         box = self.staggered.box
         if self.obstacles:
             yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure)
@@ -205,21 +205,23 @@ class NavierStokes(FlowModel):
         yield from self.openings.correct(velocity, f.p, dt)
 
     def update_derived_fields(self, f: Roles, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
-        """Boundary values of a velocity along walls at the end of stage n, and the eddy viscosity that follows."""
+        """Fill the tangential velocity's ghost values at the end of stage n, and compute the eddy viscosity."""
         yield from self.velocity_ghosts(velocity, n)
         if self.turbulence:
             solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
             yield from eddy_viscosity(f, velocity, solid, self.turbulence, self.boundaries, self.grid, viscosity)
 
     def velocity_ghosts(self, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
-        """Boundary values of a velocity along walls at the end of stage n."""
+        """Fill the tangential velocity's ghost values at the end of stage n."""
         yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
         along = dict(zip(VELOCITY, velocity, strict=True))
         yield from placed_ghosts(along, self.boundaries, self.grid, self.openings.endings[n])
 
     def advance_scalars(self, f: Roles, quantities: tuple[Quantity, ...], n: int) -> Iterator[Launch]:
-        """Advances scalar quantities to the end of stage n, with their ghost values, once the velocity is known. All
-        first values come first: what forces one may depend on any other, at the beginning of the stage and at its end.
+        """Advance scalars to the end of stage n, with their ghost values, after the velocity.
+
+        First values of all scalars precede second ones, as a source of one may depend on any other at the beginning and
+        at the end of the stage.
         """
         bounded = [quantity for quantity in quantities if quantity.bounded]
         dt, ending = self.scheme.names[n]["dt"], self.scheme.endings[n]
