@@ -69,8 +69,8 @@ def _shares(
 def _outline(
     grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch]
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return the edges [end, n, xyz] of a side, also around holes: those found once in one patch, as joined patches
-    have bitwise identical vertices; and True for those shared with walls.
+    """Return the edges [end, n, xyz] at which a side ends, also around holes: those that belong to a single patch,
+    once, as joined patches have bitwise identical vertices; and True for edges shared with walls.
     """
     own, others = _rims(grid, patches), _rims(grid, walls)
     points, numbers = np.unique(np.concatenate([own, others], axis=1).reshape(-1, 3), axis=0, return_inverse=True)
@@ -93,8 +93,8 @@ def _rims(grid: MultiBlockGrid, patches: Sequence[Patch]) -> np.ndarray:
 
 
 def _directions(grid: MultiBlockGrid, patch: Patch, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the directions [n, xyz] of two edges of a patch longer than `least`, and True for those along which it is
-    more than a cell wide.
+    """Return the unit directions [n, xyz] of two edges of a patch, with edge lengths of at least `least`, and True for
+    those along which it is more than a cell wide.
     """
     x = grid.charts[patch.chart].at(patch.vertices).squeeze(3 - patch.axis)
     edges = np.stack([x[:, -1, 0] - x[:, 0, 0], x[:, 0, -1] - x[:, 0, 0]])
