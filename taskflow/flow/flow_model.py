@@ -1,4 +1,4 @@
-"""A flow on a staggered grid: its fluid and boundaries, and what is in it and acts on it, however it is solved."""
+"""A flow on a staggered grid, for any solver: fluid, boundaries, bodies, scalars and forces."""
 
 from __future__ import annotations
 
@@ -28,12 +28,15 @@ NEAREST = "f", "kappa", "nu_t"  # fields that a line through two values would le
 
 @dataclass(frozen=True, eq=False)
 class FlowModel(Model):
-    """A flow of velocity u, v, w on a staggered grid, however its equations are solved: its fluid, its boundaries, and
-    what may be in it and act on it. Boundaries, bodies, turbulence, scalars and everything that measures ask for these.
+    """A flow of velocity u, v, w on a staggered grid, for any solver. Boundaries, bodies, turbulence, scalars and all
+    measures read these attributes.
 
-    Without `heat`, a quantity T, there is no temperature, without `obstacles` no body in the flow, without `turbulence`
-    no eddy viscosity. `passive` are further quantities that the flow carries. `forces` act by formulas. `varying`: the
-    values that enter at inflows change in time. The defaults of limits and stability are those of explicit steps.
+    - `heat`: the temperature T, or None. `passive`: further transported quantities.
+    - `obstacles`: the bodies, or None. `turbulence`: the eddy viscosity, or None.
+    - `forces`: forces given by formulas.
+    - `varying`: inflow values change in time.
+
+    Limits and stability are by default those of explicit steps.
     """
 
     staggered: StaggeredGrid
@@ -52,7 +55,7 @@ class FlowModel(Model):
 
     @cached_property
     def openings(self) -> OpenBoundaries:
-        """The boundaries where fluid enters and leaves."""
+        """The open boundaries."""
         return OpenBoundaries(self.boundaries, self.grid, self.scheme, self.varying)
 
     @cached_property
@@ -62,7 +65,7 @@ class FlowModel(Model):
 
     @property
     def uniform_axes(self) -> tuple[int, ...]:
-        """The directions along which nothing changes: one cell, periodic or between planes of symmetry. Never all."""
+        """Directions without variation: one cell, periodic or between planes of symmetry. Empty if all three are."""
         given = {face for q in self.quantities for face, side in q.faces.items() if isinstance(side, Fixed)}
 
         def symmetric(axis: int) -> bool:
@@ -80,11 +83,11 @@ class FlowModel(Model):
 
     @property
     def setting(self) -> Setting:
-        """Where the flow is driven."""
+        """The box, grid, fluid and bodies that driving forces act on."""
         return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
 
     def ends(self, name: str) -> Ends:
-        """Return ghost values for fields with boundary conditions, beyond all edges if no side is open."""
+        """Return "ghost" for fields with boundary conditions, "sides" if a side is open."""
         if name in VELOCITY or name in (quantity.name for quantity in self.quantities):
             return "sides" if open_sides(self.boundaries) else "ghost"
         return "nearest" if name in NEAREST else "linear"
@@ -110,24 +113,25 @@ class FlowModel(Model):
         return self.obstacles.fields(heat=self.heat is not None) if self.obstacles else {}
 
     def velocity_before(self, f: Roles) -> tuple[str, str, str]:
-        """The fields that hold the velocity of the stage before, after a step."""
+        """Return the fields that hold the velocity of the previous stage after a step."""
         return f.u_new, f.v_new, f.w_new
 
     def residual(self, f: Roles) -> Iterator[Launch]:
-        """The launches that measure how well the equations are solved, where a solver iterates."""
+        """Yield the launches that measure the residual, for iterative solvers."""
         yield from ()
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         return self.scheme.scalars(dt, ratio)
 
     def moments(self, time: float, dt: float) -> dict[str, float]:
-        """The times at which the stages of a step begin and end, where forces depend on them."""
+        """Return the times at which the stages of a step begin and end, if forces depend on them."""
         return moments(self.forces, self.scheme.endings, self.scheme.ends, time, dt)
 
     def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
-        """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2, and
-        that of bounded quantities alone: both bound the next step. What is implicit along a direction counts without
-        it.
+        """Return the diffusive rates that bound the next step: max(nu + nu_t, kappa + nu_t/Pr_t) (1/dx^2 + 1/dy^2 +
+        1/dz^2), and the maximum over bounded quantities.
+
+        Molecular diffusion along an implicit axis is excluded, except for bounded quantities.
         """
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
         once, left = self._once
@@ -136,13 +140,13 @@ class FlowModel(Model):
 
     @cached_property
     def _once(self) -> tuple[float, float]:
-        """1/dx^2 + 1/dy^2 + 1/dz^2, and the share of it along which diffusion is explicit."""
+        """1/dx^2 + 1/dy^2 + 1/dz^2, and the share of it along explicit directions."""
         once = self.limiting_grid.inverse_spacing_squared
         return once, self.limiting_grid.explicit_spacings(self.fluid.implicit.axis) / once
 
     @property
     def frequency(self) -> float:
-        """The largest angular frequency of inertial and buoyant oscillations together, in radians per time."""
+        """Largest angular frequency of inertial plus buoyant oscillations, in radians per time."""
         inertial, lift = 2 * math.hypot(*self.driving.rotation), self.buoyancy
         return inertial + (buoyancy_frequency(lift.expansion, lift.gravity, self.driving.gradient) if lift else 0.0)
 
@@ -152,7 +156,9 @@ class FlowModel(Model):
         return StepLimit(fixed, cfl, diffusion, most, self.scheme, self.frequency, within)
 
     def stability(self, limit: StepLimit) -> Stability | None:
-        """Which of the steps within a limit are stable. Bounded quantities have a limit of their own."""
+        """Return which steps within a limit are stable. Bounded quantities are excluded: their own bound is in the
+        limit.
+        """
         part = 1 / self.turbulence.prandtl if self.turbulence else 0.0
         carried = (Transported(q.diffusivity, part) for q in self.quantities if not q.bounded)
         momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), self.fluid.advection is not CENTRAL)

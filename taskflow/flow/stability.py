@@ -1,13 +1,13 @@
-"""The longest stable steps of a flow that is carried and diffuses at once, after von Neumann: waves on equal cells,
-carried at one speed. The amplification of a wave in a step follows from dt times its eigenvalue,
+"""The longest stable steps of advection and diffusion together, by von Neumann analysis on uniform cells and at uniform
+speed. The amplification of a wave in a step follows from dt times its eigenvalue,
 
     z = - diffusion sum of share_a 4 sin(k_a dx_a / 2)^2 + cfl symbol(k_b dx_b)
 
-with the share of each direction a in the diffusion number, and the worst of all directions b of the flow. The symbol is
-that of the scheme of convection: -i sin(k dx) of central differences.
+with the share of each direction a in the diffusion number, and the worst of all flow directions b. The symbol of
+central differences is -i sin(k dx).
 
-A direction along which diffusion is implicit has no share: what it takes of waves lets none grow that would not grow
-without it, as long as the other numbers are stable.
+A direction with implicit diffusion has no share: implicit diffusion only damps, so it destabilises no wave if the other
+numbers are stable.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ SYMBOLS = {
     False: -1j * np.sin(ANGLES),
     True: -((1 - np.cos(ANGLES)) ** 2) / 4 - 1j * (10 * np.sin(ANGLES) - np.sin(2 * ANGLES)) / 8,
 }
-"""Symbols of central differences (False), and of values that are biased upwind (True: QUICK)."""
+"""Symbols of central differences (False) and of QUICK, biased upwind (True)."""
 NEWTON = 8  # iterations to rounding
 MISSED = 0.01  # share of the velocity at the CFL limit that the first step from rest may miss, so 2 % of the energy
 BEYOND = 1e9  # every explicit scheme lets waves grow that change so much in a step; their squares are numbers still
 
 
 def amplification(scheme: TimeScheme, z: np.ndarray) -> np.ndarray:
-    """Return the factors by which waves grow in a step of a scheme, for dt times their eigenvalues: the spectral radius
-    of the matrix that takes the value and the last tendency through the step. Steps are equally long.
+    """Return the growth factors of waves in a step of a scheme, for z = dt times their eigenvalues: the spectral radius
+    of the matrix that advances the value and the last tendency. Steps are equally long.
     """
     value, tendency = (np.ones_like(z), np.zeros_like(z)), (np.zeros_like(z), np.ones_like(z))  # of both at the start
     for stage in scheme.stages:
@@ -69,12 +69,12 @@ class Waves:
     implicit: int | None = None
 
     def growth(self, cfl: float, diffusion: float) -> float:
-        """Return the share by which the fastest wave grows in a step, 0 where none grows."""
+        """Return the relative growth of the fastest growing wave in a step, 0 if none grows."""
         factors = (amplification(self.scheme, z).max() for z in self._eigenvalues(cfl, diffusion))
         return max(float(max(factors, default=1.0)) - 1, 0.0)
 
     def stable(self, cfl: float, diffusion: float) -> bool:
-        """Return whether no wave grows, or none by more than without viscosity, as far as the scheme tolerates that."""
+        """Return True if no wave grows more than without viscosity, within the growth that the scheme tolerates."""
         for z in self._eigenvalues(cfl, diffusion):
             if abs(z).max() > BEYOND:
                 return False
@@ -84,7 +84,7 @@ class Waves:
         return True
 
     def longest(self, cfl: float, diffusion: float) -> float:
-        """The share of a step with these numbers that is stable, 1 at most, to ten digits or so."""
+        """Return the stable share of a step with these numbers, at most 1, to about ten digits."""
         if self.stable(cfl, diffusion):
             return 1.0
         low, high = 0.0, 1.0
@@ -94,7 +94,7 @@ class Waves:
         return low
 
     def _eigenvalues(self, cfl: float, diffusion: float) -> Iterator[np.ndarray]:
-        """Yield dt times those of a flow along each direction."""
+        """Yield dt times the eigenvalues for a flow along each direction."""
         grid, implicit = self.grid, self.implicit
         axes = [axis for axis, cells in enumerate(grid.cells) if cells > 1]  # there are no waves along one cell
         total = grid.explicit_spacings(implicit)
@@ -108,20 +108,20 @@ class Waves:
 
 @dataclass(frozen=True)
 class StepLimit:
-    """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread), and where quantities
-    are to stay within bounds what that needs (`taskflow.flow.scalars.transport`), less a tenth, as the velocity may
-    grow in the step.
+    """The longest stable step: `fixed`, or the least of min(cfl / (advection + frequency), diffusion / spread) and the
+    further bounds below.
 
-    advection = max(|u|/dx + |v|/dy + |w|/dz) and eddies = what diffuses with them, found anew before each step;
-    spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
-    `scheme` knows for which numbers it is stable;
-    frequency = that of the fastest oscillation that forces make, in radians per time.
-    bounded = the spread of the bounded quantities alone, None without any;
-    `longest_step`: what no step may exceed that follows capillary waves;
-    fall = the largest acceleration over a spacing: with it dt (C + sqrt(C^2 + 4 fall)) / 2 is at most cfl, C being the
-    advection, so that a fluid at rest starts.
-    damping = how much upwind differences take per CFL number of a wave from cell to cell: with it dt (damping C + 4
-    spread) is at most 1, less a tenth, as more makes such waves grow.
+    - advection = max(|u|/dx + |v|/dy + |w|/dz) and the rates of eddies are measured before each step.
+    - spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case.
+    - `scheme`: the time scheme, with its stability region.
+    - frequency: of the fastest oscillation due to forces, in radians per time.
+    - bounded: the spread of bounded quantities, or None. Their bound (`taskflow.flow.scalars.transport`) is reduced by
+      a tenth, as the velocity may grow in the step.
+    - `longest_step`: the limit set by capillary waves.
+    - fall: the largest acceleration over a spacing. It requires dt (C + sqrt(C^2 + 4 fall)) / 2 <= cfl, C being the
+      advection, so that a fluid at rest starts.
+    - damping: the damping of upwind differences for a wave from cell to cell, per CFL number. It requires dt (damping C
+      + 4 spread) <= 1, less a tenth, as such waves grow otherwise.
     """
 
     fixed: float | None = None
@@ -136,15 +136,12 @@ class StepLimit:
     damping: float | None = None
 
     def longest(self, advection: float, eddies: DiffusiveRates = NO_EDDIES) -> float:
-        """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
-        found.
-        """
+        """Return the length of the step, with eddies. Raises BadInput if nothing moves or diffuses."""
         return shortest(self.bounds(advection, eddies))
 
     def bounds(self, advection: float, eddies: DiffusiveRates = NO_EDDIES) -> dict[str, float]:
-        """The longest step that each bound allows, by the key of [time] that sets it, by "scalars" for quantities with
-        bounds of their own, and by "cfl and diffusion" for what both may do together; the fixed one alone, where there
-        is one.
+        """Return the longest step by bound: by the keys of [time], by "scalars" for bounded quantities, and by "cfl and
+        diffusion" for both together. If a step is fixed, it is the only entry.
         """
         if self.fixed is not None:
             return {"step": self.fixed}
@@ -166,8 +163,8 @@ class StepLimit:
 
 @dataclass(frozen=True)
 class Onset:
-    """The causes that set a fluid in motion within a step, divided by the spacing: the `speed` of walls and inflows
-    (1/T), the `acceleration` of the fluid (1/T^2), and its growth, the `jerk` (1/T^3), where heat is released.
+    """Causes that set a fluid in motion within a step, divided by the spacing: `speed` of walls and inflows (1/T),
+    `acceleration` of the fluid (1/T^2), and its growth by released heat, `jerk` (1/T^3).
     """
 
     speed: float = 0.0
@@ -175,8 +172,8 @@ class Onset:
     jerk: float = 0.0
 
     def longest(self, cfl: float, advection: float = 0.0) -> float:
-        """Return the dt with dt (C + acceleration dt + jerk dt^2 / 2) = cfl, C being the larger one of speed and
-        advection: the step at whose end the CFL number is `cfl`. Infinite if nothing moves.
+        """Return the dt at whose end the CFL number is `cfl`: dt (C + acceleration dt + jerk dt^2 / 2) = cfl, C =
+        max(speed, advection). Infinite if nothing moves.
         """
         terms = (self.jerk / 2, self.acceleration, max(self.speed, advection))
         dt = min(((cfl / term) ** (1 / power) for term, power in zip(terms, (3, 2, 1), strict=True) if term > 0),
@@ -190,9 +187,10 @@ class Onset:
         return dt
 
     def gentle(self, cfl: float) -> float:
-        """Return the longest step that a scheme of first order may begin with from rest. It misses jerk dt^2 / 2, which
-        is never made up for: `MISSED` of the speed with which the fluid reaches the CFL number. Infinite without jerk,
-        as speeds and accelerations that are constant are met exactly.
+        """Return the longest first step from rest of a first-order scheme. Infinite without jerk.
+
+        Such a scheme misses the velocity jerk dt^2 / 2 in that step and never recovers it: at most `MISSED` of the
+        velocity at the CFL limit. Constant speeds and accelerations are integrated exactly.
         """
         crossing = self.longest(cfl)
         return min(crossing, math.sqrt(2 * MISSED * cfl / (crossing * self.jerk))) if self.jerk > 0 else math.inf
@@ -202,7 +200,7 @@ NO_ONSET = Onset()
 
 
 def shortest(bounds: Mapping[str, float]) -> float:
-    """The longest step within all bounds. `BadInput` where none holds."""
+    """Return the longest step within all bounds. Raises BadInput if all are infinite."""
     dt = min(bounds.values())
     if dt == math.inf:
         raise BadInput("no time step can be found: the fluid is at rest, and nothing moves it; give time.step")
@@ -210,8 +208,8 @@ def shortest(bounds: Mapping[str, float]) -> float:
 
 
 class Transported(NamedTuple):
-    """A quantity that a flow carries, or its momentum: its diffusivity, the part of the eddy viscosity that is added to
-    it, and whether its differences are biased upwind.
+    """An advected quantity, or momentum: its diffusivity, its share of the eddy viscosity, and True for upwind-biased
+    differences.
     """
 
     diffusivity: float
@@ -221,8 +219,8 @@ class Transported(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """The stability of the steps of a flow, which are as long as their `limit` allows; `implicit` is the direction
-    along which its diffusion is. Picklable.
+    """Stability of the steps of a flow, as long as `limit` allows. `implicit` is the axis of implicit diffusion.
+    Picklable.
     """
 
     scheme: TimeScheme
@@ -233,29 +231,30 @@ class Stability:
 
     @property
     def spacings(self) -> float:
-        """1/dx^2 + 1/dy^2 + 1/dz^2 of the directions along which diffusion is explicit."""
+        """1/dx^2 + 1/dy^2 + 1/dz^2 over the directions of explicit diffusion."""
         return self.grid.explicit_spacings(self.implicit)
 
     def numbers(self, dt: float, advection: float, eddy: float = 0.0) -> tuple[float, float]:
-        """The CFL number of a step, and its largest diffusion number."""
+        """Return the CFL number of a step, and its largest diffusion number."""
         most = max(q.diffusivity + q.eddies * eddy for q in self.carried)
         return dt * (advection + self.limit.frequency), dt * most * self.spacings
 
     def share(self, dt: float, cfl: float, eddy: float = 0.0) -> float:
-        """The share of a step that is stable, 1 at most: with eddies as large as they are, and where there are none."""
+        """Return the stable share of a step, at most 1: the lesser of the shares with this eddy viscosity and without.
+        """
         once = dt * self.spacings
         cases = {(q.diffusivity + q.eddies * nu_t, q.upwind) for q in self.carried for nu_t in (0.0, eddy)}
         return min(self._waves(upwind).longest(cfl, once * nu) for nu, upwind in cases)
 
     def damped(self, dt: float, cfl: float) -> bool:
-        """Return whether no wave grows at all in a step, without eddies: a scheme may allow some growth."""
+        """Return True if no wave grows in a step, without eddies. A scheme may tolerate some growth."""
         once = dt * self.spacings
         numbers = {(once * q.diffusivity, q.upwind) for q in self.carried}
         return all(self._waves(upwind).growth(cfl, d) <= ROUNDING for d, upwind in numbers)
 
     @property
     def certain(self) -> bool:
-        """Whether all steps that the limit allows are stable, however fast the flow is."""
+        """True if all steps within the limit are stable, at any flow speed."""
         limit, kinds = self.limit, {q.upwind for q in self.carried}
         if limit.fixed is not None:
             return False

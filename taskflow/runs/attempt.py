@@ -1,4 +1,4 @@
-"""One attempt to run a case: machines are lent, blocks begin on them and compute, and what they wrote is completed."""
+"""One attempt to run a case: get machines, start blocks on them, compute, and complete their output."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ SIGNALS = (signal.SIGINT, *SYSTEM)
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The case to be run, its directory (which `force` replaces), and its cluster, of which it may have some `workers`
-    alone; see `run`. A user may set values in a run that is `steered`.
+    """A case to run, its directory (replaced with `force`), and its cluster, of which it may use only some `workers`;
+    see `run`. `steered`: the user may set values during the run.
     """
 
     case: Case
@@ -72,9 +72,7 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of all blocks: what each reported last, which signal came or what `progress` raised, what went wrong,
-    what was profiled.
-    """
+    """The outcome of all blocks: their last status, a signal or an exception of `progress`, errors, and timelines."""
 
     blocks: list[Mapping[str, Any]]
     came: signal.Signals | Exception | None
@@ -84,12 +82,14 @@ class Outcome:
 
 @dataclass(eq=False)
 class Recovery:
-    """The outcome of a run's attempts so far, and how often in a row it may go on from one step: `allowed`.
+    """The outcome of a run's attempts so far, and the number of successive restarts from one step that is `allowed`.
 
-    `remedy` says how somebody can go on with it later. `attempts` counts those that had machines; `blocks`, which
-    decide the last bits of a run, its kind of `device` and how many `workers` it has are those of the first. `begun`
-    says whether the run directory is the run's own already, `lost` has the workers of the last loss. `restarts` is for
-    the report: the step from which the run went on, and why.
+    - `remedy`: how to resume the run later
+    - `attempts`: attempts that had machines
+    - `blocks` (which affect the last bits of a run), `device`, `workers`: of the first attempt
+    - `begun`: the run directory already belongs to the run
+    - `lost`: the workers of the last loss
+    - `restarts`: for the report, the steps of restarts with reasons
     """
 
     allowed: int
@@ -103,7 +103,7 @@ class Recovery:
     restarts: list[dict[str, Any]] = field(default_factory=list)
 
     def note(self, loss: Lost, step: int) -> None:
-        """The run goes on from this step. Raises RunFailed where it has done so as often as it may."""
+        """Record a restart from this step. Raises RunFailed if no further restart is allowed."""
         if sum(restart["step"] == step for restart in self.restarts) >= self.allowed:
             words = (
                 f"the run has begun again from step {step} as often as it may without coming to another checkpoint"
@@ -116,8 +116,8 @@ class Recovery:
 
 
 class Attempt(AbstractContextManager["Attempt"]):
-    """One attempt to run a case, from its beginning or on from a checkpoint: blocks, until they have ended or are lost.
-    Machines are lent for it until it is closed.
+    """One attempt to run a case, from its start or from a checkpoint, until its blocks have ended or are lost. It holds
+    machines until it is closed.
 
     Raises as `run` does.
     """
@@ -132,7 +132,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         self._opened.close()
 
     def _begin(self, stack: ExitStack, restart: RestartPoint | None, recovery: Recovery) -> None:
-        """Have blocks that are ready to begin."""
+        """Prepare blocks that are ready to start."""
         request = self.request
         case, directory, workers = request.case, request.directory, (request.client, request.scheduler_file)
         cluster, local = stack.enter_context(cluster_client(case.machine, case.grid.room, *workers))
@@ -193,14 +193,14 @@ class Attempt(AbstractContextManager["Attempt"]):
         directory.write_report(self.about)
 
     def _begin_elsewhere(self) -> None:
-        """Raises BadInput where the state that a run begins with cannot be read, or would be replaced by it."""
+        """Raise BadInput if the source of the initial state cannot be read, or would be replaced by the run."""
         source = self.sim.case.initial.source
         if isinstance(source, str) and Path(source).resolve() == self.request.directory.path.resolve():
             raise BadInput(f"initial.source = {source}: the run would replace it; give another directory ({OUTPUT})")
         _ = self.sim.origin
 
     def do(self, job: Job) -> Outcome:
-        """Let the blocks do a job, until all have ended it."""
+        """Run a job on the blocks, until all have ended it."""
         request, group = self.request, self.group
 
         def progress(status: Mapping[str, Any]) -> None:
@@ -226,7 +226,8 @@ class Attempt(AbstractContextManager["Attempt"]):
         return Outcome([status.progress for status in statuses], came, failure, timelines)
 
     def complete(self, outcome: Outcome) -> dict[str, Any]:
-        """Complete what blocks that have ended wrote; the report. Raises what went wrong, and where it was stopped."""
+        """Complete the output of ended blocks, and return the report. Raises errors of the run, also if it was stopped.
+        """
         self.group.close()
         report, keep = self.finish(outcome), self.policy.keep
         if isinstance(outcome.came, Exception):
@@ -241,8 +242,8 @@ class Attempt(AbstractContextManager["Attempt"]):
         return report
 
     def finish(self, outcome: Outcome, reason: str | None = None) -> dict[str, Any]:
-        """Finish the files of a run whose blocks have ended it; the report, with the `reason` where somebody ended it
-        early. Raises what went wrong.
+        """Finish the files of a run whose blocks have ended, and return the report, with the `reason` of an early end.
+        Raises errors of the run.
         """
         directory, profile, policy, about = self.request.directory, self.request.profile, self.policy, self.about
         failure, came = outcome.failure, outcome.came
@@ -281,8 +282,8 @@ class Attempt(AbstractContextManager["Attempt"]):
 
 
 def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None, *, embedded: bool) -> list[Place]:
-    """The places for blocks: those of the cluster at first, or on some of its workers; later those of them that the run
-    began on.
+    """Return the places for blocks: at first on all or some workers of the cluster, later on the remaining ones of the
+    first attempt.
     """
     if recovery.blocks is None:
         places = survey(cluster, embedded=embedded, lost=recovery.lost)

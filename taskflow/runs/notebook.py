@@ -1,4 +1,4 @@
-"""A run as a notebook shows it: a line, a table, and a picture of its last state; while it goes on, how far it is."""
+"""A run in a notebook: a line, a table, and a picture of its last state; progress while it runs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ AFTER, BETWEEN = 1.0, 0.2  # seconds of a cell before its bar is there, and from
 
 
 class CellProgress:
-    """How far a run is, in a line with a bar beneath the cell of a notebook that lets it go on. `shell` is that of
-    IPython, `show` its function that displays.
+    """The progress of a run, in a line with a bar beneath the cell of a notebook. `shell` is the IPython shell, `show`
+    its display function.
     """
 
     def __init__(self, case: Case, shell: Any, show: Callable[..., Any]) -> None:
@@ -39,7 +39,7 @@ class CellProgress:
         self._began = self._shown = 0.0
 
     def __call__(self, status: Mapping[str, Any]) -> None:
-        """Show what was told, where the cell has taken a while."""
+        """Show the status, once the cell has run for a while."""
         now = time.perf_counter()
         if self._shell.execution_count != self._cell:
             self._cell, self._line, self._began = self._shell.execution_count, None, now
@@ -59,7 +59,7 @@ class CellProgress:
 
 
 def shown_progress(case: Case) -> Progress:
-    """Return what shows a run beneath the cell of a notebook; nothing elsewhere."""
+    """Return a progress display beneath the cell of a notebook; elsewhere a function without effect."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return unwatched
@@ -69,7 +69,7 @@ def shown_progress(case: Case) -> Progress:
 
 
 def as_html(line: str, table: Mapping[str, Any], records: Callable[[], xr.Dataset | xr.DataTree]) -> str:
-    """A line, a table and, where the `records` have a velocity, its magnitude with streamlines, as HTML."""
+    """Return a line, a table and, if the `records` have a velocity, its magnitude with streamlines, as HTML."""
     rows = "".join(html_row(key, value) for key, value in table.items())
     picture = b""
     with suppress(BadInput):  # nothing is there to be drawn yet, or any more
@@ -79,7 +79,7 @@ def as_html(line: str, table: Mapping[str, Any], records: Callable[[], xr.Datase
 
 
 def _picture(records: Any) -> bytes:
-    """The last record as PNG; nothing where there is no velocity."""
+    """Return the last record as PNG; empty without a velocity."""
     charts = getattr(records, "children", {}).get("charts")
     names = next(iter(charts.children.values())).variables if charts else records.variables
     if not (VELOCITY.keys() <= names.keys() and records.sizes.get("time", 1)):

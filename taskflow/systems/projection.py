@@ -1,4 +1,4 @@
-"""The system of an incompressible fluid, solved by projection: its model, and the report of its pressure solver."""
+"""Incompressible flow by projection: its model, and the report of its pressure solver."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class ProjectionMeasures(FlowMeasures):
     residuals: ClassVar[tuple[str, ...]] = ("residual",)
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
-        """The relative residual of the pressure equation, and how many iterations it took."""
+        """Return the relative residual of the pressure equation, and the number of iterations."""
         iterations = self.model.pressure.taken(scalars) if tick.step else 0
         return {"residual": relative_residual(scalars), "iterations": iterations}
 
 
 @dataclass(frozen=True, eq=False)
 class Projection(FlowSystem):
-    """The system that a case is of where it names no other."""
+    """The default system of a case."""
 
     supports: ClassVar[Supports] = PROJECTION
     measuring: ClassVar[type[FlowMeasures]] = ProjectionMeasures
@@ -46,7 +46,7 @@ class Projection(FlowSystem):
 
     @classmethod
     def of(cls, system: System) -> Projection:
-        """The system of a case, which is known to be this one."""
+        """Return a system as a `Projection`, for the type checker."""
         assert isinstance(system, cls)
         return system
 
@@ -65,7 +65,7 @@ class Projection(FlowSystem):
 
     @property
     def forced(self) -> int:
-        """The number of times that the velocity in bodies is forced: FFT does not know their faces."""
+        """The number of times that the velocity in bodies is forced: FFT does not resolve their faces."""
         return self.sim.case.pressure.forcing or FORCING if choice(self.sim.case).solver == "fft" else 0
 
     @property
@@ -81,8 +81,8 @@ class Projection(FlowSystem):
 
 
 def system_of(case: Case) -> type[System]:
-    """The class of the system that a case names, the projection where it names none. Raises BadInput where a package
-    registers something else.
+    """Return the class of the system that a case names, by default the projection. Raises BadInput if a package
+    registers another kind of object.
     """
     registered = case.system or Projection
     if not (isinstance(registered, type) and issubclass(registered, System)):

@@ -36,8 +36,8 @@ from taskflow.systems.records.statistics import AveragedSpectra, TimeAverages, a
 
 @dataclass(frozen=True, eq=False)
 class SolvedCase(CaseOnBlocks):
-    """A case with its system of equations: its fields in their region, its programs, and what is measured of it. Raises
-    BadInput where the blocks do not fit the grid.
+    """A case with its system of equations: fields in their region, programs and measurements. Raises BadInput if the
+    blocks do not fit the grid.
     """
 
     @property
@@ -46,7 +46,7 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def system(self) -> System:
-        """The system of equations that the case is of."""
+        """The system of equations of the case."""
         return system_of(self.case)(self)
 
     @cached_property
@@ -67,17 +67,17 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def settled(self) -> Settled | None:
-        """The criterion of a steady state; None where the run does not stop there."""
+        """The criterion of a steady state, or None if the run does not stop there."""
         return self.system.settled
 
     @cached_property
     def inflows(self) -> Entering | None:
-        """The values that enter at inflows, written for every step; None where none are."""
+        """The inflow values, written for every step, or None."""
         return self.system.inflows
 
     @cached_property
     def averages(self) -> TimeAverages[Statistics] | None:
-        """The averages over time; None where nothing is averaged."""
+        """The averages over time, or None."""
         table = self.case.statistics
         if table is None or table.fields is None:
             return None
@@ -95,13 +95,13 @@ class SolvedCase(CaseOnBlocks):
 
     @property
     def averaged(self) -> dict[str, Statistics | Spectra]:
-        """Everything that is averaged over time, by its group of the store, in the order of the samples."""
+        """All time averages, by group of the store, in the order of the samples."""
         averaged = {STATISTICS: self.averages.statistics} if self.averages else {}
         return {**averaged, **{spectra.series.group: spectra.averages.statistics for spectra in self.spectra}}
 
     @cached_property
     def integrals(self) -> tuple[Integral, ...]:
-        """The integrals over surfaces; those that are measured equally often stand side by side."""
+        """The integrals over surfaces, sorted such that equal intervals are adjacent."""
         integrals = list(self.system.surfaces)
         for iso in self.case.isosurfaces:
             words = f"area of the surface on which {iso.field} = {iso.value:g}"
@@ -111,20 +111,20 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def particles(self) -> ParticleTransport | None:
-        """The particles that the flow carries; None without any."""
+        """The particles advected by the flow, or None."""
         return transport(self.case, self.system, self._main) if self.case.particles else None
 
     @cached_property
     def step(self) -> Program:
-        """The program of a step: that of the model, with particles, if there are any, and bodies that kernels place."""
+        """The program of a step: the model's, with particles and with bodies placed by kernels, if any."""
         step = self.particles.carrying if self.particles else self.model.step
         moving = self.system.moving
         return PlacedStep(moving.placement, step) if moving and moving.placement else step
 
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:
-        """The programs by which something is recorded after steps, in their order; those that always come one after the
-        other, as they are due at the same time, together.
+        """The recording programs after steps, in their order. Programs that are always scheduled together form one
+        tuple.
         """
         derived = ((self.system.computed,),) if self.system.computed else ()
         often = groupby(self.integrals, key=lambda integral: integral.every)
@@ -134,7 +134,9 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def partition(self) -> Partition:
-        """The region of all fields, cut into the blocks; beside it those of the pressure solver and of spectra."""
+        """The region of all fields, divided into the blocks, with the regions of the pressure solver, spectra and
+        particles.
+        """
         spectra = partitions([waves.averages.statistics for waves in self.spectra])
         particles = [table.fields.partition for table in self.particles.series] if self.particles else []
         return replace(self._main, beside=(*self.model.partitions(self._main), *spectra, *particles))
@@ -154,17 +156,16 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def step_cost(self) -> StepCost:
-        """A step of the model in the long run: what it sends and moves."""
+        """The messages and memory traffic of a step of the model, after the first steps."""
         return StepCost(self.model.step, self.partition)
 
     @cached_property
     def carried(self) -> Cells:
-        """The cells, by role, that decide all that comes after a step: what a checkpoint holds.
+        """The cells, by role, that determine the further run: the content of a checkpoint.
 
-        Fields that programs never write are left out, as are those that `Model.prepare` alone writes: they are as they
-        were at the start. Of those of the solver's own
-        regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used; nor
-        is one of charts, whose outer ghost cells kernels may look at and not use.
+        Omitted are fields that programs never write, and fields that only `Model.prepare` writes: they keep their
+        initial values. In the solver's own regions, which depend on the blocks, and on charts only written cells are
+        kept. The others are unused padding, and ghost cells whose values kernels do not use.
         """
         model, main = self.model, self.partition.region.fields if self.partition.pieces is None else {}
         judged = self.settled.programs if self.settled else ()
@@ -205,7 +206,7 @@ class SolvedCase(CaseOnBlocks):
 
 
 def transport(case: Case, system: System, partition: Partition) -> ParticleTransport:
-    """All particles of a case, on the blocks of a partition. Raises BadInput where they have too many slots."""
+    """Return all particles of a case, on the blocks of a partition. Raises BadInput if they need too many slots."""
     model, metadata = system.model, system.metadata
     assert isinstance(model, FlowModel), "other models refuse the table"
     extent, series = Extent.of(model.staggered, model.boundaries), []

@@ -1,4 +1,4 @@
-"""Conditions on the sides of the domain: walls, openings, and the layers of cells beyond them.
+"""Boundary conditions: walls, openings and their ghost cells.
 
-They know the grid, and the elliptic solvers of which openings decide the sides. They do not know bodies or equations.
+They know the grid, and tell elliptic solvers the type of each side, but know neither bodies nor equations.
 """

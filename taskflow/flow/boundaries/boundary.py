@@ -1,8 +1,8 @@
-"""Tasks that fill the faces of a side and the layer of ghost cells beyond it.
+"""Tasks that fill the faces of a side and its layer of ghost cells.
 
-Velocity normal to a boundary lives on the boundary and is imposed there; everything else lives half a cell away, and
-the ghost cell beyond is chosen such that the mean, or the difference, of the two has the value that is given. The
-pressure needs no ghost cells.
+The velocity normal to a boundary is stored on the boundary and imposed there. All other fields are stored half a cell
+away: the ghost value is chosen such that its mean with the value inside, or its difference from it, is as prescribed.
+The pressure needs no ghost cells.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ AROUND = Mirror(-1.0, 2.0)  # the mean of ghost and inside is what is given
 
 @dataclass(frozen=True)
 class MirrorTwo:
-    """Ghost = factor inside + value, for two fields with values of their own."""
+    """Ghost = factor inside + value, for two fields with separate values."""
 
     factor: float
     first: float
@@ -41,8 +41,8 @@ class MirrorTwo:
 
 
 def timed(face: str, name: str, ending: str) -> str:
-    """The scalar of what changes in time on a face, at the end of a stage: u, v, w, T, "heat" or that of a scalar; or
-    over a stage: p.
+    """Return the name of the scalar of a time-dependent value on a face. `name` is u, v, w, T, "heat" or a scalar, at
+    the end of a stage, or p, over a stage.
     """
     return f"side_{face}_{name}{ending}"
 
@@ -52,24 +52,24 @@ INSIDE = facing(n=(1, 1))  # from a ghost cell to the cell inside, from a face t
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
 def impose(q: Write, *, value: Value) -> None:
-    """q = value, on all cells that it is launched over."""
+    """q = value, on all cells of the launch."""
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
 def mirror(q: ReadWrite[INSIDE], *, on: Face, mirror: Mirror) -> None:
-    """q[ghost] = factor q[inside] + value, over the layer of ghost cells beyond a face, or over the face itself."""
+    """q[ghost] = factor q[inside] + value, over the layer of ghost cells at a face, or over the face itself."""
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
 def mirror_two(q: ReadWrite[INSIDE], r: ReadWrite[INSIDE], *, on: Face, mirror: MirrorTwo) -> None:
-    """q[ghost] = factor q[inside] + first, r[ghost] = factor r[inside] + second, over the layer of ghost cells beyond
-    a face.
+    """q[ghost] = factor q[inside] + first, r[ghost] = factor r[inside] + second, over the layer of ghost cells at a
+    face.
     """
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
 def mirror_timed(q: ReadWrite[INSIDE], *, on: Face, number: Scalar, mirror: Mirror) -> None:
-    """q[ghost] = factor q[inside] + value number, over the layer of ghost cells beyond a face."""
+    """q[ghost] = factor q[inside] + value number, over the layer of ghost cells at a face."""
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
@@ -77,15 +77,15 @@ def mirror_two_timed(
     q: ReadWrite[INSIDE], r: ReadWrite[INSIDE], *, on: Face, first: Scalar, second: Scalar, mirror: Mirror
 ) -> None:
     """q[ghost] = factor q[inside] + value first, r[ghost] = factor r[inside] + value second, over the layer of ghost
-    cells beyond a face.
+    cells at a face.
     """
 
 
 def beyond(face: str, grid: Grid, *, edges: bool = True) -> Box:
-    """The layer of ghost cells beyond a face.
+    """Return the layer of ghost cells at a face.
 
-    With `edges` it reaches over the ghosts beyond the walls of earlier axes, so that edges and corners are filled too,
-    from values filled before; and over the cells whose low faces lie on the high walls of later axes.
+    With `edges` it includes the ghost cells of walls along earlier axes, so that edges and corners are filled from
+    values filled before, and the cells whose low faces lie on the high walls of the other axes.
     """
     axis, side = frame(face)
     low = triple(int(edges and a < axis and grid.low[a]) for a in range(3))

@@ -1,7 +1,7 @@
-"""Cells beyond the sides of body-fitted grids: ghost values of the layer next to them, and the kinds of fluxes there.
+"""Ghost cells at the sides of body-fitted grids, and the kinds of fluxes there.
 
-Fluxes through a side follow from the two cells inside and the ghost cell (`FLUXES`): nothing else is read, so that the
-second layer of ghost cells is for other charts and blocks alone.
+Fluxes through a side depend only on the two cells inside and the ghost cell (`FLUXES`). The second layer of ghost cells
+serves other charts and blocks only.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from taskflow.runtime.tasks import Components, Face, Read, ReadWrite, Write, fac
 GHOSTS = KERNELS / "artificial_compressibility" / "ghosts.cu"
 TWO_INSIDE = facing(n=(1, 2))
 FLUXES: Mapping[str | None, int] = MappingProxyType({"closed": 1, "given": 2, "open": 3, "far": 4})
-"""The values of the field `sides` in the ghost cells of each kind of flux; 0 in all other cells."""
+"""Values of the field `sides` in ghost cells, by kind of flux; 0 in all other cells."""
 REST = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """The values of a side. Where it is `warm` it has a temperature, else diffusivity dT/dn = flux + transfer
-    (outside - T) into the fluid. `areas` and `volume` are those of uniform cells.
+    """The values of a side. If `warm` it has a temperature, else diffusivity dT/dn = flux + transfer (outside - T) into
+    the fluid. `areas` and `volume` are for uniform cells.
     """
 
     velocity: Vector = REST
@@ -42,7 +42,7 @@ class Condition:
 
     @property
     def still(self) -> Condition:
-        """The same kind of values, all of them 0."""
+        """The same kind of values, all 0."""
         return Condition(warm=self.warm, transfer=self.transfer)
 
 
@@ -60,15 +60,15 @@ class BoundaryPatch:
 
 
 def outward(face: str) -> tuple[int, int, int]:
-    """The step through a face."""
+    """Return the unit step outward through a face."""
     axis, high = frame(face)
     return triple((1 if high else -1) * (a == axis) for a in range(3))
 
 
 @dataclass(frozen=True)
 class CellFields:
-    """The fields of p, u, v, w, of T with heat, and of the metrics of cells that are not uniform; and the `unit` of
-    length of kernels: metrics are in it.
+    """The fields of p, u, v, w, of T with heat, and of the metrics of non-uniform cells, in the `unit` of length of
+    kernels.
     """
 
     flow: tuple[str, ...]
@@ -87,31 +87,31 @@ def beyond_velocity(
     flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, speeds: SPEEDS,
     *, on: Face, side: Condition,
 ) -> None:  # fmt: skip
-    """Ghost velocity 2 velocity - inside; the pressure goes on along a line."""
+    """Ghost velocity = 2 velocity - inside. The pressure is extrapolated linearly."""
 
 
 @task(kernel=GHOSTS)
 def beyond_slip(flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition) -> None:
-    """The velocity mirrored; the pressure goes on along a line, as at a wall."""
+    """Ghost velocity = inside, mirrored. The pressure is extrapolated linearly, as at a wall."""
 
 
 @task(kernel=GHOSTS)
 def beyond_symmetry(flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition) -> None:
-    """The velocity mirrored, and the pressure inside."""
+    """Ghost velocity = inside, mirrored. Ghost pressure = inside."""
 
 
 @task(kernel=GHOSTS)
 def beyond_pressure(flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition) -> None:
-    """Ghost pressure 2 pressure - inside, and the velocity inside."""
+    """Ghost pressure = 2 pressure - inside. Ghost velocity = inside."""
 
 
 @task(kernel=GHOSTS)
 def beyond_scalar(T: ReadWrite[INSIDE], metrics: METRICS, *, on: Face, side: Condition) -> None:
-    """Ghost values of a scalar that has a value on a side, or enters there."""
+    """Ghost values of a scalar that is prescribed on a side, or has a flux there."""
 
 
 @task(kernel=GHOSTS)
 def far_away(
     flow: Components(p=Write, u=Write, v=Write, w=Write), T_far: Write | None, *, on: Face, side: Condition
 ) -> None:
-    """The values of the free stream."""
+    """Ghost values = free stream."""

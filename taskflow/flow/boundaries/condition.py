@@ -1,6 +1,6 @@
-"""The boundary condition of a side of the domain. Each kind is a class of its own, in its own file.
+"""The boundary condition of a side of the domain. Each kind is a class in its own file.
 
-A model does not ask for the name of a kind, but for its attributes, and for the launches that it adds to a program.
+A model does not ask for the name of a kind, only for its attributes and the launches that it adds to a program.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FluxKind = Literal["closed", "given", "open", "far"]
 
 
 class GivenValues(Protocol):
-    """The values of a side's table. Of a value that varies it gives the one of largest size in the run."""
+    """The values of a side's table. A varying value is represented by its largest magnitude in the run."""
 
     @property
     def timed(self) -> Collection[str]:
@@ -46,7 +46,7 @@ class GivenValues(Protocol):
 
     @property
     def placed(self) -> Collection[str]:
-        """Keys whose values depend on the place."""
+        """Keys whose values depend on position."""
 
     def number(self, key: str) -> float | None:
         """Return a number, or None if the key is absent."""
@@ -65,7 +65,7 @@ class BoxSide:
 
     @property
     def axis(self) -> int:
-        """The axis across the side."""
+        """The axis normal to the side."""
         return frame(self.face)[0]
 
     @property
@@ -76,12 +76,12 @@ class BoxSide:
 
     @property
     def faces(self) -> Box:
-        """The faces of the side, on which the velocity normal to it lives."""
+        """The faces of the side, which store the velocity normal to it."""
         return on_face(self.face, self.grid)
 
     @property
     def ghosts(self) -> Box:
-        """The layer of ghost cells beyond the side, with edges."""
+        """The layer of ghost cells of the side, with edges."""
         return beyond(self.face, self.grid)
 
     @property
@@ -92,10 +92,10 @@ class BoxSide:
 
 @dataclass(frozen=True)
 class Side:
-    """A named side of a grid: its kind of condition, its values, and the patches that it consists of.
+    """A named side of a grid: its kind of condition, its values, and its patches.
 
-    `varying`: its velocity differs from cell to cell, and is in the ghost cells of the fields `u_s`, `v_s`, `w_s`.
-    `scalars` has the values of passive scalars by name, in place of a temperature.
+    - `varying`: its velocity differs between cells, and is in the ghost cells of the fields `u_s`, `v_s`, `w_s`.
+    - `scalars`: values of passive scalars by name, in the fields of a temperature.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Side:
 
     @property
     def layers(self) -> dict[str, tuple[Box, ...]]:
-        """By face, the ghost cells next to the patches there."""
+        """The ghost cells next to its patches, by face."""
         faces = dict.fromkeys(patch.face for patch in self.patches)
         return {face: tuple(patch.ghosts for patch in self.patches if patch.face == face) for face in faces}
 
@@ -117,7 +117,7 @@ class Side:
 
     @property
     def speeds(self) -> tuple[str, str, str] | None:
-        """The fields of its velocity, where that is `varying`."""
+        """The fields of its velocity, if `varying`."""
         return ("u_s", "v_s", "w_s") if self.varying else None
 
     @property
@@ -138,10 +138,10 @@ class Side:
 
 
 class BoundaryCondition:
-    """A kind of side: the keys that it reads of a case, its effect on the flow, and its description.
+    """A kind of side: the keys that it reads from a case, its effect on the flow, and its description.
 
-    A subclass is a frozen dataclass whose fields are named as keys of the side's table. It can be pickled, and blocks
-    import its module. Without methods of its own it is a closed side without friction and without a heat flux.
+    A subclass is a frozen dataclass whose fields are named as keys of the side's table. It is picklable, and blocks
+    import its module. The defaults describe a closed side without friction and heat flux.
     """
 
     name: ClassVar[str]
@@ -149,26 +149,26 @@ class BoundaryCondition:
     keys: ClassVar[frozenset[str]] = frozenset()
     """The keys of a side's table that it reads; others are refused."""
     table: ClassVar[Any] = None
-    """A `Table` with further keys, which no other kind has."""
+    """A `Table` with further keys, for this kind only."""
     varies: ClassVar[frozenset[Literal["time", "place"]]] = frozenset()
-    """What the values of its keys may depend on."""
+    """The dependences that the values of its keys may have."""
     on_boxes: ClassVar[bool] = True
     flux: ClassVar[FluxKind | None] = None
     """The fluxes through it on body-fitted grids, one of four. None: not available there."""
     permeable: ClassVar[bool] = False
     """Fluid may pass."""
     enters: ClassVar[bool] = False
-    """Fluid enters with values that are given on the faces."""
+    """Fluid enters with values prescribed on the faces."""
     balances: ClassVar[bool] = False
     """Fluid leaves at a mean speed that balances the inflow."""
     fixes_pressure: ClassVar[bool] = False
-    """The pressure is given on it. Elliptic solvers see a Dirichlet condition, otherwise a wall."""
+    """The pressure is prescribed. Elliptic solvers see a Dirichlet condition, otherwise a wall."""
     solid: ClassVar[bool] = False
     """The surface of a body: it may move in its plane, has a temperature or a heat flux, and feels a force."""
     symmetric: ClassVar[bool] = False
-    """A plane of symmetry: nothing has a gradient across it."""
+    """A plane of symmetry: normal gradients are 0."""
     eddies: ClassVar[float] = 1.0
-    """The ghost value of the eddy viscosity over the value inside: -1 where it is 0 on the side."""
+    """The ghost value of the eddy viscosity over the value inside: -1 if it is 0 on the side."""
     filled: ClassVar[bool] = False
     """Its ghost values at the end of a stage are filled by `Opening.ghosts`."""
 
@@ -179,7 +179,7 @@ class BoundaryCondition:
 
     @classmethod
     def of(cls, given: GivenValues) -> Self:
-        """Return the condition for the values of a table: a field has the value of the key of its name."""
+        """Return the condition for the values of a table. Fields are set from the keys of the same name."""
         of_key = {one.name: given.vector(one.name) if one.default == REST else given.number(one.name)
                   for one in fields(cls) if one.init}  # type: ignore[arg-type]  # fmt: skip
         return cls(**{name: value for name, value in of_key.items() if value is not None})
@@ -201,31 +201,31 @@ class BoundaryCondition:
 
     @property
     def heat_transfer(self) -> float:
-        """The kinematic coefficient of heat transfer, a speed."""
+        """The kinematic heat transfer coefficient, a velocity."""
         return 0.0
 
     @property
     def outside_temperature(self) -> float:
-        """The temperature outside, from which heat is transferred."""
+        """The ambient temperature of heat transfer."""
         return 0.0
 
     @property
     def roughness(self) -> float:
-        """The length z_0 of the logarithmic law of a rough wall; 0 of other sides."""
+        """The roughness length z_0 of the logarithmic law; 0 for other sides."""
         return 0.0
 
     @property
     def pressure(self) -> float:
-        """The pressure that is given on the side, over density: the one of largest size; 0 without one."""
+        """The prescribed pressure over density, of largest magnitude if it varies; 0 without one."""
         return 0.0
 
     @property
     def described(self) -> str | None:
-        """A line of `taskflow check`; None of a side without one."""
+        """A line of `taskflow check`, or None."""
         return None
 
     def factor(self, side: BoxSide) -> float:
-        """Return f of the ghost values of a velocity along the side: f inside + (1 - f) velocity."""
+        """Return f of the ghost values of a tangential velocity: f inside + (1 - f) velocity."""
         return 1.0
 
     def normal(self, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
@@ -243,13 +243,14 @@ class BoundaryCondition:
         yield impose(velocity[side.axis], over=side.faces, value=Value(0.0))
 
     def velocity_ghosts(self, velocity: Velocity, side: BoxSide, ending: str) -> Iterator[Launch]:
-        """Fill the ghost values of both velocities along the side; `ending` ends the names of a stage's scalars."""
+        """Fill the ghost values of both tangential velocities; `ending` is the suffix of a stage's scalars."""
         (first, second), factor = side.along, self.factor(side)
         values = MirrorTwo(factor, (1 - factor) * self.velocity[first], (1 - factor) * self.velocity[second])
         yield mirror_two(velocity[first], velocity[second], over=side.ghosts, on=side.face, mirror=values)
 
     def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
-        """Return the ghost value of the temperature for the value inside. Raises BadInput if there cannot be one."""
+        """Return the ghost value of the temperature as a function of the value inside. Raises BadInput if none exists.
+        """
         return Mirror(1.0, 0.0)
 
     def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:
@@ -257,7 +258,7 @@ class BoundaryCondition:
         yield mirror(T, over=side.ghosts, on=side.face, mirror=self.temperature_mirror(side, diffusivity))
 
     def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
-        """Return those of the `names` whose values on the faces differ, and live in a region of their own."""
+        """Return the `names` whose values differ between faces, and are stored in a separate region."""
         return ()
 
     def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
@@ -265,7 +266,7 @@ class BoundaryCondition:
         yield mirror(nu_t, over=side.ghosts, on=side.face, mirror=Mirror(self.eddies, 0.0))
 
     def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
-        """Fill the ghost cells of a side of a body-fitted grid, with these values; one launch for each of its faces."""
+        """Fill the ghost cells of a side of a body-fitted grid, with one launch per face."""
         for where in side.each(values):
             yield beyond_slip(fields.flow, fields.T, fields.metrics, **where)
 

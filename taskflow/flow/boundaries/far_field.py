@@ -1,4 +1,4 @@
-"""A free stream far away, of body-fitted grids."""
+"""The free stream far away, on body-fitted grids."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from taskflow.runtime.tasks import Launch
 
 @dataclass(frozen=True)
 class FarField(OpenSide):
-    """Beyond the side there is a free stream; fluid enters and leaves."""
+    """Free stream outside the side. Fluid enters and leaves."""
 
     name: ClassVar[str] = "far-field"
     keys: ClassVar[frozenset[str]] = frozenset(("velocity", "pressure", "temperature"))
@@ -31,5 +31,5 @@ class FarField(OpenSide):
             yield far_away(fields.flow, fields.T, **where)
 
     def collocated_scalar(self, side: Side, scalar: str, metrics: str | None, values: Condition) -> Iterator[Launch]:
-        """Set the value of the free stream, not one whose mean with the value inside is it."""
+        """Set ghost values to the free-stream value, instead of making it the mean with the value inside."""
         yield impose(scalar, over=side.ghosts, value=Value(values.temperature))

@@ -1,10 +1,10 @@
-"""Velocity and temperature that are given on the faces of inflows, and of walls where they depend on the place, by
-values that live in regions of their own.
+"""Velocity and temperature prescribed on the faces of inflows, and of walls if they depend on position. Each side
+stores its values in a separate region.
 
-Such a region has the values of one side of the domain: of each velocity component, and of the temperature, where these
-live on, or half a cell along, the faces; of a wall those along it. It has one layer of cells for each block across the
-side, of which the one that belongs to the block at the side counts, and reaches to the high ends of the side, where a
-velocity along it has values as at the low ones.
+Such a region has the values of the velocity components and the temperature on the faces of the side, or half a cell
+along them; for a wall only tangential components. It has one layer of cells per block across the side, of which only
+the layer of the adjacent block is used. It reaches to the high ends of the side, where a tangential velocity has values
+as at the low ends.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,15 +32,15 @@ def reflect(q: ReadWrite[INSIDE], values: Foreign[facing(n=(1, 1), high=(0, 0))]
 
 
 def values(face: str, name: str, ending: str = "") -> str:
-    """The field with the values of u, v, w or T on a face (x_min to z_max)."""
+    """Return the name of the field with the values of u, v, w or T on a face (x_min to z_max)."""
     return f"{face}_{name}{ending}"
 
 
 def inflow_partitions(
     main: Partition, boundaries: Boundaries, names: Sequence[str], endings: Sequence[str]
 ) -> tuple[Partition, ...]:
-    """For each inflow the region of its values of `names`, and for each wall of those that depend on the place, each
-    with several `endings`, on the blocks of `main`.
+    """Return the partitions of prescribed values, on the blocks of `main`: for each inflow with all `names`, for each
+    wall with those that depend on position. Each name has one field per entry of `endings`.
     """
     partitions = []
     faces = sorted((face for face in FACES if face in boundaries), key=lambda face: not boundaries[face].enters)
@@ -65,7 +65,7 @@ def inflow_partitions(
 
 @dataclass(frozen=True)
 class Inflow(OpenSide):
-    """Velocity and temperature are given, by values on the faces that live in a region of their own."""
+    """Prescribed velocity and temperature, from values on the faces in a separate region."""
 
     name: ClassVar[str] = "inflow"
     keys: ClassVar[frozenset[str]] = frozenset(("velocity", "log_law", "table", "profile", "temperature", "phase"))
@@ -106,8 +106,10 @@ class Inflow(OpenSide):
 
 
 def inflow_ghosts(fields: Mapping[str, str], side: BoxSide, ending: str) -> Iterator[Launch]:
-    """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T: of the velocities along an inflow,
-    and of the temperature. One launch for each.
+    """Fill ghost values 2 values - inside of the tangential velocities and the temperature at an inflow, one launch
+    each.
+
+    `fields` maps the names u, v, w and T to fields.
     """
     for name, field in fields.items():
         if name != "uvw"[side.axis]:
@@ -115,8 +117,9 @@ def inflow_ghosts(fields: Mapping[str, str], side: BoxSide, ending: str) -> Iter
 
 
 def placed_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
-    """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T, beyond closed sides where they
-    depend on the place. Needs the other ghosts before, for edges. One launch for each.
+    """Fill ghost values 2 values - inside at closed sides whose values depend on position, one launch each.
+
+    `fields` maps the names u, v, w and T to fields. The other ghost values are needed before, for edges.
     """
     for face in (face for face in FACES if face in boundaries and not boundaries[face].enters):
         prescribed = boundaries[face].prescribed(face, tuple(fields))
@@ -126,14 +129,14 @@ def placed_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid,
 
 
 def along(face: str, name: str, grid: Grid) -> Box:
-    """The faces of a side on which u, v, w, or another quantity by its name, has values: of a velocity along the side
-    those at its high end, too, which is a face of that velocity.
+    """Return the faces of a side on which u, v, w, or another quantity by name, has values. A tangential velocity also
+    has values at its high end.
     """
     return on_face(face, grid).expand((0, 0, 0), _ends(face, name, grid))
 
 
 def _reflected(name: str, field: str, face: str, grid: Grid, ending: str) -> Launch:
-    """Ghost values beyond the faces `along` a side, which velocity gradients beside it read at both of its ends."""
+    """Fill ghost values at the faces `along` a side, which velocity gradients next to it read at both of its ends."""
     over = beyond(face, grid, edges=False).expand((0, 0, 0), _ends(face, name, grid))
     return reflect(field, values(face, name, ending), over=over, on=face)
 

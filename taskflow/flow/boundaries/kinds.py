@@ -1,4 +1,4 @@
-"""The kinds of sides by the names that a case gives them."""
+"""The kinds of sides by their names in a case."""
 
 from taskflow.common.registry import Registry
 from taskflow.flow.boundaries.condition import BoundaryCondition
@@ -15,5 +15,5 @@ BOUNDARIES: Registry[type[BoundaryCondition]] = Registry("taskflow.boundaries", 
 
 
 def register_boundary(kind: type[BoundaryCondition]) -> None:
-    """Make a kind of side known in this process by its `name`, without an entry point."""
+    """Register a kind of side in this process by its `name`, without an entry point."""
     BOUNDARIES.register(kind.name, kind)

@@ -1,4 +1,4 @@
-"""Sides through which fluid may pass: the launches that they add to a stage."""
+"""Open sides: the launches that they add to a stage."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
 
 @dataclass(frozen=True)
 class StageNames:
-    """The names of the scalars of a stage: its length `dt`, the `speed` of convective outflow. `ending` is the end of
-    the names of values that are prescribed on faces, `timed` of further scalars.
+    """Names of the scalars of a stage: its length `dt` and the `speed` of convective outflow. `ending` is the suffix of
+    values prescribed on faces, `timed` of further scalars.
     """
 
     dt: str
@@ -31,7 +31,7 @@ class StageNames:
 
 
 class OpenSide(BoundaryCondition):
-    """A side that fluid may pass. A `permeable` kind derives from it."""
+    """A side that fluid may pass, the base class of `permeable` kinds."""
 
     permeable: ClassVar[bool] = True
 
@@ -40,26 +40,26 @@ class OpenSide(BoundaryCondition):
         yield from ()
 
     def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        """Set the normal velocity at the end of a stage, before its projection; the one inside is set."""
+        """Set the normal velocity at the end of a stage, before its projection. The velocity inside is already set."""
         yield from ()
 
     def correct(self, velocity: Velocity, p: str, side: BoxSide, dt: str, b: Coefficients) -> Iterator[Launch]:
-        """Correct the normal velocity by the projection, whose equation has the coefficients `b`, 1 without any."""
+        """Correct the normal velocity by the projection, whose equation has the coefficients `b`, by default 1."""
         if self.fixes_pressure:
             q, on_faces = velocity[side.axis], b and b[side.axis]
             about = opening(side.face, side.grid)
             yield correct_outlet(q, p, on_faces, over=side.faces, on=side.face, dt=dt, opening=about)
 
     def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        """Fill ghost values of all that is `filled` here, at the beginning."""
+        """Fill the ghost values of a `filled` side at the start."""
         yield from ()
 
     def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        """Fill ghost values of all that is `filled` here, at the end of a stage."""
+        """Fill the ghost values of a `filled` side at the end of a stage."""
         yield from ()
 
     def bounded_ghosts(self, T: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        """Fill ghost values of a temperature that keeps its bounds, at the end of a stage."""
+        """Fill the ghost values of a bounded temperature at the end of a stage."""
         if self.filled:
             yield mirror(T, over=side.ghosts, on=side.face, mirror=AS_INSIDE)
 

@@ -1,4 +1,4 @@
-"""Outflows: the side "outflow" is one of three conditions, as its pressure says. The method is in `outflow`."""
+"""Outflows: the side "outflow" is one of three conditions, chosen by its pressure. The method is in `outflow`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
 
 @dataclass(frozen=True)
 class Outflow(OpenSide):
-    """Fluid leaves. Without a pressure it is carried out, with one the pressure decides how much leaves."""
+    """Fluid leaves: without a pressure it is advected out, with one the pressure determines the flow rate."""
 
     name: ClassVar[str] = "outflow"
     keys: ClassVar[frozenset[str]] = frozenset(("pressure",))
@@ -59,7 +59,7 @@ class Outflow(OpenSide):
 
 
 class CarriedOutflow(Outflow):
-    """An outflow at a mean speed, which balances the inflow."""
+    """An outflow at a mean speed that balances the inflow."""
 
     flux = None
     balances = True
@@ -81,7 +81,7 @@ class CarriedOutflow(Outflow):
 
 @dataclass(frozen=True)
 class ConvectiveOutflow(CarriedOutflow):
-    """Velocity and temperature are carried out at the mean speed."""
+    """Velocity and temperature are advected out at the mean speed."""
 
     @property
     def described(self) -> str:
@@ -107,9 +107,9 @@ class ConvectiveOutflow(CarriedOutflow):
 
 @dataclass(frozen=True)
 class PressureOutflow(Outflow):
-    """p is given, and neither velocity nor temperature has a gradient across it.
+    """p is prescribed. Normal gradients of velocity and temperature are 0.
 
-    p is 0, or where it is `timed` the scalar `timed` of "p" for each stage; `pressure` is the largest one then.
+    p is 0, or if `timed` the scalar `timed` of "p" for each stage, with `pressure` as largest magnitude.
     """
 
     fixes_pressure = True
@@ -137,7 +137,7 @@ class PressureOutflow(Outflow):
 
 @dataclass(frozen=True)
 class AdvectedOutflow(CarriedOutflow):
-    """Velocity, temperature and pressure are carried out at the mean speed, and the normal velocity follows from the
+    """Velocity, temperature and pressure are advected out at the mean speed. The normal velocity follows from the
     pressure.
     """
 
@@ -152,8 +152,8 @@ class AdvectedOutflow(CarriedOutflow):
         yield from super().begin(f, side, stage)
 
     def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        """The normal velocity on a face through which the pressure is carried; needs the one inside. `rhs` is used on
-        the way.
+        """Set the normal velocity on a face through which the pressure is advected, from the new velocity inside.
+        Overwrites `rhs`.
         """
         (_, high), grid, new, old = frame(side.face), side.grid, f[NEW[side.axis]], f[VELOCITY[side.axis]]
         kept, last = _kept(f, side), Box.of(grid.cells).layer(side.axis, high, 0, 1)

@@ -1,16 +1,16 @@
-"""Rough walls: terrain and cities whose roughness the grid does not resolve, by the logarithmic law of the wall.
+"""Rough walls: terrain and cities of unresolved roughness, by the logarithmic law of the wall.
 
     |u| = (u_tau / kappa) log((y + z_0) / z_0)
 
-holds from the wall to the middle of the first cell, y = spacing / 2, u being the velocity there along the wall and
-relative to it. The wall takes momentum u_tau^2 u / |u| per area, with the speed at each moment (P. J. Mason, D. J.
-Thomson 1987, Q. J. R. Meteorol. Soc. 113, 413; after U. Schumann 1975, J. Comput. Phys. 18, 376). The difference
-between the wall and the first cell gives that with an eddy viscosity on the wall of
+holds from the wall to the centre of the first cell, y = spacing / 2, u being the tangential velocity there, relative to
+the wall. The wall takes momentum u_tau^2 u / |u| per area, with the instantaneous speed (P. J. Mason, D. J. Thomson
+1987, Q. J. R. Meteorol. Soc. 113, 413; after U. Schumann 1975, J. Comput. Phys. 18, 376). The difference between wall
+and first cell gives this flux with the eddy viscosity on the wall
 
-    nu_t = (kappa / log((y + z_0) / z_0))^2 |u| y - viscosity,    or 0 where that is negative,
+    nu_t = (kappa / log((y + z_0) / z_0))^2 |u| y - viscosity,    or 0 if that is negative,
 
-which the ghost cells of nu_t are made for. Momentum then needs nothing else; nu_t / prandtl conducts heat from the
-wall, which is the same law for the temperature.
+which the ghost cells of nu_t impose. Momentum needs nothing further. nu_t / prandtl conducts heat from the wall, the
+same law for the temperature.
 """
 
 import math
@@ -28,8 +28,8 @@ KARMAN = 0.41
 
 @dataclass(frozen=True)
 class LogLaw:
-    """nu_t on the wall = factor |u| - viscosity, u being the velocity relative to the wall; `first` and `second` are
-    those of the wall in its plane.
+    """nu_t on the wall = factor |u| - viscosity, u being the velocity relative to the wall. `first` and `second` are
+    the components of the wall velocity in its plane.
     """
 
     factor: float
@@ -40,8 +40,8 @@ class LogLaw:
 
 @dataclass(frozen=True)
 class WallFlux:
-    """A flux that diffuses through a wall: `supply` = spacing times the part that does not depend on the value there,
-    `loss` = spacing times the transfer coefficient / 2, of a quantity with this `diffusivity`.
+    """A diffusive flux through a wall of a quantity with this `diffusivity`: `supply` = spacing times the part
+    independent of the value there, `loss` = spacing times the transfer coefficient / 2.
     """
 
     supply: float
@@ -55,7 +55,7 @@ def apply_log_law(
     velocity: Components(r=Read[facing(n=(1, 1), r=(0, 1))], s=Read[facing(n=(1, 1), s=(0, 1))]),
     nu_t: ReadWrite[INSIDE], *, on: Face, law: LogLaw,
 ) -> None:  # fmt: skip
-    """nu_t[ghost] = 2 max(factor |u| - viscosity, 0) - nu_t[inside], over the layer of ghost cells; u has the
+    """nu_t[ghost] = 2 max(factor |u| - viscosity, 0) - nu_t[inside], over the layer of ghost cells. u has the
     components r and s along the wall, in the centre of the cell inside.
     """
 
@@ -70,7 +70,7 @@ def apply_wall_flux(T: ReadWrite[INSIDE], nu_t: Read[facing(n=(0, 1))], *, on: F
 def log_law_ghosts(
     velocity: Velocity, nu_t: str, speed: Vector, roughness: float, side: BoxSide, viscosity: float
 ) -> Iterator[Launch]:
-    """Eddy viscosities beyond a rough wall that moves at a `speed`."""
+    """Fill ghost eddy viscosities of a rough wall that moves at the velocity `speed`."""
     first, second = side.along
     y = side.spacing / 2
     factor = (KARMAN / math.log1p(y / roughness)) ** 2 * y
@@ -90,7 +90,7 @@ class Supply:
 
 
 def heat_supplies(boundaries: Boundaries) -> dict[str, Supply]:
-    """The heat fluxes through rough walls that have no temperature of their own, by face; without those that are 0."""
+    """Return the non-zero heat fluxes through rough walls without prescribed temperature, by face."""
     rough = {face: boundaries[face] for face in FACES if face in boundaries and boundaries[face].roughness > 0}
     supplies = {
         face: Supply(wall.heat_flux + wall.heat_transfer * wall.outside_temperature, wall.heat_transfer)
@@ -103,7 +103,7 @@ def heat_supplies(boundaries: Boundaries) -> dict[str, Supply]:
 def supply_ghosts(
     field: str, nu_t: str, supplies: Mapping[str, Supply], grid: Grid, diffusivity: float, prandtl: float
 ) -> Iterator[Launch]:
-    """Values of a temperature or a scalar beyond faces through which so much comes; one launch for each."""
+    """Fill ghost values of a temperature or a scalar at faces with these fluxes, one launch each."""
     for face, supply in supplies.items():
         spacing = grid.beside(face)
         wall = WallFlux(spacing * supply.coming, spacing * supply.transfer / 2, diffusivity, 0.5 / prandtl)

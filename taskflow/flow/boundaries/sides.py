@@ -1,4 +1,4 @@
-"""The launches for the ghost values of all sides of a box, in the order of faces, and of a side of charts."""
+"""Launches that fill ghost values on all sides of a box, in the order of faces, and on a side of charts."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,32 +10,34 @@ from taskflow.runtime.tasks import FACES, Launch
 
 
 def open_sides(boundaries: Boundaries) -> list[str]:
-    """The faces through which fluid may pass."""
+    """Return the faces through which fluid may pass."""
     return [face for face, side in boundaries.items() if side.permeable]
 
 
 def entrances(boundaries: Boundaries) -> list[str]:
-    """The faces with values of what enters, from x_min to z_max."""
+    """Return the faces with inflow values, from x_min to z_max."""
     return [face for face in FACES if face in boundaries and boundaries[face].enters]
 
 
 def pressure_sides(boundaries: Boundaries) -> list[str]:
-    """The faces on which p = 0 for the pressure's equation, from x_min to z_max."""
+    """Return the faces on which p = 0 in the pressure equation, from x_min to z_max."""
     return [face for face in FACES if face in boundaries and boundaries[face].fixes_pressure]
 
 
 def normal_velocity(velocity: Velocity, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """Nothing flows through closed sides: the velocity normal to them is zero. One launch for each, over its faces.
+    """Set the velocity normal to closed sides to 0, one launch per side.
 
-    Raises BadInput for a side that moves out of its plane.
+    Raises BadInput if a side moves out of its plane.
     """
     for side, condition in _in_order(boundaries, grid):
         yield from condition.normal(velocity, side)
 
 
 def velocity_ghosts(velocity: Velocity, boundaries: Boundaries, grid: Grid, ending: str = "") -> Iterator[Launch]:
-    """Ghost values of the velocities along each side whose values are not `filled` elsewhere; `ending` is that of the
-    scalars of the stage. Needs `normal_velocity` before, for the ghosts beyond edges, where two boundaries meet.
+    """Fill the ghost values of tangential velocities on each side, except `filled` sides.
+
+    `ending` is the suffix of the stage's scalars. Call after `normal_velocity`, for the ghost cells at edges between
+    two boundaries.
     """
     for side, condition in _in_order(boundaries, grid):
         if not condition.filled:
@@ -45,8 +47,9 @@ def velocity_ghosts(velocity: Velocity, boundaries: Boundaries, grid: Grid, endi
 def temperature_ghosts(
     temperature: str, boundaries: Boundaries, grid: Grid, diffusivity: float, ending: str = ""
 ) -> Iterator[Launch]:
-    """Ghost temperatures beyond each side whose values are not `filled` elsewhere; `ending` is that of the scalars of
-    the stage. Raises BadInput for a heat flux into a fluid that conducts no heat.
+    """Fill the ghost temperatures on each side, except `filled` sides; `ending` is the suffix of the stage's scalars.
+
+    Raises BadInput for a heat flux into a fluid that conducts no heat.
     """
     for side, condition in _in_order(boundaries, grid):
         if not condition.filled:
@@ -54,7 +57,8 @@ def temperature_ghosts(
 
 
 def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:
-    """Sides with their conditions from x_min to z_max. Raises ValueError where they do not fit the grid's ends."""
+    """Return sides with their conditions from x_min to z_max. Raises ValueError if they do not match the grid's walls.
+    """
     ends = {"min": grid.low, "max": grid.high}
     walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
     if set(boundaries) != walls:
@@ -63,12 +67,12 @@ def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, Boundar
 
 
 def side_ghosts(side: Side, fields: CellFields, numbers: Condition) -> Iterator[Launch]:
-    """Fill the ghost cells of a side, one launch for each of its faces; `numbers` has what is the same of all sides."""
+    """Fill the ghost cells of a side, one launch per face; `numbers` has the values common to all sides."""
     yield from side.kind.collocated(side, fields, _with(side.condition, numbers))
 
 
 def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbers: Condition) -> Iterator[Launch]:
-    """Fill the ghost cells of a passive scalar of a name in a field; it is insulated where nothing is said."""
+    """Fill the ghost cells of a passive scalar by name, in the field `scalar`; insulated if no condition is given."""
     values = _with(side.scalars.get(name, Condition()), numbers)
     yield from side.kind.collocated_scalar(side, scalar, metrics, values)
 

@@ -11,7 +11,7 @@ from taskflow.runtime.tasks import Launch
 
 @dataclass(frozen=True)
 class Slip(BoundaryCondition):
-    """Nothing passes: no flow through, no friction, no heat. On boxes the same as a plane of symmetry."""
+    """No flow through the side, no friction, no heat flux. On boxes identical to a plane of symmetry."""
 
     name: ClassVar[str] = "slip"
     flux: ClassVar[FluxKind | None] = "closed"
@@ -20,7 +20,7 @@ class Slip(BoundaryCondition):
 
 @dataclass(frozen=True)
 class Symmetry(Slip):
-    """A plane of symmetry. On body-fitted grids the pressure has no gradient across it."""
+    """A plane of symmetry. On body-fitted grids the normal gradient of the pressure is 0."""
 
     name: ClassVar[str] = "symmetry"
 

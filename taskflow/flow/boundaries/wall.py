@@ -1,4 +1,4 @@
-"""Walls, to which fluid sticks."""
+"""No-slip walls."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from taskflow.runtime.tasks import Launch, frame
 
 @dataclass(frozen=True)
 class Wall(BoundaryCondition):
-    """A wall, which may move in its own plane, and to which fluid sticks. It has a temperature, or lets heat in:
+    """A no-slip wall, which may move in its own plane. It has a temperature, or the heat flux into the fluid
     `heat_flux` + `heat_transfer` (outside_temperature - T).
 
     Both are kinematic (over density and heat capacity: the flux is a temperature times a velocity, the transfer
-    coefficient a velocity); they count where there is no temperature. The default insulates. `roughness` is the length
-    z_0 of the law of the wall, see `taskflow.flow.boundaries.rough_wall`; 0 is a smooth wall.
+    coefficient a velocity), and apply if no temperature is given. The default insulates. `roughness` is the length z_0
+    of the law of the wall (`taskflow.flow.boundaries.rough_wall`), 0 for a smooth wall.
 
-    `timed` names what changes in time, "velocity", "temperature" or "heat", which is all that does not depend on the
-    temperature at the wall: its numbers are scalars at the end of each stage. Numbers of it here are the largest ones,
-    as are those of `fields`, "velocity" or "temperature", which depend on the place: see
-    `taskflow.flow.boundaries.inflow.placed_ghosts`.
+    `timed` names the time-dependent values: "velocity", "temperature" or "heat", the part of the heat flux that does
+    not depend on the wall temperature. They are scalars at the end of each stage. `fields` names those that depend on
+    position, "velocity" or "temperature" (`taskflow.flow.boundaries.inflow.placed_ghosts`). The attributes then have
+    their largest values.
     """
 
     name: ClassVar[str] = "wall"

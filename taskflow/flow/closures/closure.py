@@ -33,24 +33,25 @@ class Closure:
     title: ClassVar[str]
     """The name in reports."""
     functions: ClassVar[str | Path]
-    """The kernel text, or its file."""
+    """The kernel text, or the path of its file."""
     filtered: ClassVar[bool] = True
-    """Whether the viscosity depends on the filter width, `q.filter_square`."""
+    """True if the viscosity depends on the filter width, `q.filter_square`."""
     damps: ClassVar[bool] = False
-    """Whether it needs damping at walls: on boxes the filter width is then shortened as by van Driest."""
+    """True if it needs van Driest damping at walls, which shortens the filter width on boxes."""
     dimensionless: ClassVar[bool] = False
-    """Whether all numbers are dimensionless. Kernels on body-fitted grids may then compute in units of the cell size,
-    which keeps very small and very large cells within the range of single precision."""
+    """True if all numbers are dimensionless. Kernels on body-fitted grids may then compute in units of the cell size,
+    which keeps very small and very large cells within the range of single precision.
+    """
 
     @classmethod
     def numbers(cls) -> dict[str, float]:
-        """The defaults of the numbers besides `constant`, by name: `turbulence.constants` of a case file."""
+        """Return the defaults of the numbers other than `constant`, by name: `turbulence.constants` of a case file."""
         given = {field.name: field.default for field in fields(cls) if field.init and field.name != "constant"}
         return {name: value for name, value in given.items() if type(value) is float}
 
 
 def _usable(kind: object) -> None:
-    """Raises TypeError or what its text raises if a value is no complete class of closures."""
+    """Raise TypeError, or the error of reading its kernel text, unless a value is a complete class of closures."""
     if not (isinstance(kind, type) and issubclass(kind, Closure) and "__dataclass_fields__" in vars(kind)):
         raise TypeError("a closure is a frozen dataclass derived from taskflow.flow.closures.Closure")
     if not isinstance(getattr(kind, "title", None), str):
@@ -69,22 +70,22 @@ CLOSURES: Registry[type[Closure]] = Registry(
     {name.lower(): f"taskflow.flow.closures.eddy_viscosity:{name}" for name in ("Smagorinsky", "Wale", "Vreman")},
     _usable,
 )
-"""All closures by the names that `turbulence.model` gives."""
+"""All closures by their names in `turbulence.model`."""
 
 
 def register_closure(name: str, closure: type[Closure]) -> None:
-    """Let `turbulence.model` name a closure in this process, without an entry point.
+    """Register a name for `turbulence.model` in this process, without an entry point.
 
     Parameters
     ----------
     name : str
     closure : type
         A class derived from `Closure`. Blocks in other processes receive it with the case. Its module has to be
-        importable there, unless it is that of a script or notebook.
+        importable there, unless it is a script or notebook.
 
     Raises
     ------
     BadInput
-        If the name belongs to taskflow, or the class is not complete.
+        If the name belongs to taskflow, or the class is incomplete.
     """
     CLOSURES.register(name, closure)

@@ -1,7 +1,7 @@
-"""Large-eddy simulation: eddy viscosities for what the grid does not resolve.
+"""Large-eddy simulation: subgrid-scale eddy viscosities.
 
-nu_t in a cell follows from the velocity gradient in its centre, anew at the end of every stage. It is 0 on a
-smooth wall, and has no gradient across slip boundaries.
+nu_t in a cell is computed from the velocity gradient in its centre at the end of every stage. It is 0 on a smooth wall,
+and has no gradient across slip boundaries.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ REST: Vector = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class SmoothWalls:
-    """The walls that damp, after van Driest: the distances of the first cells along x, y and z from walls at the low
-    ends and at the high ends, and the velocities of these walls; one over the viscosity.
+    """Walls with van Driest damping: distances of the first cells along x, y and z from walls at the low and high ends,
+    velocities of these walls, and the inverse viscosity.
     """
 
     inverse_viscosity: float
@@ -50,15 +50,15 @@ def eddies(
     """Eddy viscosity nu_t of a closure in cells; eddy = max of nu_t, rate as in `advective_rate`.
 
     `width_square` is the square of the filter width if all cells are equal, else 1, and None for closures without a
-    filter. Smooth `walls` shorten the filter width by 1 - exp(-y+ / 26). In bodies, by the flags in `solid`, nu_t is 0.
-    A neighbour in a body has minus the velocity of the cell, which makes it 0 on the face between them. Bodies do not
-    damp.
+    filter. Smooth `walls` shorten the filter width by 1 - exp(-y+ / 26). In bodies, flagged in `solid`, nu_t is 0. A
+    neighbour in a body gets minus the velocity of the cell, so that the velocity on the face between them is 0. Bodies
+    do not damp.
     """
 
 
 @dataclass(frozen=True)
 class _MixingLength(Closure):
-    """A closure with the square of its constant, which kernels of either precision receive rounded once."""
+    """A closure with the square of its constant, rounded once for kernels of either precision."""
 
     square: float = field(init=False, repr=False, default=0.0)
 
@@ -71,8 +71,8 @@ class _MixingLength(Closure):
 @dataclass(frozen=True)
 class Smagorinsky(_MixingLength):
     """nu_t = (C D Delta)^2 |S|, |S| = (2 S_ij S_ij)^(1/2) (J. Smagorinsky 1963, Mon. Weather Rev. 91, 99), Delta being
-    the cube root of a cell's volume. C is that of isotropic turbulence (D. K. Lilly 1967, Proc. IBM Sci. Comput. Symp.
-    Environ. Sci., 195); 0.1 suits shear flows (J. W. Deardorff 1970, J. Fluid Mech. 41, 453).
+    the cube root of the cell volume. The default C is for isotropic turbulence (D. K. Lilly 1967, Proc. IBM Sci.
+    Comput. Symp. Environ. Sci., 195). 0.1 suits shear flows (J. W. Deardorff 1970, J. Fluid Mech. 41, 453).
 
     With damping D = 1 - exp(-y+ / 26) near smooth walls (E. R. van Driest 1956, J. Aeronaut. Sci. 23, 1007). The
     friction velocity in y+ = y u_tau / viscosity follows from the speed in the cell itself, relative to the nearest
@@ -119,7 +119,7 @@ class Vreman(Closure):
 class Turbulence:
     """An eddy viscosity, and with heat an eddy diffusivity nu_t / prandtl.
 
-    `damped`: smooth walls of boxes damp the filter width; None leaves it to the closure, which may need that.
+    `damped`: smooth walls of boxes damp the filter width. None: as the closure requires.
     """
 
     model: Closure
@@ -131,8 +131,9 @@ def eddy_viscosity(
     f: Roles, velocity: tuple[str, str, str], solid: str | None, turbulence: Turbulence, boundaries: Boundaries,
     grid: Grid, viscosity: float,
 ) -> Iterator[Launch]:  # fmt: skip
-    """nu_t with its ghost values, from a velocity with its own, and the scalars rate and eddy: maxima of the advective
-    rate and of nu_t. `solid` is the field of the flags of bodies, None without these.
+    """Compute nu_t with its ghost values, and the scalars rate and eddy: maxima of the advective rate and of nu_t.
+
+    The velocity needs its ghost values. `solid` is the field of body flags, or None.
     """
     closure, nu_t, numbers = turbulence.model, f.nu_t, f.scalars("rate", "eddy")
     damped = closure.damps if turbulence.damped is None else turbulence.damped
@@ -146,7 +147,7 @@ def eddy_viscosity(
 
 
 def _smooth_walls(boundaries: Boundaries, grid: Grid, viscosity: float) -> SmoothWalls | None:
-    """The walls that damp: none without a viscosity, or where all are rough."""
+    """Return the walls that damp, or None without viscosity or smooth walls."""
     smooth = {face: side for face, side in boundaries.items() if side.eddies < 0 and not side.roughness}
     if not smooth or viscosity <= 0:
         return None

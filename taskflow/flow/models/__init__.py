@@ -1,1 +1,1 @@
-"""Systems of equations, side by side: each folder is one `taskflow.flow.model.Model`. None knows another."""
+"""Systems of equations. Each folder is one `taskflow.flow.model.Model` and knows no other."""

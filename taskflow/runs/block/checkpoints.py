@@ -1,5 +1,5 @@
-"""The beginning of a run on one block, with initial fields or a checkpoint; and its checkpoints, which are copied out
-of the fields between two steps and written while the run goes on.
+"""The start of a run on one block, from initial fields or a checkpoint; and its checkpoints, which are copied out of
+the fields between two steps and written while the run continues.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ Values = tuple[str, Box, np.ndarray]  # a role, cells, and values of these
 
 @dataclass(frozen=True)
 class CheckpointPolicy:
-    """The folder of a run's checkpoints, what they hold, and how many stay; `token` is a name for this run alone.
+    """The folder of a run's checkpoints, their content and number.
 
-    `cells` are those that decide all that the model will do, by role. Besides what the clock says one is due after so
-    many `minutes`. `guard` is called before anything is written. `added` are scalars that a state of an earlier build
-    lacks, with their values.
+    - `token`: a name unique to this run
+    - `cells`: the cells that determine the further run, by role
+    - `keep`: the number of checkpoints kept
+    - `minutes`: wall-clock interval, in addition to the clock's schedule
+    - `guard`: called before anything is written
+    - `added`: scalars that states of earlier builds lack, with their values
     """
 
     folder: Path
@@ -48,7 +51,7 @@ class CheckpointPolicy:
 
     @classmethod
     def of(cls, sim: SimulationSetup, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
-        """The policy of a case. `run` ends in the name that no other run has, behind a hyphen."""
+        """Return the policy of a case. `run` ends in a unique name after a hyphen."""
         table = sim.case.checkpoint
         minutes = table.every.minutes if table.every else None
         folder = directory.absolute() / CHECKPOINTS
@@ -60,7 +63,7 @@ class CheckpointPolicy:
 
 
 class CheckpointWriter:
-    """The part of one block. One checkpoint at most is being written: where the next one is due, the run waits."""
+    """Checkpoints of one block. At most one is being written: the run waits if the next is scheduled before."""
 
     def __init__(self, policy: CheckpointPolicy, shard: Shard) -> None:
         self._policy, self._shard = policy, shard
@@ -71,27 +74,26 @@ class CheckpointWriter:
 
     @property
     def due(self) -> bool:
-        """Return whether the wall clock wants one now."""
+        """True if the wall clock schedules a checkpoint."""
         minutes = self._policy.minutes
         return minutes is not None and time.perf_counter() - self._last >= 60 * minutes
 
     @property
     def last(self) -> int | None:
-        """The step of the last checkpoint that was taken; None before the first one."""
+        """The step of the last checkpoint taken, or None."""
         return self._taken[-1][0] if self._taken else None
 
     @property
     def status(self) -> dict[str, Any]:
-        """The status from which the client commits what is left at the end."""
+        """The status from which the client commits remaining checkpoints at the end."""
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
 
     def take(
         self, step: int, records: Counts, state: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]] = dict,
         beside: Callable[[], Iterable[Values]] = tuple,
     ) -> None:  # fmt: skip
-        """Hand the present state over to be written, with what is held `beside` fields, and what `stored` tells when it
-        is called: that the disk has all records of this block. Waits while the last one is written. All blocks have to
-        call it.
+        """Copy the present state to be written, with values held `beside` fields, and the result of `stored`, which is
+        called after all records of this block are on disk. Waits while the last one is written. Collective.
         """
         policy, shard = self._policy, self._shard
         self._last = time.perf_counter()
@@ -110,8 +112,8 @@ class CheckpointWriter:
         self.writer.submit(write)
 
     def commit(self, saved: int, visible: Counts, sync: Callable[[], None]) -> None:
-        """Commit the checkpoints that all blocks have written, once all records of before are visible, and `sync` has
-        made the disk have what makes them so.
+        """Commit the checkpoints written by all blocks, once all earlier records are visible, and `sync` has flushed
+        their indices to disk.
         """
         for step, needed in self._taken[self._committed : saved]:
             if not _covered(needed, visible):
@@ -123,14 +125,14 @@ class CheckpointWriter:
 
 
 def _fetched(values: deque[Held]) -> Iterator[Values]:
-    """Fetch the parts one after the other into host memory, which has no room for all."""
+    """Fetch the parts sequentially into host memory, which cannot hold all."""
     while values:
         role, part, fetch = values.popleft()
         yield role, part, fetch()
 
 
 def finish(policy: CheckpointPolicy, blocks: Sequence[Mapping[str, Any]], visible: Counts) -> None:
-    """Commit what all blocks have written and none committed, from what they told last."""
+    """Commit checkpoints written by all blocks but not committed, from their last status."""
     taken, committed = blocks[0].get("taken", ()), blocks[0].get("committed", 0)
     saved = min(block.get("saved", 0) for block in blocks)
     for step, needed in taken[committed:saved]:
@@ -139,13 +141,13 @@ def finish(policy: CheckpointPolicy, blocks: Sequence[Mapping[str, Any]], visibl
 
 
 def _covered(needed: Counts, visible: Counts) -> bool:
-    """Return whether as many records as needed are visible in every group."""
+    """Return True if every group has at least the needed number of visible records."""
     return all(count <= visible[group] for group, count in needed.items())
 
 
 def restore(checkpoint: Checkpoint, policy: CheckpointPolicy, shard: Shard) -> None:
-    """Give fields and scalars the values of a checkpoint. Cells beyond the domain that it does not have stay as they
-    are: whoever wrote it had no use for them.
+    """Set fields and scalars to the values of a checkpoint. Cells outside the domain that it lacks are unchanged: the
+    run that wrote it did not need them.
     """
     for role in policy.cells:
         owned = shard.partition.homes[role].own_of(shard.block, role)
@@ -161,8 +163,8 @@ def _restored(checkpoint: Checkpoint, shard: Shard, role: str, box: Box) -> np.n
 
 @dataclass(frozen=True)
 class Beginning:
-    """The beginning of a run, with its initial fields or a checkpoint, in the directory of its checkpoints. Picklable;
-    every block gets the same one. `cautioned`: it has been said that its steps may be too long.
+    """The start of a run, from its initial fields or a checkpoint, with its checkpoint policy. Picklable; identical on
+    every block. `cautioned`: a warning that steps may be too long was already given.
     """
 
     spec: BlockSpec
@@ -173,8 +175,8 @@ class Beginning:
     cautioned: bool = False
 
     def fill(self, shard: Shard) -> None:
-        """Write initial fields, where the run begins with them, and constant ones, while its kernels are compiled; on
-        resumption also those that follow from constant ones.
+        """Write initial fields, unless the run restarts, and constant fields, while kernels are compiled. On restart
+        also recompute the fields of `Model.prepare`.
         """
         with ThreadPoolExecutor(1, "taskflow-prepare") as pool:
             prepared = pool.submit(shard.prepare, self.spec.programs)
@@ -187,8 +189,9 @@ class Beginning:
             shard.run(self.spec.model.prepare)
 
     def take_over(self, shard: Shard) -> float:
-        """Have a state that is taken from elsewhere to the bit, or sums of it, once the program of the start, which
-        projects the velocity, has run; the length of the step before, 0 where there is none.
+        """Restore a state from another run bitwise, or its sums, after the start program, which projects the velocity.
+
+        Returns the length of the previous step, 0 if none.
         """
         initial = self.initial
         if initial.checkpoint is not None:

@@ -1,6 +1,6 @@
-"""The jobs by which a run is driven on its blocks: begun, gone on with to a pause or to its end, ended where it pauses.
+"""Jobs that drive a run on its blocks: start, advance to a pause or to the end, end at a pause.
 
-A run that the case drives is one job. Between the jobs of another one its loop stays on the block, in `Control.kept`.
+A run driven by its case is one job. Otherwise the loop stays on the block between jobs, in `Control.kept`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ DRIVE = "drive"
 
 
 class Drive:
-    """A loop that goes on and pauses. A pause lies between a step and what is due after it: what somebody changes there
-    is in the records and checkpoints of that step, and a run that is resumed has it.
+    """A loop that advances and pauses. A pause is between a step and its records: changes made there are in the records
+    and checkpoints of that step, and a restart has them.
     """
 
     def __init__(self, loop: RunLoop) -> None:
@@ -29,20 +29,20 @@ class Drive:
 
     @classmethod
     def of(cls, control: Control) -> Drive:
-        """The drive that pauses on this block. Raises RunFailed where none does."""
+        """Return the paused drive on this block. Raises RunFailed if no run is paused."""
         if DRIVE not in control.kept:
             raise RunFailed("no run pauses on this block")
         drive: Drive = control.kept[DRIVE]
         return drive
 
     def taken(self, control: Control) -> RunLoop:
-        """The loop, for a job that does not go on with it."""
+        """Return the loop, for a job that does not advance it."""
         control.report(**self.loop.control.progress)
         self.loop.control = control
         return self.loop
 
     def advance(self, control: Control, pause: Pause) -> Timeline | None:
-        """Go on until the run is over, or pauses; what was profiled by then. Whatever else happens closes the loop."""
+        """Advance until the run ends or pauses; return the timeline profiled so far. Any exception closes the loop."""
         loop, paused = self.loop, False
         control.kept[DRIVE] = self
         if control is not loop.control:
@@ -57,7 +57,7 @@ class Drive:
         return loop.profiling.timeline
 
     def _paused(self) -> bool:
-        """Go on; return whether the run pauses, and is not over."""
+        """Advance; return True if the run pauses, False if it has ended."""
         loop = self.loop
         if self._since is not None:
             loop.began += time.perf_counter() - self._since
@@ -77,9 +77,10 @@ class Drive:
 
 @dataclass(frozen=True)
 class FlowJob(Beginning):
-    """The control program of a case, from its beginning to its end or to a `pause`; what was profiled on a block.
+    """The control program of a case, from its start to its end or to a `pause`. Returns the profiled timeline of a
+    block.
 
-    Raises RunFailed where the flow diverges or the output cannot be written.
+    Raises RunFailed if the flow diverges or the output cannot be written.
     """
 
     pause: Pause = NEVER
@@ -89,17 +90,17 @@ class FlowJob(Beginning):
 
 
 def go_on(shard: Shard, control: Control, pause: Pause) -> Timeline | None:
-    """Go on with a run that pauses, to another pause or its end; what was profiled. Raises as `FlowJob` does."""
+    """Advance a paused run to another pause or its end; return the timeline. Raises as `FlowJob` does."""
     return Drive.of(control).advance(control, pause)
 
 
 def end_run(shard: Shard, control: Control) -> Timeline | None:
-    """End a run where it pauses, with its state written, as one that Ctrl-C ends; what was profiled."""
+    """End a paused run, with its state written, as Ctrl-C does; return the timeline."""
     drive = Drive.of(control)
     drive.loop.end()
     return drive.advance(control, NEVER)
 
 
 def write_checkpoint(shard: Shard, control: Control) -> None:
-    """Write a checkpoint of the present state, after what is due now; on return all blocks have written it."""
+    """Write a checkpoint of the present state, after the scheduled records; return when all blocks have written it."""
     Drive.of(control).taken(control).keep()

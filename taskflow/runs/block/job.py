@@ -1,7 +1,7 @@
-"""The run loop, as every block runs it: step, look, write, until the clock says that it is over.
+"""The run loop on every block: step, look, write, until the end of the clock.
 
-All blocks come to the same decisions, because what they decide on is folded over all of them. A loop that pauses stays
-on its block, between a step and all that is due after it: what somebody changes there is in its records.
+All blocks decide identically, as decisions use values reduced over all of them. A paused loop stays on its block,
+between a step and its records: changes made there are recorded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FOLDED = ("max", "max", "min", "max")
 
 @dataclass(eq=False)
 class RunLoop:
-    """A run in progress on one block; block 0 keeps the log and makes snapshots visible."""
+    """A run in progress on one block. Block 0 keeps the log and makes snapshots visible."""
 
     job: Beginning
     shard: Shard
@@ -74,7 +74,7 @@ class RunLoop:
         return time.perf_counter() - self.began
 
     def begin(self) -> None:
-        """Come to the first tick: with the initial fields, or those of a checkpoint."""
+        """Set the first tick: from the initial fields, or from a checkpoint."""
         self.now = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
 
     def step(self) -> None:
@@ -89,7 +89,7 @@ class RunLoop:
         self.now, self.before = self._agreed(self._judged(tick, before)), before
 
     def record(self) -> None:
-        """Do what is due now and has not been done: records, and a checkpoint."""
+        """Write the scheduled records and checkpoint, unless already done."""
         if self.before is not None:
             self._look(self.now, self.before)
             if self.now.checkpoint or self.now.finished:
@@ -97,7 +97,7 @@ class RunLoop:
             self.before = None
 
     def keep(self) -> None:
-        """Write a checkpoint of the present state, after what is due; return when it is there."""
+        """Write a checkpoint of the present state, after scheduled records; return when it is on disk."""
         if self.before is not None:
             self.now = replace(self.now, checkpoint=True)
             self.record()
@@ -110,7 +110,7 @@ class RunLoop:
         self._commit(*self.shard.allreduce((self.saving.writer.written, *self.records.complete), "min"))
 
     def end(self) -> None:
-        """Make the present tick the last one, as where somebody asks the run to stop."""
+        """Make the present tick the last one, as after a request to stop."""
         now = self.now
         if now.finished:
             return
@@ -120,7 +120,7 @@ class RunLoop:
             self.now = replace(self.now, output=not now.output, monitor=not now.monitor)
 
     def complete(self) -> None:
-        """The run is over: all of it is written, and told."""
+        """Finish the run: write all data and report the end."""
         shard = self.shard
         self._warn(*self.doubts.of_step(self.now))  # of a last step that is fixed and too long
         if self.settling is not None and self.ended == "end" and self.settling.shortfall is not None:
@@ -139,13 +139,13 @@ class RunLoop:
         self._tell(copy_bandwidth=copy_bandwidth(shard.device), overlap=shard.overlap)
 
     def close(self) -> None:
-        """End writing, and say how much is there."""
+        """End writing, and report the number of written records."""
         self.records.close()
         self.saving.writer.close()
         self._tell(**self._written())
 
     def _started(self) -> Tick:
-        """The first tick, with the initial fields."""
+        """Return the first tick, with the initial fields."""
         numbers = self._given(0.0)
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)
@@ -159,7 +159,7 @@ class RunLoop:
         return first
 
     def _resumed(self, resumed: RestartPoint) -> Tick:
-        """The tick of a checkpoint, with its fields."""
+        """Return the tick of a checkpoint, with its fields."""
         state = resumed.checkpoint.state
         self.settings.update(resumed.given)
         self._given(resumed.tick.time)
@@ -186,7 +186,7 @@ class RunLoop:
         return replace(resumed.tick, output=True, monitor=True)  # as far as they were due they are there
 
     def _given(self, time: float) -> dict[str, float]:
-        """Write what the case gives at the beginning, and at a time; the scalars that the first step needs."""
+        """Write the given fields, and return the scalars that the first step needs."""
         self.job.fill(self.shard)
         if self.movement is not None:
             self.movement.begin(time)
@@ -194,7 +194,7 @@ class RunLoop:
         return entering | self.timed.begin(time)
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:
-        """The tick, made the last one in a steady state."""
+        """Return the tick, made the last one in a steady state."""
         ended = self.settling.look(before, tick) if self.settling else None
         if self.settling is not None and self.settling.insane is not None:
             why = self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
@@ -208,9 +208,9 @@ class RunLoop:
         return tick.last()
 
     def _agreed(self, tick: Tick) -> Tick:
-        """The tick, made the last one where somebody asked for it, unless the run pauses then, or one with a checkpoint
-        where the wall clock does; records and checkpoints that all have written become visible. Raises RunFailed where
-        a block cannot write.
+        """Return the tick, made the last one on request, unless the run pauses then, or with a checkpoint if the wall
+        clock schedules one; make records and checkpoints written by all blocks visible. Raises RunFailed if a block
+        cannot write.
         """
         saving, records = self.saving, self.records
         failure, complete = records.writer.failure or saving.writer.failure, records.complete
@@ -230,13 +230,13 @@ class RunLoop:
         return replace(tick, checkpoint=True) if due else tick
 
     def _commit(self, saved: float, *written: float) -> None:
-        """Make visible what all blocks have written: so many checkpoints, and records of each group."""
+        """Make visible the checkpoints and records of each group that all blocks have written."""
         self.records.commit(written)
         if self.shard.block == 0:
             self.saving.commit(int(saved), self.records.visible, self.records.sync)
 
     def _look(self, tick: Tick, before: Tick) -> None:
-        """Do all that is due now, and was not `before`: a line in the log, a snapshot, a sample."""
+        """Do everything scheduled now and not at `before`: a line in the log, a snapshot, a sample."""
         numbers: dict[str, Any] = {}
         if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self.measuring.take(tick, self.seconds, self.stopped)
@@ -252,8 +252,8 @@ class RunLoop:
             self._tell(warnings=tuple(self.warnings))
 
     def _checkpoint(self, tick: Tick) -> None:
-        """Hand over the state from which a run goes on as if it had never stopped here. Raises RunFailed where it is
-        none that one could go on from.
+        """Pass a state to be written, from which a restart is bitwise identical. Raises RunFailed if the state is
+        insane.
         """
         self.sanity.carries(tick)
         self.records.flush()
@@ -286,14 +286,14 @@ class RunLoop:
         self._report(tick)
 
     def _written(self) -> dict[str, Any]:
-        """The records and checkpoints of this block that are on disk, or will be."""
+        """Return the records and checkpoints of this block that are on disk, or will be."""
         return {"records": self.records.status, **self.saving.status}
 
     def _report(self, tick: Tick, **numbers: Any) -> None:
-        """Tell the client how far the run is."""
+        """Report the progress of the run to the client."""
         now = {"step": tick.step, "time": tick.time, "dt": tick.dt, "share": self.clock.progress(tick)}
         self._tell(**{**numbers, **now, **self._written(), "seconds": self.seconds})
 
     def _tell(self, **more: Any) -> None:
-        """Tell the client something beside what it was told."""
+        """Add entries to the status for the client."""
         self.control.report(**{**self.control.progress, **more})

@@ -1,10 +1,9 @@
-"""How the advective rate max(|u|/dx + |v|/dy + |w|/dz) of a flow grows from step to step: what time.cfl allows the next
-step, and whether a step has to be taken again.
+"""The growth of the advective rate max(|u|/dx + |v|/dy + |w|/dz) between steps: the next step allowed by time.cfl, and
+repetition of steps.
 
-The bound cfl / rate uses the rate before a step. A fluid that accelerates exceeds it, most of all from rest. So a step
-is planned by the growth of the last one, or from rest by what sets the fluid in motion, and judged by the rate at its
-end. From rest, steps grow slowly from one that is short enough for a scheme of first order. All blocks come to the same
-decisions.
+The bound cfl / rate uses the rate before a step. An accelerating fluid exceeds it, most from rest. A step is therefore
+planned from the growth in the last one, or from rest by the causes of motion, and judged by the rate at its end. From
+rest, steps grow slowly from one short enough for a first-order scheme. Decisions are identical on all blocks.
 """
 
 from __future__ import annotations
@@ -28,9 +27,12 @@ GROWTH = 1.2  # ratio of steps of a fluid that begins to move: they reach a time
 
 @dataclass
 class Pace:
-    """The growth of the advective rate under a `limit`. `onset`: what sets the fluid in motion from rest;
-    `inert`: nothing ever does. `previous`: the rate before the last step; None if unknown, as after somebody has
-    changed the state. `begins`: the fluid is at rest, or has been so and begins to move.
+    """The growth of the advective rate under a `limit`.
+
+    - `onset`: the causes of motion from rest
+    - `inert`: no cause of motion exists
+    - `previous`: the rate before the last step; None if unknown, as after changes by the user
+    - `begins`: the fluid is at rest, or starts to move from rest
     """
 
     limit: StepLimit
@@ -40,8 +42,8 @@ class Pace:
     begins: bool = False
 
     def longest(self, now: Tick, rate: float) -> float:
-        """Return the longest step from `now` at whose end the CFL number is expected within the limit: by the growth of
-        the last step, for the very first one by the onset.
+        """Return the longest step from `now` with an expected final CFL number within the limit: by the growth in the
+        last step, for the first one by the onset.
         """
         if now.step == 0 and now.dt == 0:
             return self.onset.longest(self.limit.cfl, rate)
@@ -50,12 +52,12 @@ class Pace:
         return _evenly(rate, (rate - self.previous) / now.dt, PLANNED * self.limit.cfl)
 
     def rests(self, tick: Tick, rate: float) -> bool:
-        """Return whether the fluid is as good as at rest before the step to `tick`, with this rate."""
+        """Return True if the fluid is practically at rest before the step to `tick`, with this rate."""
         return tick.dt * rate <= REST * self.limit.cfl
 
     def beginning(self, now: Tick, tick: Tick, rate: float) -> float:
-        """Return the longest step from `now` of a fluid at rest, or one that begins to move, infinite for any other;
-        `tick` is where the step leads without. Note whether the fluid begins to move.
+        """Return the longest step from `now` of a fluid at rest, or starting to move, infinite for any other; update
+        `begins`. `tick` is the end of the step without this bound.
         """
         cfl, longest = self.limit.cfl, max(GROWTH * now.dt, self.onset.gentle(self.limit.cfl))
         if self.rests(tick, rate):
@@ -66,14 +68,14 @@ class Pace:
         return longest if self.begins else math.inf
 
     def slow(self, tick: Tick, rate: float) -> float:
-        """Return by how many times shorter steps than by time.cfl alone the fluid follows forces that change in time:
-        more from rest, as the first step is of first order.
+        """Return the factor by which steps are shorter than by time.cfl alone while the fluid follows time-dependent
+        forces: larger from rest, as the first step is of first order.
         """
         return 1.0 if not self.begins else FROM_REST if self.rests(tick, rate) else BEGINNING
 
     def certain(self, tick: Tick, rate: float, more: float = 0.0) -> bool:
-        """Return whether the step to `tick`, from a state with this rate, cannot come out too long. `more`: what walls,
-        inflows and forces that change within it add to the rate, at most.
+        """Return True if the step to `tick`, from a state with this rate, cannot be too long. `more`: the largest
+        increase of the rate by walls, inflows and forces that change within it.
         """
         if self.previous is None:
             return False
@@ -88,12 +90,12 @@ class Pace:
         return tick.dt * (most + more) <= LARGEST * self.limit.cfl
 
     def accepts(self, tick: Tick, rate: float) -> bool:
-        """Return whether the step to `tick` was short enough, with this rate at its end."""
+        """Return True if the step to `tick` was short enough, with this rate at its end."""
         return tick.dt * rate <= LARGEST * self.limit.cfl
 
     def shorter(self, tick: Tick, before: float, after: float, attempts: int) -> float:
-        """Return the length of a step that replaces one which was too long, with these rates at its ends: the rate is
-        taken to grow evenly at first, and after several `attempts` not at all.
+        """Return the length of a step that replaces a too long one, with these rates at its ends: assuming linear
+        growth of the rate in the first of the `attempts`, then none.
         """
         if not math.isfinite(after):
             return DIVERGED * tick.dt

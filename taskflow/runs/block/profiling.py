@@ -1,4 +1,4 @@
-"""Profiling a run: a bounded number of its steps is timed on every block, and told when the run is over."""
+"""Profiling a run: a bounded number of its steps is timed on every block, and reported at the end."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ NAME = "profile"  # of both files in the run directory
 class Window:
     """The steps of a run that are profiled: `steps` of them, after the first `after` ones.
 
-    `by` "timeline" they are timed, `by` "nvtx" marked by name for NVIDIA's own profilers. Raises BadInput where they
-    are none.
+    `by` "timeline": timed; "nvtx": marked by name for NVIDIA's profilers. Raises BadInput if they are invalid.
     """
 
     after: int = 10
@@ -33,7 +32,7 @@ class Window:
 
 @dataclass(eq=False)
 class Profiling:
-    """The window of one block's run, as the run comes to it: not while the best way to overlap is still being found.
+    """The profiling window of one block's run. It starts after the best overlap has been found.
 
     Without a window nothing is done.
     """
@@ -45,7 +44,7 @@ class Profiling:
     _begun: int | None = field(default=None, init=False)  # the step
 
     def at(self, step: int) -> None:
-        """So many steps have been done: begins or ends what is due."""
+        """Start or end profiling if scheduled after `step` steps."""
         if self.window is None:
             return
         if self._profiler is not None:
@@ -67,7 +66,7 @@ class Profiling:
             self._profiler.start()
 
     def end(self) -> None:
-        """The run is over, or the window is."""
+        """End the window."""
         if self._profiler is not None:
             self._profiler.stop()
             self.timeline, self._profiler = self._profiler.timeline, None
@@ -76,10 +75,10 @@ class Profiling:
 
 
 def write_profile(directory: Path, timelines: Sequence[Timeline | None], window: Window) -> dict[str, Any]:
-    """Write the timelines of all blocks into a run directory, and a picture of their shares; what the report of the run
-    tells of them.
+    """Write the timelines of all blocks into a run directory, with a picture of their shares; return the entries of the
+    report.
 
-    There are none where the run ended before its window began: then nothing is written.
+    If the run ended before its window, nothing is written.
     """
     from taskflow.plots.charts import plot_shares  # loads matplotlib, which the blocks do not need
 

@@ -1,4 +1,4 @@
-"""The range of temperature and scalars in a run, against everything that its case gives."""
+"""The range of temperature and scalars in a run, compared with the values given by its case."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def union(one: Range, other: Range) -> Range:
 
 
 class RangeWatch:
-    """Looks at states of a run: the first one counts among what is given. All blocks find the same."""
+    """Samples states of a run; the first counts as given. Identical on all blocks."""
 
     def __init__(self, given: GivenRanges, shard: Shard) -> None:
         self._given, self._shard = given, shard
@@ -25,7 +25,7 @@ class RangeWatch:
         self._seen: dict[str, Range] = {}
 
     def look(self) -> None:
-        """Look at the present state. All blocks have to call it."""
+        """Sample the present state. Collective."""
         if not self._given.ranges:
             return
         self._shard.run(self._given.measured)
@@ -35,14 +35,14 @@ class RangeWatch:
         self._seen = {name: union(self._seen.get(name, found), found) for name, found in now.items()}
 
     def changed(self) -> None:
-        """Take the present state, in which somebody has changed fields, for given, too."""
+        """Count the present state, after changes of fields by the user, as given."""
         if self._given.ranges:
             self._shard.run(self._given.measured)
             now = self._given.measured.ranges(self._shard.scalars)
             self._first = {name: union(now[name], found) for name, found in (self._first or now).items()}
 
     def go_on(self, state: Mapping[str, Any] | None) -> None:
-        """Resume from the state of a checkpoint, which those of earlier builds lack."""
+        """Resume from the state of a checkpoint, None from earlier builds."""
         if state is not None:
             self._first, self._seen = state["first"], {name: tuple(found) for name, found in state["seen"].items()}
 
@@ -53,7 +53,7 @@ class RangeWatch:
 
     @property
     def warnings(self) -> Iterator[str]:
-        """Yield a warning for each quantity that has left the range of what is given."""
+        """Yield a warning for each quantity outside the given range."""
         for name, given in self._given.ranges.items():
             if self._first is None or name not in self._seen:
                 continue

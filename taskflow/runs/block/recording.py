@@ -1,4 +1,4 @@
-"""Everything that a run records, on one block: the log, and the groups of the store."""
+"""All records of a run on one block: the log, and the groups of the store."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from taskflow.systems.records.statistics import AverageRecorder
 
 
 class StateLog:
-    """The log at `path`, which is written after a call of `guard`. It may have means of what is `derived`."""
+    """The log at `path`, written after a call of `guard`. It may have means of `derived` fields."""
 
     def __init__(
         self, measures: Measures, shard: Shard, path: Path, guard: Guard = unguarded, derived: Derived | None = None
@@ -43,15 +43,17 @@ class StateLog:
         self._unplanned, self._measured = 0, -1  # the step whose state is measured
 
     def measure(self, tick: Tick) -> Mapping[str, float]:
-        """All scalars, after the present state was measured: once, until it is taken. All blocks have to call it."""
+        """Return all scalars, after measuring the present state, once until it is taken. Collective."""
         if tick.step != self._measured:
             self._shard.run(self._measures.monitor, **(self._derived.scalars(tick.time) if self._derived else {}))
             self._measured = tick.step
         return self._shard.scalars
 
     def take(self, tick: Tick, wall: float, stopped: Tick | None) -> dict[str, Any]:
-        """The numbers of the present state, so many seconds after the first one; a line of the log where one is due.
-        `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
+        """Return the numbers of the present state, `wall` seconds after the first one, and write a scheduled line of
+        the log.
+
+        `stopped` is the tick scheduled before a request to stop. Collective.
         """
         numbers = self._measures.line(self.measure(tick), tick, wall)
         self._measured = -1  # who drives the run may change its state before it is taken again
@@ -61,12 +63,12 @@ class StateLog:
         return numbers
 
     def insane(self, numbers: Mapping[str, Any]) -> str | None:
-        """The name of one of these numbers that has to be finite and is not."""
+        """Return the name of one of these numbers that has to be finite and is not, or None."""
         return next((name for name in self._measures.finite if not math.isfinite(numbers[name])), None)
 
     @property
     def planned(self) -> int:
-        """The number of lines without one that was written only because the run was stopped."""
+        """The number of lines, except one written only because the run was stopped."""
         return self._log.lines - self._unplanned if self._log is not None else 0
 
     @property
@@ -76,8 +78,8 @@ class StateLog:
 
 
 class Records:
-    """The groups of the store at `path` that a spec asks for, behind the records of given `times`. One writer, and
-    one order on all blocks. `guard` is called before anything is written.
+    """The groups of the store at `path` in a spec, after the records of given `times`. One writer, and the same order
+    on all blocks. `guard` is called before anything is written.
     """
 
     def __init__(
@@ -120,7 +122,7 @@ class Records:
         self._every = planes | {followed.series.group: followed.every for followed in spec.followed}
 
     def begin(self, now: float, averages: Mapping[str, Any]) -> None:
-        """Begin all averages at the time `now`, or go on from the states that a checkpoint has of them, by group."""
+        """Start all averages at the time `now`, or resume them from the states in a checkpoint, by group."""
         for group, averaging in self._averaging.items():
             if group in averages:
                 averaging.go_on(averages[group])
@@ -128,8 +130,8 @@ class Records:
                 averaging.begin(now)
 
     def take(self, before: Tick, now: Tick, stopped: Tick | None) -> None:
-        """Record what is due now and was not `before`. `stopped` is what would have been due where the run ends because
-        somebody asked for it. All blocks have to call it.
+        """Record everything scheduled now and not at `before`. `stopped` is the tick scheduled before a request to
+        stop. Collective.
         """
         if now.output:
             self._derive(now)
@@ -146,20 +148,20 @@ class Records:
             self._pictures.take(before, now, self._derive)
 
     def _derive(self, now: Tick) -> None:
-        """Compute, once, the fields of the present state that follow from others. All blocks have to call it."""
+        """Compute, once, the derived fields of the present state. Collective."""
         if self._computed is not None and now.step != self._done:
             self._shard.run(self._computed, **self._computed.scalars(now.time))
             self._done = now.step
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings at the end of a run: pictures that were left out, and values beyond everything that is given."""
+        """Warnings at the end of a run: omitted pictures, and values outside the given ranges."""
         count = self._pictures.left_out if self._pictures else 0
         late = f"pictures left out: {count}, as those before them were not drawn yet; draw them less often"
         return [*([late] if count else []), *self.ranges.warnings]
 
     def drain(self) -> None:
-        """Wait until everything is written that was copied, and is to be written by now."""
+        """Wait until all copied records that should be on disk are written."""
         for writer in self._writers:
             writer.drain()
 
@@ -173,7 +175,7 @@ class Records:
         return [self.writer, *([self._pictures.writer] if self._pictures else [])]
 
     def flush(self) -> None:
-        """Have everything written that was copied."""
+        """Write all copied records."""
         for recording in self._groups.values():
             recording.flush()
 
@@ -183,18 +185,18 @@ class Records:
         return [recording.complete for recording in self._groups.values()]
 
     def commit(self, complete: Iterable[float]) -> None:
-        """Make visible what all blocks have written, so many of each group."""
+        """Make the records visible that all blocks have written, `complete` of each group."""
         for recording, count in zip(self._groups.values(), complete, strict=True):
             recording.commit(int(count))
 
     def sync(self) -> None:
-        """Wait until the disk has what makes records visible; that is little, and the step loop may wait for it."""
+        """Flush the indices of visible records to disk: little data, so the step loop may wait."""
         for recording in self._groups.values():
             recording.sync()
 
     def stored(self) -> Callable[[], dict[str, Any]]:
-        """A function for a checkpoint: it gives the checksums of the present records, by group, once the disk has what
-        this block has written of them.
+        """Return a function for a checkpoint: it flushes the present records of this block to disk and returns their
+        checksums, by group.
         """
         times = {group: recording.sum_of_times for group, recording in self._groups.items()}
 
@@ -208,17 +210,17 @@ class Records:
 
     @property
     def visible(self) -> dict[str, int]:
-        """The number of visible records, by group, as far as this block knows."""
+        """The number of visible records known to this block, by group."""
         return {group: recording.visible for group, recording in self._groups.items()}
 
     @property
     def planned(self) -> dict[str, int]:
-        """The number of records, by group, without those that were taken only because the run was stopped."""
+        """The number of records, by group, except those taken only because the run was stopped."""
         return {group: recording.planned for group, recording in self._groups.items()}
 
     @property
     def averages(self) -> dict[str, Any]:
-        """The state of all averages for a checkpoint, besides fields, by group."""
+        """The state of all averages for a checkpoint, without fields, by group."""
         return {group: averaging.state for group, averaging in self._averaging.items()}
 
     @property
@@ -228,7 +230,7 @@ class Records:
 
 
 class PictureRecording:
-    """The part of one block in all pictures. Nobody waits for one: where too many are not drawn yet, it is left out."""
+    """The data of one block for all pictures. The run never waits: if too many are undrawn, pictures are omitted."""
 
     def __init__(
         self, directory: Path, pictures: Sequence[Picture], shard: Shard, guard: Guard,
@@ -240,7 +242,7 @@ class PictureRecording:
         self.left_out = 0
 
     def take(self, before: Tick, now: Tick, derive: Callable[[Tick], None]) -> None:
-        """Leave what is due now and was not `before` to be drawn. All blocks have to call it."""
+        """Write the data of pictures scheduled now and not at `before`. Collective."""
         for picture in self._pictures:
             if (now.step == 0 and now.output) or picture.every.due(before, now.step, now.time):
                 unwritten = self._left[picture.name] - self._written[picture.name]

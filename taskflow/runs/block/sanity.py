@@ -1,8 +1,8 @@
-"""The sanity of states and the stability of steps, as every block judges them, with the probable cause of a divergence.
+"""Sanity of states and stability of steps, judged on every block, with the probable cause of a divergence.
 
-A state is insane where a number is not finite, or `SANE` times as large as all that the case gives (see `build.scales`)
-and the initial fields had. The velocity is looked at after every step, what it carries before every checkpoint: none is
-made of what a run that diverges leaves.
+A state is insane if a number is not finite, or `SANE` times larger than the values explained by the case (see
+`systems.base.scales`) and by the initial fields. The velocity is checked after every step, temperature and scalars
+before every checkpoint: a diverging run writes none.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ LEFT = 0.1  # share of the divergence that solves of a fixed number of iteration
 
 
 class Sanity:
-    """The judgement on one block; all blocks come to the same. The case does not explain a flow that follows values
-    `given` by a user: if there are any, only numbers that are not finite are insane.
+    """The judgement on one block, identical on all. If the user has set values (`given`), only non-finite numbers are
+    insane, as the case does not explain such a flow.
     """
 
     def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis, given: Sized = ()) -> None:
@@ -45,11 +45,11 @@ class Sanity:
         self._nearest = spec.domain.closeness
 
     def begin(self, speed: float) -> None:
-        """The present state, which has this largest speed, is sane, however large it is. All blocks have to call it."""
+        """Accept the present state, with this largest speed, as sane. Collective."""
         self._known = {SPEED: speed, **self._largest(tuple(self._scales.carried))}
 
     def go_on(self, state: Mapping[str, float]) -> None:
-        """Go on from the `state` of a checkpoint."""
+        """Resume from the `state` of a checkpoint."""
         self._known = dict(state)
 
     @property
@@ -58,26 +58,26 @@ class Sanity:
         return dict(self._known)
 
     def entered(self, numbers: Mapping[str, float]) -> None:
-        """Note how fast fluid enters in a step, from what `Inflows.advance` gives for it."""
+        """Note the inflow speed in a step, from the scalars of `Inflows.advance`."""
         self._known[SPEED] = max(self._known[SPEED], numbers.get("sum_bound", 0.0) / FINEST)
 
     def driven(self) -> None:
-        """Note that somebody drives the flow: its energy may grow."""
+        """Note that the user drives the flow: its energy may grow."""
         self._least = -1.0
 
     def moves(self, tick: Tick) -> None:
-        """Raises RunFailed where the velocity is insane. All blocks have to call it."""
+        """Raise RunFailed if the velocity is insane. Collective."""
         if not _sane(self._spec.model.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):
             raise self.failure(tick)
 
     def carries(self, tick: Tick) -> None:
-        """Raises RunFailed where the temperature or a scalar is insane. All blocks have to call it."""
+        """Raise RunFailed if the temperature or a scalar is insane. Collective."""
         largest = self._largest(tuple(self._scales.carried))
         if not all(_sane(most, self._most_of(role, tick.time)) for role, most in largest.items()):
             raise self.failure(tick)
 
     def grows(self, tick: Tick, energy: float) -> str | None:
-        """A warning of a mean kinetic energy that nothing can have made; once."""
+        """Return a warning, once, if the mean kinetic energy grows without a cause."""
         if self._scales.driven or self._least < 0 or self._given:
             return None
         grown = energy > (1 + GROWTH) * self._least + NOISE * self._most
@@ -91,8 +91,8 @@ class Sanity:
         )
 
     def failure(self, tick: Tick, what: str = "") -> RunFailed:
-        """The error that says where the present state is worst, or in which number that shows. All blocks have to call
-        it, and get the same one.
+        """Return the error with the place of the worst value, or with the number `what` that shows it. Collective, with
+        the same result on all blocks.
         """
         velocity, time = self._scales.velocity, tick.time
         roles = (*velocity, *self._scales.carried)
@@ -112,7 +112,7 @@ class Sanity:
         )
 
     def _most_of(self, name: str, time: float) -> float:
-        """The largest magnitude that is sane at a time; 0 where nothing tells one."""
+        """Return the largest sane magnitude at a time; 0 if unknown."""
         if self._given:
             return 0.0
         if name != SPEED:
@@ -124,13 +124,13 @@ class Sanity:
         return SANE * Scale(max(scale.largest, self._known[SPEED]), scale.gain + lift).at(time)
 
     def _largest(self, roles: Sequence[str]) -> dict[str, float]:
-        """The largest magnitude of each field; no number where one is none."""
+        """Return the largest magnitude of each field; NaN if it has a NaN."""
         if not roles:
             return {}
         return dict(zip(roles, np.abs(self._extremes(roles)[:, :, 3]).max(axis=0).tolist(), strict=True))
 
     def _extremes(self, roles: Sequence[str]) -> np.ndarray:
-        """The cell i, j, k and the value of the extreme of each field, [block, role, number]."""
+        """Return the cell i, j, k and the value of the extreme of each field, [block, role, number]."""
         mine = [(*cell, value) for cell, value in map(self._shard.extreme, roles)]
         rows = self._shard.gather(np.array(mine, np.float64).ravel())
         return rows.reshape(len(rows), len(roles), 4)
@@ -141,9 +141,9 @@ def _sane(magnitude: float, most: float) -> bool:
 
 
 class Diagnosis:
-    """The probable cause of a divergence, from all that was seen; called with the last step, the remedy in words.
+    """The probable cause of a divergence, from all samples. Called with the last step, it returns the remedy as text.
 
-    `watch` looks at the steps of the run; None where none that its case allows is too long.
+    `watch` checks the steps of the run; None if all steps that its case allows are stable.
     """
 
     def __init__(self, spec: BlockSpec) -> None:
@@ -152,12 +152,12 @@ class Diagnosis:
         self.watch = StepWatch(stability) if stability is not None and not stability.certain else None
 
     def note(self, numbers: Mapping[str, Any]) -> None:
-        """Note what a sane state was like, from its line in the log."""
+        """Note the residual of a sane state, from its line in the log."""
         self._residual = numbers.get("residual", 0.0)
 
     @property
     def steps(self) -> str:
-        """The remedy where steps are too long."""
+        """The remedy for too long steps."""
         stability = self._spec.stability  # of which another scheme may have a wider range
         better = f", or {NAMES[SCHEMES['rk3']]}" if stability and stability.scheme == ADAMS_BASHFORTH else ""
         return f"{self._spec.clock.remedy}{better}"
@@ -177,14 +177,14 @@ class Diagnosis:
 
 
 class StepWatch:
-    """Looks at every step of a run, and speaks once. What it says is the same on all blocks."""
+    """Checks every step of a run, and warns once, identically on all blocks."""
 
     def __init__(self, stability: Stability) -> None:
         self._stability, self.exceeded = stability, False
         self._known = (-1.0, -1.0)  # a CFL number that is stable with a diffusion number
 
     def look(self, tick: Tick, advection: float, eddy: float) -> str | None:
-        """A warning of the step that leads to `tick`, from a state with this advection and eddy viscosity; once."""
+        """Return a warning of the step to `tick`, from a state with this advection and eddy viscosity; once."""
         cfl, diffusion = self._stability.numbers(tick.dt, advection, eddy)
         slowest, alike = self._known
         if self.exceeded or (cfl <= slowest and abs(diffusion - alike) <= (MARGIN - 1) * alike):
@@ -202,15 +202,15 @@ class StepWatch:
 
 
 class WaveWatch:
-    """Looks at the bounds of every step of a run, and speaks once: where following capillary waves takes steps much
-    shorter than everything else would, for a while. What it says is the same on all blocks.
+    """Checks the bounds of every step of a run, and warns once, identically on all blocks: if capillary waves make
+    steps much shorter than all other bounds, for some time.
     """
 
     def __init__(self) -> None:
         self._said, self._steps = False, 0  # steps in a row that were so short
 
     def look(self, tick: Tick) -> str | None:
-        """A warning of the step that leads to `tick`; once."""
+        """Return a warning of the step to `tick`; once."""
         allowed = tick.bounds.get("capillary", math.inf)
         others = min((length for name, length in tick.bounds.items() if name != "capillary"), default=0.0)
         self._steps = self._steps + 1 if allowed * SHORTER < others else 0
@@ -226,7 +226,8 @@ class WaveWatch:
 
 
 class Doubts:
-    """Whoever looks at a run. `cautioned`: it has been said that its steps may be too long. Warnings are yielded."""
+    """All checks of a run, which yield warnings. `cautioned`: a warning that steps may be too long was already given.
+    """
 
     def __init__(self, spec: BlockSpec, shard: Shard, given: Sized = (), *, cautioned: bool) -> None:
         self._model, self._shard, self._cautioned = spec.model, shard, cautioned
@@ -237,8 +238,8 @@ class Doubts:
         self._passing = fixed if bodies and not cautioned else None  # steps in which particles may pass several faces
 
     def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], insane: str | None) -> Iterator[str]:
-        """Raises RunFailed where the numbers of a state show that the run has diverged, as one does that is `insane`;
-        warns where they only let one fear so.
+        """Raise RunFailed if the log numbers of a state show divergence, or `insane` names one; yield a warning if they
+        only suggest it.
         """
         if tick.step == 0:
             self.sanity.begin(self._shard.scalars.get("speed", 0.0))
@@ -250,8 +251,8 @@ class Doubts:
             yield warning
 
     def of_step(self, tick: Tick) -> Iterator[str]:
-        """Warn, once, where a step is too long for its scheme or for particles around obstacles, or very short for
-        capillary waves alone.
+        """Warn, once each, if a step is too long for its scheme or for particles around obstacles, or very short only
+        due to capillary waves.
         """
         rate = self._model.rate(self._shard.scalars)
         if self._passing is not None and tick.dt * rate > 1:
@@ -266,7 +267,7 @@ class Doubts:
 
 
 def too_long(step: float, advection: float) -> str:
-    """The words for steps of a length that is given, in which particles around obstacles pass several faces."""
+    """Return the warning of a prescribed step in which particles around obstacles cross several faces."""
     return (
         f"time.step = {step:g} has the CFL number {step * advection:.3g}: around obstacles particles pass one face of"
         f" cells in a step and stop at the next one; give one of {1 / advection:.3g} or less, or time.cfl in its place"
@@ -274,7 +275,7 @@ def too_long(step: float, advection: float) -> str:
 
 
 def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion: float) -> str:
-    """The words for a step with these numbers, of which only a share is stable."""
+    """Return the warning of a step with these numbers, of which only a `share` is stable."""
     return (
         f"with the CFL number {cfl:.3g} and the diffusion number {diffusion:.3g}"
         f" {NAMES[stability.scheme]} is stable up to a step of {share * dt:.3g}; waves from cell to cell grow"

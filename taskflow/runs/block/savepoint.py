@@ -1,4 +1,4 @@
-"""The state of a block between two steps, held in memory: what a step that was too long is taken back to."""
+"""The state of a block between two steps, held in memory, to which a step that was too long returns."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Held = tuple[str, Box, Callable[[], np.ndarray]]  # a role, cells, and a functio
 
 
 def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
-    """Hold the values of this block in these cells, by role. `replicas`: also of regions that every block has whole,
-    else block 0 alone.
+    """Yield holds of the values of this block in these cells, by role. `replicas`: also of replicated regions,
+    otherwise only on block 0.
     """
     for role, boxes in cells.items():
         if replicas or shard.block == 0 or not shard.partition.homes[role].replicated:
@@ -27,7 +27,7 @@ def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
 
 
 class Savepoint:
-    """The present state of a block: its `cells` that decide what comes after, scalars, and particles."""
+    """The present state of a block: the `cells` that determine the further run, scalars, and particles."""
 
     def __init__(self, shard: Shard, cells: Cells, particles: Clouds) -> None:
         self._shard, self._scalars = shard, dict(shard.scalars)
@@ -38,7 +38,7 @@ class Savepoint:
         shard.meet()  # who allocates may have to wait for all GPUs of a process
 
     def restore(self) -> None:
-        """Give the block this state again, once. All blocks have to call it."""
+        """Restore this state, once. Collective."""
         for role, values in self._held.items():
             self._shard.write_parts([role], ((box, {role: fetch()}) for _, box, fetch in values))
         self._shard.scalars.set(self._scalars)

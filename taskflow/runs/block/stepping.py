@@ -1,4 +1,4 @@
-"""The steps of a run on one block. One that turns out longer than time.cfl allows is taken again, shorter."""
+"""The steps of a run on one block. A step longer than time.cfl allows is repeated with a shorter length."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNEVEN = 1.5  # ratio of steps above which what jumped in the first one may not 
 
 
 class Stepping:
-    """Takes steps, with what the case gives for each. `cells` are those that decide all that comes after a step."""
+    """Takes steps, with the time-dependent values of the case. `cells` are those of a savepoint."""
 
     def __init__(
         self, spec: BlockSpec, shard: Shard, cells: Cells, settings: Settings, movement: Movement | None,
@@ -42,7 +42,7 @@ class Stepping:
         return float(self._spec.model.advection(self._shard.scalars))
 
     def planned(self, before: Tick) -> Tick:
-        """Return the tick to which the next step leads, unless that turns out too long."""
+        """Return the tick at the end of the next step, unless the step turns out too long."""
         model, scalars, pace, advance = self._spec.model, self._shard.scalars, self.pace, self._spec.clock.advance
         now = before, model.rate(scalars), model.spreads(scalars)
         if self._fixed:
@@ -63,13 +63,13 @@ class Stepping:
         return tick
 
     def disturbed(self) -> None:
-        """Note that somebody has changed the state or values of the case: the growth of the flow is not known."""
+        """Note a change of the state or of values of the case by the user: the growth of the flow is unknown."""
         self.pace.previous = None
         self._sanity.driven()
 
     def take(self, before: Tick, tick: Tick) -> Tick:
-        """Take the step from `before`, planned to lead to `tick`; return where it led. Raises RunFailed where no
-        step is short enough. All blocks have to call it.
+        """Take the step from `before` planned to `tick`; return its actual end. Raises RunFailed if no step is short
+        enough. Collective.
         """
         if self._fixed:
             self._advance(before, tick)
@@ -83,7 +83,7 @@ class Stepping:
         return tick
 
     def _tried(self, before: Tick, tick: Tick) -> Tick:
-        """Take the step, again and again until it is short enough."""
+        """Repeat the step until it is short enough."""
         scalars, pace, clock, model = self._shard.scalars, self.pace, self._spec.clock, self._spec.model
         attempts = 1
         while True:

@@ -40,18 +40,18 @@ Mask = Callable[[Box], np.ndarray]
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """The directory in which a run writes: see docs/reference. `guard` is called before anything in it is changed."""
+    """The directory in which a run writes: see docs/reference. `guard` is called before any change in it."""
 
     path: Path
     guard: output.Guard = output.unguarded
 
     @staticmethod
     def default(title: str) -> Path:
-        """A title as a name in the current folder."""
+        """Return the directory named after a title, in the current folder."""
         return Path(re.sub(r"[^A-Za-z0-9._-]+", "_", title.removesuffix(".toml")).strip("_.") or "run")
 
     def check(self, *, force: bool) -> None:
-        """Raises BadInput where the directory cannot be made, or exists and may not be replaced."""
+        """Raise BadInput if the directory cannot be made, or exists and may not be replaced."""
         path = self.path
         with self._writing((OSError, ValueError)):  # no permission to look, a name too long, a null character
             if path.exists() or path.is_symlink():
@@ -69,9 +69,9 @@ class RunDirectory:
 
     @contextmanager
     def locked(self) -> Iterator[RunDirectory]:
-        """This directory, which is one run's alone until the end; it is made where it is not there.
+        """Yield this directory with its lock; it is created if missing.
 
-        Raises BadInput where another run goes on in it, or it cannot be written.
+        Raises BadInput if another run is active in it, or it cannot be written.
         """
         with ExitStack() as stack:
             with self._writing():
@@ -79,7 +79,7 @@ class RunDirectory:
             yield replace(self, guard=guard)
 
     def bare(self) -> bool:
-        """Return whether it is a run directory without anything that one could go on with, or would miss."""
+        """Return True if it is a run directory without restart points or results to lose."""
         if not entries(self.path):
             return True
         if any(self.path.glob("checkpoints/*")):
@@ -90,11 +90,11 @@ class RunDirectory:
             return False
 
     def create(self, sim: SimulationSetup, *, force: bool, again: bool = False) -> None:
-        """Make the directory with the case, an empty store and the values of initial fields given as functions. What
-        was there before goes when the run has written its first state, see `replacing`; or at once where this run has
-        been there itself, and begins `again`.
+        """Make the directory with the case, an empty store and the values of initial fields given as functions.
 
-        Raises BadInput where that fails; then what was there before is still there.
+        The old content is deleted when the run has written its first state (see `replacement`), or immediately if it
+        belongs to an earlier attempt of the same run (`again`). Raises BadInput on failure, with the old content
+        intact.
         """
         self.check(force=force or again)
         self.guard()
@@ -117,9 +117,9 @@ class RunDirectory:
             follow(self.path, self.guard)
 
     def reopen(self, sim: SimulationSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
-        """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
+        """Cut the run's output back to the checkpoint of a restart, and adapt it to these blocks.
 
-        Raises BadInput where that fails.
+        Raises BadInput on failure.
         """
         checkpoint, path, layouts = restart.checkpoint, self.path / output.STORE, self._layouts(sim)
         self.guard()
@@ -138,8 +138,8 @@ class RunDirectory:
         return replace(restart, times=times)
 
     def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: SimulationSetup) -> tuple[float, ...]:
-        """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
-        on begins anew.
+        """Cut a group of the store back to the records of a checkpoint, and return their times. A group that does not
+        continue starts over.
         """
         checkpoint, name = restart.checkpoint, group.group
         if name not in restart.kept:
@@ -152,7 +152,7 @@ class RunDirectory:
         return tuple(store.times)
 
     def check_visible(self, client: Client, workers: Sequence[str]) -> None:
-        """Raises BadInput where one of these workers does not see this directory, or another one of the same name."""
+        """Raise BadInput if one of these workers does not see this directory, or sees another one of the same name."""
         token = uuid.uuid4().hex
         mark = self.path / ".visible"
         mark.write_text(token, encoding="utf-8")
@@ -168,7 +168,7 @@ class RunDirectory:
             )
 
     def initial(self, sim: SimulationSetup, *, begins: bool = True) -> InitialFields:
-        """The initial fields as blocks need them; those of a run that `begins` may be of elsewhere."""
+        """Return the initial fields for blocks. If the run `begins`, they may come from another run or file."""
         system = sim.system
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
         saved, centred = self.path.absolute() / output.INITIAL, sim.model.fields.get("u") == "c"
@@ -176,9 +176,9 @@ class RunDirectory:
         return sim.origin.taken(initial) if begins and sim.origin is not None else initial
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
-        """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
+        """Make the snapshots and checkpoints written by all blocks visible, and delete incomplete ones.
 
-        Raises RunFailed where the disk is full; what is dropped makes room first.
+        Raises RunFailed if the disk is full; deletions make room first.
         """
         groups = dict.fromkeys(group for block in blocks for group in block.get("records", {})) or (SNAPSHOTS,)
         self.guard()
@@ -196,21 +196,21 @@ class RunDirectory:
                 store.sync()
 
     def report(self) -> dict[str, Any]:
-        """The content of report.json; nothing where it is not there, or damaged."""
+        """The content of report.json; empty if it is missing or damaged."""
         try:
             return output.read_report(self.path / output.REPORT)
         except (OSError, BadInput):
             return {}
 
     def write_report(self, report: Mapping[str, Any]) -> None:
-        """Write report.json. Raises RunFailed where the disk is full."""
+        """Write report.json. Raises RunFailed if the disk is full."""
         self.guard()
         with output.on_disk(f"{self.path / output.REPORT}"):
             output.write_report(self.path / output.REPORT, report)
 
     @contextmanager
     def _writing(self, kinds: tuple[type[Exception], ...] = (OSError,)) -> Iterator[None]:
-        """Have errors of these kinds within say that the directory cannot be written. Raises BadInput."""
+        """Raise errors of these kinds as BadInput: the directory cannot be written."""
         try:
             yield
         except kinds as error:
@@ -219,7 +219,7 @@ class RunDirectory:
             raise BadInput(words) from error
 
     def _layouts(self, sim: SimulationSetup) -> tuple[output.RecordsLayout, ...]:
-        """The layouts of all groups of the store, that of the snapshots first."""
+        """Return the layouts of all groups of the store, snapshots first."""
         case, metadata = sim.case, sim.system.metadata
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
         recorded = fields | (output.IN_BODIES if sim.system.moving else {})
@@ -249,12 +249,12 @@ def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None 
 
 
 def _solid(sim: SimulationSetup) -> Mask | None:
-    """The mask of solid cells, by box; None without bodies, and where some move."""
+    """Return the mask of solid cells, by box; None without bodies, or if some move."""
     return sim.bodies.solids.mask if sim.case.obstacles and not sim.bodies.moving else None
 
 
 def _about(sim: SimulationSetup) -> dict[str, Any]:
-    """The attributes of every group of the store."""
+    """Return the attributes of every group of the store."""
     pseudo = {PSEUDO_TIME: "time counts steps of pseudo-time"} if sim.system.pseudo_time(sim.case) else {}
     about = {"title": sim.case.title, "case": sim.case.to_toml()}
     return {**about, **sim.system.attributes, **sim.system.given.attributes, **pseudo}

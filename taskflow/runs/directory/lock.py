@@ -1,11 +1,11 @@
-"""The lock of a run directory: a run has its directory to itself, from before it looks at it until it has ended.
+"""The lock of a run directory: one run has exclusive use of it, from its first look at it to its end.
 
-    DIR/lock        who: host, process, token; in a second line a number that grows while the process lives
+    DIR/lock        owner: host, process, token; in a second line a number that grows while the process lives
 
-A process of this host that is no more has no lock. One that cannot be seen from here, on another host or in another
-container, has it as long as its number grows; it is lost when the number has stayed for `SILENCE` seconds of the clock
-by which this process sleeps. No time of day has a part in it. A process that stood still for so long, and wakes up,
-finds another lock: its blocks look before they write.
+The lock of an exited process of this host is void. A process that is not visible from this host, on another host or in
+another container, keeps its lock as long as its number grows, and loses it if the number is constant for `SILENCE`
+seconds of this process's sleep clock. Times of day are not used. A process that was suspended for so long finds another
+lock when it resumes: its blocks check before they write.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ _held: set[bytes] = set()  # first lines of the locks of this process
 
 @validated(frozen=True, config=ConfigDict(strict=True))
 class Owner:
-    """A process: the name of its host, which boot of which kernel that is, the namespace of its number, the number, and
-    the ticks from the boot to its begin, as numbers are used again. No clock that can be set has a part in it: `since`
-    is for people.
+    """A process: host name, boot identifier of the kernel, PID namespace, PID, and the ticks from boot to its start, as
+    PIDs are reused. Settable clocks are not used: `since` is informative.
     """
 
     host: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,255}$")]
@@ -57,17 +56,17 @@ class Owner:
 
     @classmethod
     def this(cls) -> Owner:
-        """The present process, from now on."""
+        """Return the present process, with the present time as `since`."""
         host = re.sub(r"[^\w.-]", "_", socket.gethostname(), flags=re.ASCII) or "localhost"
         since = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(host, _boot(), _space(), os.getpid(), (_stat(os.getpid()) or ("", 0))[1], since)
 
     def same(self, other: Owner) -> bool:
-        """Return whether both are one process."""
+        """Return True if both are the same process."""
         return replace(self, since=other.since) == other
 
     def alive(self) -> bool | None:
-        """Return whether the process is still there; None where that cannot be seen from here."""
+        """Return True if the process exists; None if it is not visible from this host."""
         if not self.boot or not self.space or (self.boot, self.space) != (_boot(), _space()):
             return None
         try:
@@ -87,12 +86,12 @@ class Owner:
 
 
 def _boot() -> str:
-    """A name of this boot of this kernel, which no other one has; nothing where the system tells none."""
+    """Return the unique identifier of this boot; empty if the system has none."""
     return _line(Path("/proc/sys/kernel/random/boot_id"))
 
 
 def _space() -> str:
-    """The namespace in which numbers of processes are counted: containers have their own."""
+    """Return the PID namespace: containers have separate ones."""
     try:
         return str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -100,7 +99,7 @@ def _space() -> str:
 
 
 def _stat(process: int) -> tuple[str, int] | None:
-    """The state of a process, and when it began; None where that cannot be read."""
+    """Return the state and the start of a process, or None if they cannot be read."""
     words = _line(Path(f"/proc/{process}/stat")).rpartition(") ")[2].split()
     return (words[0], int(words[STARTED])) if len(words) > STARTED else None
 
@@ -114,7 +113,7 @@ def _line(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Lock:
-    """The content of a lock: a line that no other one has, its owner, and a number that grows."""
+    """The content of a lock: a unique line, its owner, and a growing number."""
 
     line: bytes
     owner: Owner
@@ -122,7 +121,7 @@ class Lock:
 
     @classmethod
     def read(cls, directory: Path) -> Lock | None:
-        """The lock of a run directory, if there is one. Raises BadInput where it cannot be read, or is damaged."""
+        """Return the lock of a run directory, or None. Raises BadInput if it cannot be read, or is damaged."""
         path = directory / LOCK
         try:
             text = content(path)
@@ -135,25 +134,25 @@ class Lock:
 
     @classmethod
     def parse(cls, text: bytes) -> Lock:
-        """Raises ValueError where the text is not that of a lock."""
+        """Parse a lock. Raises ValueError if the text is invalid."""
         line, _, beats = text.partition(b"\n")
         return cls(line, TypeAdapter(Owner).validate_json(line), int(beats))
 
     @property
     def alive(self) -> bool | None:
-        """Return whether its run goes on; None where that cannot be seen at once."""
+        """True if its run is active; None if this is not immediately visible."""
         return self.line in _held if self.owner.same(Owner.this()) else self.owner.alive()
 
 
 @dataclass(frozen=True)
 class HeldLock:
-    """A lock that this run has taken. Picklable: every block gets it."""
+    """A lock held by this run. Picklable: every block gets it."""
 
     path: Path
     line: bytes
 
     def check(self) -> None:
-        """Raises RunFailed where it is gone, or another run's."""
+        """Raise RunFailed if the lock was removed, or belongs to another run."""
         try:
             text = content(self.path)
         except OSError as error:
@@ -169,11 +168,11 @@ class HeldLock:
 
 @contextmanager
 def locked(directory: Path, tell: Callable[[str], None]) -> Iterator[HeldLock]:
-    """The lock of a run directory, until the end; the directory is made where it is not there, and removed where
-    nothing else comes into it.
+    """Yield the lock of a run directory, and release it at the end. A missing directory is created, and removed if it
+    stays empty.
 
-    Where only time can tell whether another run goes on in it, `tell` is called with words that say so. Raises BadInput
-    where one does, and OSError where no lock can be written.
+    `tell` is called with a message if only waiting can show whether another run is active. Raises BadInput if one is
+    active, OSError if no lock can be written.
     """
     made = [folder for folder in (directory, *directory.parents) if not folder.exists()]
     line = json.dumps({"token": uuid.uuid4().hex, **asdict(Owner.this())}).encode()
@@ -195,7 +194,7 @@ def locked(directory: Path, tell: Callable[[str], None]) -> Iterator[HeldLock]:
 
 
 def refusal(directory: Path, lock: Lock) -> BadInput:
-    """Why there can be no other run now, and what to do."""
+    """Return the error that refuses a second run, with remedies."""
     return BadInput(
         f"{directory}: {lock.owner} computes a run there since {lock.owner.since}: wait until it has ended, stop it,"
         f" or {ANOTHER}; where that is no run: {unlocking(directory)}"
@@ -203,9 +202,9 @@ def refusal(directory: Path, lock: Lock) -> BadInput:
 
 
 def unlock(directory: Path, tell: Callable[[str], None]) -> bool:
-    """Remove a lock whose run is over, or that is damaged; whether there was one.
+    """Remove a lock whose run has ended, or that is damaged; return True if a lock existed.
 
-    `tell` is called with who has it, and what is awaited. Raises BadInput where the run goes on, and OSError.
+    `tell` is called with its owner, and with the reason for waiting. Raises BadInput if the run is active, and OSError.
     """
     text = content(directory / LOCK)
     if text is None:
@@ -223,7 +222,7 @@ def unlock(directory: Path, tell: Callable[[str], None]) -> bool:
 
 
 def _taken(directory: Path, line: bytes, tell: Callable[[str], None]) -> int:
-    """The lock with this line, open."""
+    """Make the lock with this line, and return its open file."""
     for _ in range(TRIES):
         directory.mkdir(parents=True, exist_ok=True)
         lock = Lock.read(directory)
@@ -238,8 +237,8 @@ def _taken(directory: Path, line: bytes, tell: Callable[[str], None]) -> int:
 
 
 def _lives(directory: Path, lock: Lock, tell: Callable[[str], None]) -> bool:
-    """Return whether the run of a lock goes on. That of a process which cannot be seen is watched: looks are counted,
-    so that no time passes for it while the file system, or this process, stands still.
+    """Return True if the run of a lock is active. An invisible process is watched by a number of looks, so that time
+    does not pass while the file system, or this process, is suspended.
     """
     alive = lock.alive
     if alive is not None:
@@ -256,7 +255,7 @@ def _lives(directory: Path, lock: Lock, tell: Callable[[str], None]) -> bool:
 
 
 def _beat(file: int, place: int, ended: threading.Event) -> None:
-    """Let the number grow. What is written into this file never gets into another one of its name."""
+    """Increment the number until the end. Writing to the open file never affects another file of the same name."""
     beats = 0
     while not ended.wait(BEAT):
         beats += 1

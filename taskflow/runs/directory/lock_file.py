@@ -1,6 +1,6 @@
-"""A file that one process at a time can make, on any file system that hosts share, and that nobody removes by mistake.
+"""A file that one process at a time can make, on any shared file system, and that no process removes by mistake.
 
-Its first line is that of whoever made it, alone in the world; what comes behind may change.
+Its first line is unique to its maker. The rest may change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BUSY = 0.1  # seconds to wait for somebody who removes the file
 
 
 def content(path: Path) -> bytes | None:
-    """The content of the file; None where there is none. Raises OSError."""
+    """Return the content of the file, or None if it does not exist. Raises OSError."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would make others wait
     except FileNotFoundError:
@@ -33,9 +33,9 @@ def content(path: Path) -> bytes | None:
 
 
 def make(path: Path, text: bytes) -> int:
-    """The new file, open: it is there with all of its text, or not at all. A host that dies now leaves it whole.
+    """Make the file atomically with its full text, flushed to disk, and return it open.
 
-    Raises FileExistsError where it exists, FileNotFoundError where its folder does not, and OSError.
+    Raises FileExistsError if it exists, FileNotFoundError if its folder does not, and OSError.
     """
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
@@ -69,11 +69,10 @@ def _written(path: Path, text: bytes) -> int:
 
 
 def remove(path: Path, line: bytes) -> None:
-    """Remove the file if it has this first line; nothing happens where it is gone, or another one is there by now.
+    """Remove the file if it has this first line; otherwise, or if it does not exist, do nothing.
 
-    Of several that remove one, and make another one at once, none removes what another made: they look at it under a
-    lock of the system. Where the file system has no such locks, one that was moved by mistake is put back. Raises
-    OSError.
+    Of several processes that remove and make the file concurrently, none removes the file of another: they compare it
+    under a system lock. If the file system has no such locks, a file moved by mistake is put back. Raises OSError.
     """
     with suppress(FileNotFoundError):
         writable = os.access(path, os.W_OK)  # which NFS wants for a lock
@@ -103,7 +102,7 @@ def _remove(path: Path, file: int, line: bytes) -> None:
 
 
 def drafts(path: Path) -> list[Path]:
-    """The files that were left beside it by those who died while they made or removed it."""
+    """Return the files left next to it by processes that died while they made or removed it."""
     return list(path.parent.glob(f".{path.name}.{'[0-9a-f]' * 32}"))
 
 

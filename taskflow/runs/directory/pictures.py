@@ -1,4 +1,4 @@
-"""The process that draws the pictures of a run, beside it: started before the run begins, told when it has ended."""
+"""The process that draws the pictures of a run: started before the run, and notified when it has ended."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ LINES = 2  # of what the process says, in a warning
 
 
 def begin_drawing(directory: Path, sim: SimulationSetup) -> None:
-    """Have a place in a run directory for what is to be drawn, if anything is. Raises OSError."""
+    """Make the folder of pictures in a run directory, if the case has any. Raises OSError."""
     if sim.case.pictures:
         begin_pictures(directory, orders_of(sim.case, sim.domain, sim.partition, sim.system.metadata))
 
 
 class DrawingProcess(AbstractContextManager["DrawingProcess"]):
-    """The process that draws the pictures of a run, if it has any; as a context it is there until the end.
+    """The process that draws the pictures of a run, if any, for the duration of the context.
 
-    It draws what blocks leave in the run directory, when the processors have nothing else to do, and ends once its
-    standard input is closed, also because this process is gone. `guard` is called before it changes the directory.
+    It draws data that blocks leave in the run directory, when processors are idle, and ends once its standard input is
+    closed, also if this process dies. `guard` is called before it changes the directory.
     """
 
     def __init__(self, case: Case, directory: Path, guard: Guard) -> None:
@@ -56,7 +56,7 @@ class DrawingProcess(AbstractContextManager["DrawingProcess"]):
             self._said.close()
 
     def finish(self) -> tuple[str, ...]:
-        """Wait until everything is drawn; what went wrong, in words."""
+        """Wait until everything is drawn; return errors as text."""
         process, self._process = self._process, None
         if process is None:
             return ()

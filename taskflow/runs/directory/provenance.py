@@ -23,7 +23,8 @@ PACKAGES = (
 
 
 def provenance() -> dict[str, Any]:
-    """Versions, git commit (None outside of a checkout, marked where files are changed), platform, command and time."""
+    """Return versions, git commit (None outside a checkout, marked if files are changed), platform, command and time.
+    """
     packages = {}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
@@ -40,19 +41,19 @@ def provenance() -> dict[str, Any]:
 
 
 def command() -> list[str]:
-    """Return the words that began this process; of a module those of `python -m`, which can be typed again."""
+    """Return the command of this process, with `python -m` for a module, so that it can be typed again."""
     name = getattr(getattr(sys.modules["__main__"], "__spec__", None), "name", "__main__")
     return sys.argv if name == "__main__" else ["python", "-m", name.removesuffix(".__main__"), *sys.argv[1:]]
 
 
 def history() -> str:
-    """The first line of the history of a store."""
+    """Return the first line of the history of a store."""
     about = provenance()
     return f"{about['started']}: taskflow {about['taskflow']} ({about['git_commit'] or 'no commit'})"
 
 
 def build() -> str:
-    """The version, and of a checkout its commit, since the version of one that is installed as such grows old."""
+    """Return the version, and in a checkout its commit, as the version of an editable install becomes outdated."""
     number = commit(HOME)
     return f"{__version__}{f' (checkout at {brief(number)})' if number else ''}"
 
@@ -70,13 +71,13 @@ def machine_rows() -> Iterator[Row]:
 
 
 def brief(commit: str) -> str:
-    """A commit as people quote it; changed files are still told."""
+    """Return a short commit; changed files stay marked."""
     number, _, dirty = commit.partition("-")
     return f"{number[:10]}{' with changes' * bool(dirty)}"
 
 
 def commit(folder: Path) -> str | None:
-    """The git commit of taskflow's own checkout."""
+    """Return the git commit of taskflow's own checkout, or None."""
     if not (folder.parent / ".git").exists():
         return None
     try:

@@ -1,4 +1,4 @@
-"""A run directory as any process sees it, finished or not: its case, report and log, and the state of the run."""
+"""A run directory, finished or not, read by any process: its case, report and log, and the state of the run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LATEST = 10  # lines of the log over which the speed is measured
 
 
 class Record:
-    """The files of a run directory: tables of its case, its report (empty if there is none), lines of its log.
+    """The files of a run directory: tables of its case, its report (empty if missing), lines of its log.
 
-    Raises BadInput, as `look` does, if the directory is not one of a run.
+    Raises BadInput, as `look` does, if the directory is not a run.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -34,7 +34,7 @@ class Record:
         self.look()
 
     def look(self) -> None:
-        """Look again: of the log only new lines are read."""
+        """Read again; only new lines of the log are read."""
         directory, report, log = self.directory, self.directory / REPORT, self.directory / LOG
         try:
             self.case: Mapping[str, Any] = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
@@ -49,7 +49,7 @@ class Record:
 
     @cached_property
     def cells(self) -> tuple[int, str]:
-        """The number of cells, and their words. Raises KeyError or ValueError if the case has none."""
+        """Return the number of cells, and its text. Raises KeyError or ValueError if the case has none."""
         from taskflow.output import tree
         from taskflow.output.store.chart_layout import CELLS
         from taskflow.output.store.reading import charts
@@ -68,7 +68,7 @@ class Record:
 
     @property
     def over(self) -> bool:
-        """Whether the run has ended, as far as can be seen from here."""
+        """True if the run has ended, as far as visible from this host."""
         ended = self.report.get("ended")
         return ended is not None and (ended != "running" or self._computed_by()[1] is False)
 
@@ -90,8 +90,8 @@ class Record:
         return f"running{'' if here else ', as far as can be seen from here'}: {where}{latest}"
 
     def _computed_by(self) -> tuple[str, bool | None]:
-        """Return the process that computes the run, and whether it does so still, which it does only with a lock; None
-        if that cannot be seen from here.
+        """Return the process that computes the run, and True if it is still active, which requires a lock; None if it
+        is not visible from this host.
         """
         leader = self.report["leader"]
         known = f"process {leader['process']} on {leader['host']}"
@@ -102,7 +102,7 @@ class Record:
         return (str(lock.owner), lock.alive) if lock is not None else (known, False)
 
     def rows(self) -> list[Row]:
-        """Return the rows of `taskflow info`. Raises BadInput if files are not as a run writes them."""
+        """Return the rows of `taskflow info`. Raises BadInput if files are invalid."""
         try:
             return [*self._rows()]
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

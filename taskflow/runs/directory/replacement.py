@@ -1,12 +1,13 @@
-"""The replacement of one run by another: the old one is kept until the new one has written its first state.
+"""Replacement of one run by another: the old run is kept until the new one has written its first state.
 
-Within the run directory, whose lock stays where it is. Whoever dies at any moment leaves what tells how far it was:
+All steps are within the run directory, whose lock stays in place. A process that dies at any moment leaves its progress
+readable:
 
     .taskflow-new.partial    the new run is being prepared
-    .taskflow-new            it is, and moves out, into its place, as soon as there is
-    .taskflow-old.partial    what was there moves in, or back
-    .taskflow-old            what was there, a run directory like any other
-    .taskflow-gone           what nobody needs any more
+    .taskflow-new            it is ready, and moves into place as soon as possible
+    .taskflow-old.partial    the old content moves in, or back
+    .taskflow-old            the old content, a run directory like any other
+    .taskflow-gone           to be deleted
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _one = threading.Lock()  # who moves something is alone in this process, and by 
 
 @contextmanager
 def owned(directory: Path) -> Iterator[Guard]:
-    """A run directory to oneself, with its lock. What another one has begun in it is brought to its end before, and
-    what this one has begun, afterwards.
+    """Lock a run directory, and yield a guard. Interrupted replacements are settled before, and the present one
+    afterwards.
 
-    Raises BadInput where a run goes on in it, OSError where it cannot be written.
+    Raises BadInput if a run is active in it, OSError if it cannot be written.
     """
     with locked(directory, _warn) as claim:
         _settle(directory)
@@ -61,7 +62,9 @@ def _warn(words: str) -> None:
 
 
 def entries(directory: Path) -> list[Path]:
-    """The content of a run directory, without the lock and what replacing needs; nothing where there is none."""
+    """Return the content of a run directory, without the lock and the stages of a replacement; empty if it does not
+    exist.
+    """
     if not directory.exists():
         return []
     ours = {directory / name for name in (LOCK, *STAGES)}.union(drafts(directory / LOCK))
@@ -69,17 +72,17 @@ def entries(directory: Path) -> list[Path]:
 
 
 def begun(directory: Path) -> bool:
-    """Return whether a run has been there that died amid its beginning."""
+    """Return True if a run was interrupted there while it started."""
     return any((directory / name).exists() for name in (LOCK, *STAGES))
 
 
 def ours(directory: Path) -> bool:
-    """Return whether a directory is one of a run, wherever its replacing stopped."""
+    """Return True if a directory belongs to a run, at any stage of its replacement."""
     return any((directory / stage / name).exists() for stage in ("", *STAGES) for name in OURS)
 
 
 def has_state(directory: Path) -> bool:
-    """Return whether a run has written its first state."""
+    """Return True if a run has written its first state."""
     if any((directory / CHECKPOINTS).glob("step-*")):
         return True
     try:
@@ -90,8 +93,8 @@ def has_state(directory: Path) -> bool:
 
 @contextmanager
 def placed(directory: Path, *, own: bool) -> Iterator[Path]:
-    """A folder to be filled, whose content on leaving takes the place of what is in a directory. Where that fails, what
-    was there is back. Of what is the run's `own`, of an earlier attempt, nothing is kept.
+    """Yield a folder to fill, whose content then replaces the content of a directory. On failure the old content is
+    restored. Content from an earlier attempt of the same run (`own`) is deleted.
 
     Raises OSError.
     """
@@ -124,7 +127,7 @@ def _exchange(directory: Path) -> None:
 
 
 def follow(directory: Path, guard: Guard) -> None:
-    """Let go of what was there as soon as the new run has written its first state; while it goes on, beside it."""
+    """Delete the old content as soon as the new run has written its first state, in a background thread."""
     if not (directory / OLD).exists():
         return
 
@@ -139,8 +142,10 @@ def follow(directory: Path, guard: Guard) -> None:
 
 
 def settle(directory: Path) -> bool:
-    """Bring what was begun to its end: what was there before goes if the new run has written its first state, and is
-    back if not; whether it is. Nobody may write there meanwhile. Raises OSError.
+    """Finish an interrupted replacement: delete the old content if the new run has written its first state, else
+    restore it.
+
+    Returns True if content was restored. No other process may write there meanwhile. Raises OSError.
     """
     _let_go(directory)
     new, taken, old = (directory / name for name in (NEW, TAKEN, OLD))
@@ -161,7 +166,7 @@ def settle(directory: Path) -> bool:
 
 
 def _let_go(directory: Path) -> None:
-    """Remove what was there before if the new run is in its place, and has written its first state."""
+    """Delete the old content if the new run is in place, and has written its first state."""
     with _one:
         old = directory / OLD
         if (directory / NEW).exists() or not old.exists():
@@ -174,7 +179,7 @@ def _let_go(directory: Path) -> None:
 
 
 def _bin(directory: Path, paths: list[Path]) -> None:
-    """Take these away, at once; they are removed later."""
+    """Move paths away immediately, to be deleted later."""
     if paths:
         folder = directory / GONE / uuid.uuid4().hex
         folder.mkdir(parents=True)
@@ -187,7 +192,7 @@ def _move(paths: list[Path], folder: Path) -> None:
 
 
 def _sync(directory: Path) -> None:
-    """Have the disk take the new run, before what was there goes."""
+    """Flush the new run to disk, before the old content is deleted."""
     for path in entries(directory):
         for folder, _, names in os.walk(path):
             for name in names:

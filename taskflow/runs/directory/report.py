@@ -1,4 +1,4 @@
-"""The report of a run: what ran, where, how it ended, how fast. There from the beginning, complete at the end."""
+"""The report of a run: its case, machine, end and speed. Written at the start, complete at the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies", "in
 def opening(
     sim: SimulationSetup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
 ) -> dict[str, Any]:
-    """The report before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
+    """Return the report before the first step. `ended` is "running"; `leader` is the process that will change it."""
     case = sim.case
     owner = Owner.this()
     return {
@@ -44,7 +44,7 @@ def opening(
 
 
 def _hardware(place: Place) -> dict[str, Any]:
-    """The host and the device of a block. `gpu_id` tells one GPU from another of its name."""
+    """Return the host and the device of a block. `gpu_id` distinguishes GPUs of the same name."""
     gpu = place.gpus[0] if place.gpus else None
     return {
         "host": place.host,
@@ -56,17 +56,17 @@ def _hardware(place: Place) -> dict[str, Any]:
 
 
 def broken(about: Mapping[str, Any], failure: TaskflowError) -> dict[str, Any]:
-    """The report of a run that could not go on; with a traceback where nobody foresaw why."""
+    """Return the report of a failed run, with a traceback if the failure is unexpected."""
     notes = {"traceback": "\n".join(failure.__notes__)} if hasattr(failure, "__notes__") else {}
     return {**about, "ended": "failed", "reason": str(failure), **notes}
 
 
 def summary(about: Mapping[str, Any], sim: SimulationSetup, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The report of a run that came to an end: its beginning, and what its blocks told last.
+    """Return the report of a completed run, from its opening and the last status of its blocks.
 
-    `t_eff` is what a step must move through memory (as `taskflow check` counts it) over the time of the step loop, in
-    bytes per second over all blocks, and None where that is only known to be at most something; `copy_bandwidth` is
-    what the blocks' devices reach in a plain copy, measured after the loop.
+    `t_eff` is the memory traffic of a step (as counted by `taskflow check`) over the time of the step loop, in bytes
+    per second over all blocks, None if only an upper bound is known. `copy_bandwidth` is the plain copy bandwidth of
+    the blocks' devices, measured after the loop.
     """
     first = blocks[0]
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]

@@ -1,4 +1,4 @@
-"""The cost of a case on this machine, before anything is allocated, and whether it can start: for `taskflow check`."""
+"""The cost of a case on this machine, before allocation, and whether it can start: for `taskflow check`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Needs):
-    """A case on this machine: what was chosen for auto, what blocks need at their places, and what a step costs."""
+    """A case on this machine: choices for auto, memory of blocks at their places, and cost of a step."""
 
     @cached_property
     def threads(self) -> int:
@@ -49,18 +49,18 @@ class Estimate(Needs):
 
     @property
     def crowding(self) -> str | None:
-        """A warning of more threads than cores."""
+        """A warning if threads outnumber cores."""
         return crowding(self.threads, list(self.placed)) if self.device == "cpu" else None
 
     @cached_property
     def steps(self) -> StepCount:
-        """Those that the run will probably take. Raises BadInput where they are more than anybody would wait for."""
+        """The estimated number of steps. Raises BadInput if it is unreasonably large."""
         return count_steps(self.sim)
 
     @cached_property
     def bandwidth(self) -> float:
-        """The copy bandwidth of all devices together, in bytes per second: one GPU measured for all, or the cores that
-        the blocks will use.
+        """The copy bandwidth of all devices together, in bytes per second: measured on one GPU for all, or on the cores
+        of the blocks.
         """
         if self.device == "gpu":
             return copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in self.placed})
@@ -74,7 +74,7 @@ class Estimate(Needs):
 
     @property
     def overlap(self) -> str:
-        """The way in which transfers are overlapped with computing."""
+        """The overlap of transfers and computing."""
         return Mapper(self.sim.case.machine.overlap).decide(self.sim.partition).overlap
 
     @property
@@ -84,12 +84,12 @@ class Estimate(Needs):
 
     @property
     def shared(self) -> int:
-        """Bytes of host memory that two neighbours share, where that carries their messages."""
+        """Bytes of host memory shared by two neighbours, if it carries their messages."""
         return segment_bytes() if self.channel == "peer" else 0
 
     @property
     def seconds_per_step(self) -> float:
-        """The time that a step will probably take."""
+        """The estimated time of a step, in seconds."""
         step = self.sim.step_cost
         launches = sum(times * len(repeated) for repeated, times in often(step.parts, self.rounds))
         messages = max(step.traffic).messages * launches / len(step.launches)
@@ -98,7 +98,7 @@ class Estimate(Needs):
 
     @property
     def rounds(self) -> dict[str, float]:
-        """The probable number of iterations of each loop in a step that ends at a tolerance; nobody knows it before."""
+        """The estimated number of iterations of each loop to a tolerance; the actual number is not known in advance."""
         return dict.fromkeys(self.sim.step_cost.counted, ROUNDS)
 
     def rows(self) -> Iterator[Row]:
@@ -162,7 +162,7 @@ class Estimate(Needs):
         return prove(sim.partition, programs, mapper, hardware, start=start)
 
     def compile_others(self) -> int:
-        """Compile the kernels of other packages in the start and in a step; return how many there are."""
+        """Compile the kernels of other packages in the start and in a step; return their number."""
         sim, device = self.sim, open_device("gpu") if self.device == "gpu" else open_device("cpu", self.threads)
         programs = (record(program, Roles.of(tuple(sim.partition.fields))) for program in (sim.model.start, sim.step))
         return compile_others([one for launches, _ in programs for one in launches], sim.partition, device)
@@ -176,10 +176,10 @@ class Estimate(Needs):
 
 @as_keys()
 def estimate(case: Case) -> Estimate:
-    """Decide as a run on this machine would, and measure the copy bandwidth.
+    """Choose as a run on this machine would, and measure the copy bandwidth.
 
-    Raises BadInput where the case cannot run here: no compiler, no GPU, more blocks than planes, not enough memory, no
-    end of steps.
+    Raises BadInput if the case cannot run here: no compiler, no GPU, more blocks than planes, not enough memory, too
+    many steps.
     """
     here = look("this machine")
     device = choose_device(case.machine.device, [here])
@@ -196,7 +196,7 @@ def estimate(case: Case) -> Estimate:
 
 
 def step_graph(case: Case) -> TaskGraph:
-    """The graph of a step in the long run: of the blocks that the case gives, or of one."""
+    """Return the graph of a repeated step: on the blocks of the case, or on one."""
     sim = SimulationSetup(case, blocks_of(case, 1))
     mapper = Mapper(case.machine.overlap).decide(sim.partition)
     return sim.step_cost.analysed(split=mapper.split).graph

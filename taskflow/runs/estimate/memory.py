@@ -1,4 +1,4 @@
-"""The memory that the blocks of a case need: what the runtime counts for its programs, and what its output takes."""
+"""The memory of the blocks of a case: for its programs, as counted by the runtime, and for its output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SINGLE = 4  # bytes of a number in a picture
 
 @dataclass(frozen=True)
 class Memory(BlockMemory):
-    """Bytes of a block of a case: those of its programs, and those of what it writes."""
+    """Bytes of a block of a case: of its programs and of its output."""
 
     output: int = 0
 
@@ -36,7 +36,7 @@ class Memory(BlockMemory):
 
 @dataclass(frozen=True, eq=False)
 class Needs:
-    """The memory that the blocks of a case need at their places, on a CPU or a GPU (`device`)."""
+    """The memory needed by the blocks of a case at their places, on a CPU or a GPU (`device`)."""
 
     sim: SimulationSetup
     placed: Sequence[Place]
@@ -44,7 +44,7 @@ class Needs:
 
     @cached_property
     def blocks(self) -> list[Memory]:
-        """The memory of each block. Of many, all but the fields is that of the one that is looked at in its place."""
+        """Return the memory of each block. With many blocks everything except fields is taken from a representative."""
         sample, partition = self.sim.step_cost.sample, self.sim.partition
         passes = Passes(partition, sample.blocks, sample.known, self.sim.model.start, self.then)
         # whether blocks look for others whose memory their GPUs see
@@ -54,7 +54,7 @@ class Needs:
         return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
 
     def rows(self) -> Iterator[Row]:
-        """Yield rows of `taskflow check`: memory of the block that needs most and of all, and its parts."""
+        """Yield rows of `taskflow check`: memory of the largest block and of all, and its parts."""
         place, gpu, most = self.placed[0], self.device == "gpu", max(self.blocks, key=lambda memory: memory.total)
         free = f"of {size(place.gpus[0].free if gpu else place.memory)} free"
         total = sum(memory.total for memory in self.blocks)
@@ -75,8 +75,10 @@ class Needs:
         yield Row("", ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes))
 
     def check(self) -> None:
-        """Raises BadInput where the blocks need more memory than is free where they will live. The
-        fewest that a system has are asked first: to find bodies on more cells than fit would take time without end.
+        """Raise BadInput if the blocks need more memory than is free at their places.
+
+        The least number of fields of the system is checked first, as finding bodies on more cells than fit would take
+        very long.
         """
         cells, blocks = self.sim.case.grid.count, len(self.placed)
         least = [self.sim.system.fewest * self.sim.value_bytes * cells // blocks] * blocks
@@ -87,8 +89,8 @@ class Needs:
             )
 
     def _output(self, block: int) -> int:
-        """Bytes of what a block writes. A host keeps two records of its block and a checkpoint. A GPU keeps what it has
-        room for, which need be no more than one field at a time.
+        """Return the output bytes of a block. A host keeps two records of its block and a checkpoint. A GPU keeps as
+        much as fits, at least one field at a time.
         """
         if self.device == "gpu":
             return self._values(block) + self._ordered
@@ -98,21 +100,21 @@ class Needs:
         return written + max(self._ordered, self._followed)
 
     def _pictured(self, block: int) -> int:
-        """Bytes of the pictures that may wait to be written, and of one in single precision."""
+        """Return the bytes of pictures that may wait to be written, and of one in single precision."""
         cells, pictures = self.sim.partition.cells_of(block), pictures_of(self.sim.case, self.sim.domain)
         values = [picture.values(cells) for picture in pictures]
         waiting = sum(count * picture.most for count, picture in zip(values, pictures, strict=True))
         return self.sim.value_bytes * waiting + SINGLE * max(values, default=0)
 
     def _values(self, block: int, layers: Sequence[Box] | None = None) -> int:
-        """Bytes of a field in the cells of a block, or in what it has of some layers."""
+        """Return the bytes of a field in the cells of a block, or in its part of some layers."""
         cells = self.sim.partition.cells_of(block)
         some = cells if layers is None else [piece & layer for piece in cells for layer in layers]
         return sum(box.volume for box in some) * self.sim.value_bytes
 
     def _recorded(self, block: int) -> int:
-        """Bytes of the two largest records that are written one after the other: of snapshots, of averages, which
-        follow one, and of planes.
+        """Return the bytes of the two largest successive records: of snapshots, of averages, which follow one, and of
+        planes.
         """
         case, averages, value = self.sim.case, self.sim.averages, self._values(block)
         planes = [
@@ -125,20 +127,20 @@ class Needs:
 
     @property
     def _followed(self) -> int:
-        """Bytes of a record of particles, or a checkpoint: in order, while it is written, and as it comes from all
-        blocks, each of which sends as many rows as the fullest one has.
+        """Return the bytes of a record of particles, or a checkpoint: sorted, being written, and as gathered from all
+        blocks, each of which sends the number of rows of the fullest one.
         """
         series, tables = self.sim.particles.series if self.sim.particles else (), 2 + len(self.sim.partition)
         return sum(tables * 8 * table.table.total * (9 + len(table.fields.sampled)) for table in series)
 
     @property
     def _ordered(self) -> int:
-        """Bytes in which the most particles are put in the order of cells: keys, order, and one number of each."""
+        """Return the bytes for sorting the largest number of particles by cell: keys, order, and one number of each."""
         series = self.sim.particles.series if self.sim.particles else ()
         return max((5 * 8 * table.table.total for table in series if table.table.total >= MANY), default=0)
 
     def _saved(self, block: int) -> int:
-        """Bytes of the part of a checkpoint."""
+        """Return the bytes of a block's part of a checkpoint."""
         sim, homes = self.sim, self.sim.partition.homes
         if sim.case.checkpoint.keep == 0:
             return 0
@@ -148,9 +150,8 @@ class Needs:
 
     @property
     def then(self) -> dict[Program, list[Program]]:
-        """The programs that can follow each one in a run. It begins with a start and a monitor; after each step there
-        may be one, too, and then whatever is recorded. A state that is kept to be compared with, at the start as well,
-        makes no difference to any other field.
+        """The programs that can follow each program in a run: start, monitor, then steps, each optionally followed by a
+        monitor and by records. A kept reference state affects no other field.
         """
         model, monitor, step = self.sim.model, self.sim.monitor, self.sim.step
         recorded = self.sim.recorded
@@ -170,12 +171,13 @@ class Needs:
         return then
 
     def _direct(self, one: int, other: int) -> bool:
-        """Whether two blocks should see each other's memory: each alone on a GPU of its process, on one host."""
+        """Return True if two blocks should access each other's memory: each alone on a GPU of its process, on one host.
+        """
         return self.placed[one].host == self.placed[other].host and self._alone[one] and self._alone[other]
 
     @cached_property
     def _alone(self) -> list[bool]:
-        """Whether each block shares its GPU with no other one of its process."""
+        """Return for each block True if no other block of its process shares its GPU."""
         homes = [(place.worker, place.gpus[0].identity) for place in self.placed]
         count = Counter(homes)
         return [count[home] == 1 for home in homes]

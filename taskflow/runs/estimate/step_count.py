@@ -1,4 +1,4 @@
-"""The number of steps that a run will take, before it is computed."""
+"""The estimated number of steps of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALIKE = 1.05  # numbers with a smaller ratio are one
 
 @dataclass(frozen=True)
 class StepCount:
-    """A number of steps, `most` if the flow gets as fast as it can; what it rests on; `exact` if the case gives it.
+    """A number of steps, with `most` for the fastest possible flow, and its basis; `exact` if the case gives it.
     `first` is the length of the first step.
     """
 
@@ -53,9 +53,8 @@ class StepCount:
 
 
 def count_steps(sim: SimulationSetup) -> StepCount:
-    """Return the steps of a run whose flow is as fast as its walls, its inflows and its initial velocity, or as
-    diffusion allows; and how many it takes if forces and bodies make it as fast as they can. Raises BadInput if nobody
-    would wait for so many.
+    """Return the number of steps at the speed of walls, inflows and initial velocity, or of diffusion, and with the
+    fastest flow due to forces and bodies. Raises BadInput if it is unreasonably large.
     """
     case, system, limit = sim.case, sim.system, sim.clock.limit
     if case.time.steps is not None:
@@ -99,19 +98,19 @@ def count_steps(sim: SimulationSetup) -> StepCount:
 
 
 def _growing(first: float, longest: float, end: float) -> int:
-    """The number of steps that a run takes more because they grow from the first one to the longest one."""
+    """Return the number of additional steps while they grow from the first to the longest one."""
     by = min((longest - first) / (GROWTH - 1), end)
     return math.ceil(math.log1p(by * (GROWTH - 1) / first) / math.log(GROWTH) - by / longest) if by > 0 else 0
 
 
 def _steps(end: float, frequencies: list[float]) -> int:
-    """The number of steps, with so many per time at equally spaced moments."""
+    """Return the number of steps, for step frequencies at equally spaced moments."""
     each = np.array(frequencies)
     return _counted(end, 1 / float((each[1:] + each[:-1]).mean() / 2)) if each.any() else 1
 
 
 def _counted(end: float, step: float) -> int:
-    """The number of steps of this length to the end. Raises BadInput if nobody would wait for so many."""
+    """Return the number of steps of this length to the end. Raises BadInput if it is unreasonably large."""
     if not end <= MOST_STEPS * step:
         raise BadInput(
             f"time.end = {end:g}: steps of {step:.3g} lead there in more than {MOST_STEPS:.0e}; give an earlier end, or"

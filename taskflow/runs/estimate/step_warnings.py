@@ -1,4 +1,4 @@
-"""Warnings of steps that are longer than stable, as far as a case says how fast its flow is."""
+"""Warnings of unstable steps, as far as a case determines the speed of its flow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from taskflow.runs.state.setup import SimulationSetup
 
 
 def step_warnings(sim: SimulationSetup) -> Iterator[str]:
-    """Yield warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
+    """Yield warnings of steps too long for the speed of walls, inflows and initial velocity."""
     stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
     where = "at the speed of walls, inflows and initial velocity"
     if fixed is not None and sim.particles is not None and sim.particles.carrying.bodies and fixed * rate > 1:

@@ -1,4 +1,4 @@
-"""A simulation as an object: stepped, looked into, steered, recorded.
+"""A simulation as an object: advance, inspect, steer, record.
 
 It knows runs that pause, and Python functions. It does not know equations.
 """

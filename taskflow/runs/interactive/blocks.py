@@ -1,4 +1,4 @@
-"""Functions that work on the fields of a simulation where they are, in the process of each block, in place."""
+"""Functions on the fields of a simulation, called in place in the process of each block."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ FOLDS: dict[str, Callable[[float, float], float]] = {"sum": add, "min": min, "ma
 
 
 class BlockFields(Mapping[str, Any]):
-    """Fields of a block in place, by name: arrays [z, y, x] of its cells, of NumPy on a CPU and of CuPy on a GPU.
+    """Fields of a block in place, by name: arrays [z, y, x] of its cells, NumPy on a CPU and CuPy on a GPU.
 
-    Fields that were not declared as written are read-only on a CPU; nobody may write them on a GPU either. A velocity
-    has the low face of each cell; the last face, on a wall, is not among them. On charts a block may have several
-    pieces, and a function is called with each. `block` is its number, `cells` are its cells in the index space of the
-    region, `time`, `dt` and `step` those of the present state.
+    Fields not declared as written are read-only on a CPU, and must not be written on a GPU either. A velocity has the
+    low face of each cell; the last face, on a wall, is not included. On charts a block may have several pieces, and a
+    function is called with each. `block` is its number, `cells` are its cells in the index space of the region, `time`,
+    `dt` and `step` belong to the present state.
 
-    With ghost cells arrays have a layer of cells more on each side; `inside` are the slices of the block's own.
+    With ghost cells arrays have one more layer of cells on each side; `inside` are the slices of the block's own cells.
     """
 
     def __init__(
@@ -60,18 +60,18 @@ class BlockFields(Mapping[str, Any]):
         return len(self._names)
 
     def points(self, name: str) -> Points:
-        """x, y and z of the values of a field at the present time, of NumPy: arrays that broadcast to its shape. Beyond
-        walls cells are mirrored, beyond periodic sides they go on.
+        """Return x, y and z of the values of a field at the present time: NumPy arrays that broadcast to its shape.
+        Ghost cells are mirrored at walls, and continue across periodic sides.
         """
         return self._loop.spec.domain.points(self._loop.model.fields[name], self._covered, self.time)
 
 
 @dataclass(frozen=True)
 class BlocksJob:
-    """Call a function with the `fields` of each block, with ghost cells or without; fold the numbers that it returns
-    over all blocks. Where fields are written, what follows from them is computed anew.
+    """Call a function with the `fields` of each block, with ghost cells or without, and reduce the numbers that it
+    returns over all blocks. After writes derived fields are recomputed.
 
-    Returns the names of the numbers and their values; or, on all blocks, text, where the function failed on one.
+    Returns the names of the numbers and their values, or, on all blocks, the error text if the function failed on one.
     """
 
     function: Pickled
@@ -113,7 +113,7 @@ class BlocksJob:
 
 
 def _numbers(result: Any) -> dict[str, float]:
-    """The numbers that a function returned, by name; one alone has none."""
+    """Return the numbers returned by a function, by name; a single number has an empty name."""
     if result is None:
         return {}
     named = result if isinstance(result, Mapping) else {"": result}
@@ -121,7 +121,7 @@ def _numbers(result: Any) -> dict[str, float]:
 
 
 def _number(name: Any, value: Any) -> float:
-    """A number that a function returned, of NumPy or CuPy, too. Raises TypeError if it is none."""
+    """Return a number, also from NumPy or CuPy. Raises TypeError if it is invalid."""
     with suppress(TypeError, ValueError):
         if np.ndim(value) == 0 and not isinstance(value, str | bytes):
             return float(value)
@@ -131,8 +131,8 @@ def _number(name: Any, value: Any) -> float:
 
 
 def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str, float] | float | None:
-    """Return what all blocks did. Raises RunFailed where the function failed on one, BadInput where numbers have other
-    names on another one.
+    """Return the result of all blocks. Raises RunFailed if the function failed on one, BadInput if names of numbers
+    differ between blocks.
     """
     failures = [result for result in results if isinstance(result, str)]
     if failures:

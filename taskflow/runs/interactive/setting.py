@@ -1,4 +1,4 @@
-"""Values of the case of a simulation that a user sets while it pauses."""
+"""Values of a case that a user sets while the simulation pauses."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ FIXED = {  # keys of values that change in time and are not set, by their first 
 
 @dataclass(frozen=True, eq=False)
 class Settable:
-    """The values of a run that may be set: those of its case that change in time, and motions of its bodies, with the
-    values that were `given` before.
+    """The values of a run that may be set: time-dependent values of its case, and motions of its bodies, with the
+    values `given` before.
     """
 
     sim: SimulationSetup
@@ -40,7 +40,7 @@ class Settable:
 
     def settings(self, key: str, new: Any, now: Tick) -> dict[str, Value]:
         """Return the values that follow from one value of a key of the case, such as "boundaries.z_max.velocity", by
-        the keys that blocks know.
+        the keys on blocks.
 
         Raises BadInput if nothing under the key changes in time, or the value is invalid now or later in the run.
         """
@@ -63,8 +63,8 @@ class Settable:
         return tuple({id(m): m for m in ways.moving.motions if m is not None}.values()) if ways else ()
 
     def _motion(self, body: RigidMotion, key: str, new: Any, now: Tick) -> dict[str, Value]:
-        """Return the expressions of a motion that has new ones from now on, each a function of all times: resumed runs
-        and all blocks find the same.
+        """Return the new expressions of a motion from now on, each a function of all times, so that restarts and all
+        blocks agree.
         """
         sim, ways, old = self.sim, self.sim.system.ways, dict(body.parts)
         assert ways is not None
@@ -90,7 +90,7 @@ class Settable:
 
 
 def set_values(shard: Shard, control: Control, values: Mapping[str, Value]) -> None:
-    """Give numbers that change in time other values, by key; the next steps have them, and so have checkpoints."""
+    """Replace time-dependent numbers, by key, for the next steps and for checkpoints."""
     loop = Drive.of(control).taken(control)
     loop.settings.update(values)
     loop.stepping.disturbed()
@@ -99,8 +99,8 @@ def set_values(shard: Shard, control: Control, values: Mapping[str, Value]) -> N
 def settings(
     key: str, new: Any, case: Case, known: Mapping[str, Value], now: float, fields: frozenset[str] = frozenset()
 ) -> dict[str, Value]:
-    """Return the values that follow from one value of a key of a case, by the keys of what changes in time. `known` has
-    the values of the case; those of `fields` may depend on the place.
+    """Return the values that follow from one value of a key of a case, by the keys of time-dependent values. `known`
+    has the values of the case. Values of `fields` may depend on position.
 
     Raises BadInput if nothing under the key changes in time, or the value is invalid.
     """
@@ -123,7 +123,7 @@ def settings(
 
 
 def _refused(key: str, case: Case, known: Mapping[str, Value]) -> str:
-    """Say why there is nothing to set under a key."""
+    """Return why nothing can be set under a key."""
     whole = dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known)
     timed = f"these do: {', '.join(whole) or 'none'}"
     if (why := FIXED.get(re.split(r"[.\[]", key)[0])) is not None:
@@ -139,7 +139,7 @@ def _refused(key: str, case: Case, known: Mapping[str, Value]) -> str:
 
 
 def _found(key: str, case: Case) -> Any:
-    """The value of a case under a key; None if there is none."""
+    """Return the value of a case under a key, or None."""
     found: Any = case
     for name, number in re.findall(r"(\w+)|\[(\d+)\]", key):
         try:
@@ -150,7 +150,7 @@ def _found(key: str, case: Case) -> Any:
 
 
 def _parts(body: RigidMotion, key: str, new: Any) -> dict[str, Expression]:
-    """The expressions that follow from a new value of a key of the motion of a body, by the names of its parts."""
+    """Return the expressions for a new value of a key of a body's motion, by the names of its parts."""
     angle = f"angle.{'xyz'[body.axis]}"
     if key == "displacement":
         if not isinstance(new, list | tuple) or len(new) != len(AXES):
@@ -168,7 +168,9 @@ def _parts(body: RigidMotion, key: str, new: Any) -> dict[str, Expression]:
 
 
 def _value(key: str, new: Any, now: float, *, placed: bool) -> Value:
-    """A value of the time, or of the place, too. Raises BadInput if it is invalid, or not finite now."""
+    """Return a value as a function of time, and of position if `placed`. Raises BadInput if it is invalid, or not
+    finite now.
+    """
     with named(f"set({key!r}, {shown(new)})"):
         read = value(new) if placed else of_time(new)
         if isinstance(read, TimeFunction | TimeTable):  # of a table it would keep the name alone

@@ -1,5 +1,5 @@
-"""Which faces bodies at rest close: a state of other ones is not resumed, as what its fields and the pressure know of
-bodies does not fit.
+"""The faces closed by bodies at rest: a state with other closed faces is not resumed, as its fields and pressure do not
+fit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CLOSING = OVER_SIDES
 
 
 def other_faces(state: Mapping[str, Any]) -> str:
-    """Say why the state of a checkpoint does not fit; nothing where it does."""
+    """Return why the state of a checkpoint does not fit; empty if it does."""
     tables, closing = tomllib.loads(state["case"]), state.get("closing", 0)
     obstacles, immersed = tables.get("obstacles", ()), tables.get("bodies", {}).get("treatment") == "immersed"
     moves = any("motion" in obstacle for obstacle in obstacles)

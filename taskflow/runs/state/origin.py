@@ -1,8 +1,8 @@
-"""The state with which a run begins where that is none of formulas: of another run, of a file, or of a dataset.
+"""The state from which a run starts if not from formulas: another run, a file, or a dataset.
 
-A checkpoint of a run of the same case is gone on with, to the bit, at time 0. All other fields are put on the grid, and
-the velocity is made free of divergence; a velocity that is free of it, on the same grid with the same closed sides, is
-taken as it is. On charts marching does that.
+A checkpoint of a run of the same case is restarted at time 0, bitwise. Otherwise fields are interpolated to the grid,
+and the velocity is made divergence-free; it is kept unchanged if it is already divergence-free on the same grid with
+the same closed sides. On charts the march does this.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with wh
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """The `state` from which a run begins."""
+    """The `state` from which a run starts."""
 
     sim: SolvedCase
     state: SavedState
 
     @classmethod
     def of(cls, sim: SolvedCase) -> Origin | None:
-        """That which a case names, if it does. Raises BadInput where it cannot be read, or is none for the case."""
+        """Return the origin named by a case, or None. Raises BadInput if it cannot be read, or does not suit the case.
+        """
         if sim.source is None:
             return None
         origin = cls(sim, sim.source)
@@ -51,7 +52,7 @@ class Origin:
         return origin
 
     def check(self) -> None:
-        """Raises BadInput where it is none for the case."""
+        """Raise BadInput if the state does not suit the case."""
         if self.checkpoint is not None:
             return
         if not self.sim.system.remaps:
@@ -66,7 +67,7 @@ class Origin:
             self._check_charts()
 
     def _check_charts(self) -> None:
-        """Raises BadInput where its charts lack a velocity, or do not cover the grid."""
+        """Raise BadInput if its charts lack a velocity, or do not cover the grid."""
         if self.charts is None:
             raise BadInput(f"{self.state.where} has no snapshot of its time, and its grid moves; choose another time")
         if missing := [name for name in VELOCITY if name not in self.charts.fields]:
@@ -87,13 +88,13 @@ class Origin:
 
     @property
     def _centres(self) -> list[np.ndarray]:
-        """The places [xyz, k, j, i] of the centres of cells on the charts of the case."""
+        """The coordinates [xyz, k, j, i] of cell centres on the charts of the case."""
         domain = self.sim.domain
         return [np.stack(np.broadcast_arrays(*domain.points("c", box))) for box in domain.boxes]
 
     @cached_property
     def difference(self) -> str:
-        """Why its checkpoint is not gone on with; nothing where it is."""
+        """The reason why its checkpoint cannot be restarted; empty if it can."""
         sim, checkpoint = self.sim, self.state.checkpoint
         if checkpoint is None:
             return "it is no checkpoint"
@@ -112,12 +113,12 @@ class Origin:
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """The checkpoint that is gone on with; None where fields are put on the grid."""
+        """The checkpoint to restart; None if fields are interpolated to the grid."""
         return None if self.difference or self.sim.case.initial.noise else self.state.checkpoint
 
     @property
     def kept(self) -> bool:
-        """Return whether the velocity is taken as it is."""
+        """True if the velocity is used unchanged."""
         if self._on_charts:
             return self.charts is not None and self.charts.is_on(self.sim.domain.chart_vertices)
         if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
@@ -128,15 +129,14 @@ class Origin:
         return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
 
     def has(self, name: str) -> bool:
-        """Return whether it has a field."""
+        """Return True if the source has a field."""
         if self.charts is not None:
             return name in self.charts.fields
         return self.state.fields is not None and name in self.state.fields
 
     def fields(self, layout: StoreLayout) -> dict[str, Any]:
-        """Sources of the values of initial fields, by name: those that the source has from there, others by their
-        formulas; where a checkpoint is gone on with, functions and arrays alone. Raises BadInput where the source lacks
-        a velocity.
+        """Return the sources of initial fields, by name: from the source if it has them, others from their formulas;
+        with a restarted checkpoint only functions and arrays. Raises BadInput if the source lacks a velocity.
         """
         if self.checkpoint is not None or self.state.fields is None:
             return _given(self.sim)
@@ -154,14 +154,14 @@ class Origin:
 
     @property
     def sums(self) -> tuple[str, ...]:
-        """The fields that follow from others, of which the sums are kept on another grid."""
+        """Derived fields whose sums are conserved on another grid."""
         if self.checkpoint is not None or self._on_charts or self.kept:
             return ()
         return tuple(name for name, other in self.sim.system.implied.items() if self.has(name) and self.has(other))
 
     def parts(self) -> dict[str, list[np.ndarray]]:
-        """The values [k, j, i] of all initial fields on every chart, those that the source lacks by their formulas;
-        none where a checkpoint is gone on with. Raises BadInput where a value is not finite.
+        """Return the values [k, j, i] of all initial fields on every chart, by formula if the source lacks them; empty
+        with a restarted checkpoint. Raises BadInput if a value is not finite.
         """
         charts = self.charts
         if self.checkpoint is not None or charts is None:
@@ -178,7 +178,7 @@ class Origin:
         return parts
 
     def taken(self, initial: InitialFields) -> InitialFields:
-        """The initial fields of a run that begins here."""
+        """Return the initial fields of a run with this origin."""
         if self.checkpoint is not None:
             return replace(initial, checkpoint=self.checkpoint)
         more = {"p": None} if (self.kept or self._on_charts) and self.has("p") else dict.fromkeys(self.sums)
@@ -196,7 +196,7 @@ class Origin:
 
     @property
     def _units(self) -> str:
-        """The units that a file of another program names: its numbers are taken as they are."""
+        """The units named by a file of another program, with the remark that its numbers are not converted."""
         fields = self.state.fields
         if fields is None:
             return ""
@@ -207,14 +207,16 @@ class Origin:
 
 
 def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of a case that say what flows, but for how it began."""
+    """Return the tables of a case that define the flow, without its initial fields."""
     tables = {name: table for name, table in case.items() if name != "initial"}
     scalars = [{key: value for key, value in table.items() if key != "initial"} for table in case.get("scalars", [])]
     return {**tables, "scalars": scalars} if scalars else tables
 
 
 def evaluated(sim: SolvedCase, origin: Origin | None, snapshots: StoreLayout) -> dict[str, Any]:
-    """Return what is found once, before blocks begin: functions and arrays, or all fields if some are of elsewhere."""
+    """Return the fields evaluated once, before blocks start: functions and arrays, or all fields if some come from
+    another run or file.
+    """
     if origin is not None:
         fields = {name: sim.system.metadata[name] for name in sim.case.fields}
         return origin.fields(replace(snapshots, fields=fields))
@@ -222,12 +224,13 @@ def evaluated(sim: SolvedCase, origin: Origin | None, snapshots: StoreLayout) ->
 
 
 def _given(sim: SolvedCase) -> dict[str, Any]:
-    """The initial fields that are given as functions and arrays, by name."""
+    """Return the initial fields given as functions and arrays, by name."""
     return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
 
 
 def lacking(checkpoint: Checkpoint, sim: SolvedCase, roles: Container[str]) -> str:
-    """Which cells a checkpoint lacks of those that decide all that comes, in some roles; nothing where none."""
+    """Return the cells, in some roles, that the further run needs and a checkpoint lacks, as text; empty if complete.
+    """
     for role, boxes in sim.carried.items():
         cells = sim.partition.homes[role].region.cells
         if role in roles and (missing := difference([box & cells for box in boxes], checkpoint.boxes(role))):
@@ -236,7 +239,7 @@ def lacking(checkpoint: Checkpoint, sim: SolvedCase, roles: Container[str]) -> s
 
 
 def check_restart(restart: RestartPoint, sim: SolvedCase) -> None:
-    """Raises BadInput where the state that a run goes on with does not say what it is on these blocks."""
+    """Raise BadInput if the checkpoint of a restart does not determine the run on these blocks."""
     checkpoint = restart.checkpoint
     try:  # what the length of the next step is made of
         sim.model.spreads(checkpoint.state["scalars"]), sim.model.rate(checkpoint.state["scalars"])

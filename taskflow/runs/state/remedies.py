@@ -1,4 +1,4 @@
-"""Errors and remedies in the words of case files, of the command and of a call: one message serves all."""
+"""Errors and remedies in terms of case files, the command and Python calls: one message serves all."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SAME = "give the same command again, with --resume, or resume=True"
 
 
 def how_to_resume(directory: Path) -> str:
-    """The command that goes on with the run in a directory from its newest checkpoint."""
+    """Return the command that resumes the run in a directory from its newest checkpoint."""
     case, output = (shlex.quote(f"{path}") for path in (directory / CASE, directory))
     return f"go on with it: taskflow run {case} -o {output} --resume, or resume=True"
 
 
 def unlocking(directory: Path) -> str:
-    """The command that removes the lock of a directory."""
+    """Return the command that removes the lock of a directory."""
     return f"taskflow unlock {shlex.quote(f'{directory}')}"
 
 
 @contextmanager
 def as_keys() -> Iterator[None]:
-    """Errors of the runtime within name the key of [machine], or the option of `taskflow run`.
+    """Rename runtime arguments in errors to the key of [machine], or the option of `taskflow run`.
 
-    Raises BadInput in place of BadArgument, and RunFailed, with the ways to go on, where the scheduler has gone.
+    Raises BadInput instead of BadArgument, and RunFailed, with remedies, if the scheduler has exited.
     """
     try:
         yield

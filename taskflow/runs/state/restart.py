@@ -1,4 +1,4 @@
-"""Going on with a run: whether that is possible, from where, and with which changes to the case."""
+"""Restart of a run: from which checkpoint, and with which changes to the case."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ FIXED = (("time", "scheme"), ("time", "implicit"), *(("output", key) for key in 
 
 
 class SavedPart(BaseModel):
-    """Values of a known kind; what there is besides stays as it is. No number is infinite, none is NaN."""
+    """Values of known types; further entries are kept. Numbers are finite."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False)
 
 
 class Sums(SavedPart):
-    """The checksums of a group of the store: of the times of its records, and of what does not change."""
+    """The checksums of a group of the store: of the times of its records, and of its constant part."""
 
     times: Checksum
     fixed: Checksum
@@ -59,7 +59,7 @@ class Samples(SavedPart):
 
 
 class While(SavedPart):
-    """The state of the judgement on a steady state."""
+    """The state of a steady-state criterion."""
 
     since: float
     moved: bool
@@ -67,14 +67,14 @@ class While(SavedPart):
 
 
 class WorstResidual(SavedPart):
-    """The rest of the worst residual after a step."""
+    """The relative worst residual after a step."""
 
     step: Count
     left: NonNegativeFloat
 
 
 class Residuals(SavedPart):
-    """The state of the judgement on a march to a steady state."""
+    """The state of a march to a steady state."""
 
     largest: dict[Name, NonNegativeFloat]
     norms: dict[Name, NonNegativeFloat]
@@ -82,7 +82,7 @@ class Residuals(SavedPart):
 
 
 class Missed(SavedPart):
-    """How many steps of real time in a row have missed their tolerance."""
+    """The number of successive physical time steps that missed their tolerance."""
 
     missed: Count
 
@@ -91,14 +91,14 @@ Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 class SavedRanges(SavedPart):
-    """The ranges of temperature and scalars, in the first state and in all that were looked at."""
+    """The ranges of temperature and scalars, in the first state and in all sampled states."""
 
     first: dict[Name, Pair]
     seen: dict[Name, Pair]
 
 
 class WrittenState(SavedPart):
-    """The state that a run writes, and whoever goes on reads."""
+    """The state in a checkpoint, read on restart."""
 
     time: NonNegativeFloat
     dt: NonNegativeFloat
@@ -123,7 +123,7 @@ class WrittenState(SavedPart):
 
 
 def check_state(checkpoint: Checkpoint) -> None:
-    """Raises Damaged where the state of a checkpoint is not of the kind that a run writes."""
+    """Raise Damaged if the state of a checkpoint does not have the format of a run."""
     try:
         state = WrittenState.model_validate(checkpoint.state)
         tables = tomllib.loads(state.case)
@@ -150,11 +150,11 @@ def _damaged(checkpoint: Checkpoint, what: str) -> Damaged:
 
 @dataclass(frozen=True)
 class RestartPoint:
-    """The state with which a run goes on: a checkpoint, and the times of the records that came before, by group.
+    """The state from which a run restarts: a checkpoint, and the times of earlier records, by group.
 
-    `kept` are the groups of the store that go on, being of what they were: others begin anew. `averages` is where
-    those of them stand that are averaged over time, `settling` where the judgement on a steady state stands; None where
-    it begins anew.
+    - `kept`: groups of the store with unchanged settings, which continue; others start over
+    - `averages`: the states of the time averages among them
+    - `settling`: the state of the steady-state criterion; None if it starts over
     """
 
     checkpoint: Checkpoint
@@ -166,12 +166,14 @@ class RestartPoint:
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """The values that a user has set in the run, by key."""
+        """The values set by the user during the run, by key."""
         return dict(self.checkpoint.state.get("given", {}))
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, case: Case) -> RestartPoint:
-        """The tick is finished where the end is reached, or the steady state that the case still asks for."""
+        """Return the restart point of a checkpoint. Its tick is finished if the end, or the steady state still
+        requested by the case, is reached.
+        """
         state = checkpoint.state
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
         was, now = (tomllib.loads(text) for text in (state["case"], case.to_toml()))
@@ -184,10 +186,10 @@ class RestartPoint:
 
 
 def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
-    """Return whether the run of a directory, which has this report, was killed or failed before the first of the
-    checkpoints that it was to write: then it begins again, as one that loses a worker there does.
+    """Return True if the run with this report was killed or failed before its first checkpoint. It then starts over, as
+    after the loss of a worker.
 
-    Raises BadInput where the case is another one.
+    Raises BadInput if the case is a different one.
     """
     if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").paths():
         return False
@@ -203,10 +205,10 @@ def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
 
 
 def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint | None, list[str]]:
-    """The newest checkpoint of a run directory that is whole, and counts only on what is; and what is wrong with newer
-    ones. All values of the store are looked at with `contents`, else only sizes and indices of shards.
+    """Return the newest intact checkpoint of a run directory whose records are intact, and the errors of newer ones.
 
-    Raises BadInput, before the store is looked at, where the case is another one.
+    `contents`: check all values of the store, otherwise only sizes and indices of shards. Raises BadInput, before the
+    store is checked, if the case is a different one.
     """
     comparison = RunComparison(directory, contents=contents)
 
@@ -221,9 +223,9 @@ def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint |
 
 
 def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]]:
-    """The newest checkpoint of a run directory that is whole, and what is wrong with newer ones.
+    """Return the restart point of the newest intact checkpoint of a run directory, and the errors of newer ones.
 
-    Raises BadInput where there is none, and where the case is another one.
+    Raises BadInput if no checkpoint is intact, or if the case is a different one.
     """
     checkpoint, skipped = usable(directory, case, contents=True)
     if checkpoint is None:
@@ -234,14 +236,16 @@ def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]
 
 
 def _check_same(old: Mapping[str, Any], case: Case) -> None:
-    """Raises BadInput where a case is not the old one, but for what may change."""
+    """Raise BadInput if a case differs from the old one in keys that may not change."""
     if problems := [*changes(old, tomllib.loads(case.to_toml()))]:
         raise BadInput("\n".join(problems))
 
 
 def check_labels(directory: Path, case: Case, keys: Iterable[str]) -> None:
-    """Raises BadInput where the run of a directory has other values of keys that runs may go on with: a sweep would
-    find it under those of the case. To another end it goes on, and what computes it may change.
+    """Raise BadInput if the run of a directory has other values of keys that a restart may change: a sweep would find
+    it under the values of the case.
+
+    The end of the run and the machine may differ.
     """
     with suppress(OSError, ValueError):
         old, new = (tomllib.loads(text) for text in ((directory / CASE).read_text("utf-8"), case.to_toml()))
@@ -252,19 +256,19 @@ def check_labels(directory: Path, case: Case, keys: Iterable[str]) -> None:
 
 
 def _at(tables: Any, path: Iterable[str]) -> Any:
-    """The value of a key; None where it is not given."""
+    """Return the value of a key, or None."""
     return reduce(lambda table, name: table.get(name) if isinstance(table, Mapping) else None, path, tables)
 
 
 def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
-    """The groups of the store that go on, being of what they were."""
+    """Return the groups of the store that continue, as their settings are unchanged."""
     old, new = (_groups(tomllib.loads(text)) for text in (checkpoint.state["case"], case.to_toml()))
     recorded = checkpoint.state["records"]
     return frozenset(group for group, table in new.items() if group in recorded and old.get(group) == table)
 
 
 def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of records in each group of the store, and the expressions in it, but for how often they come."""
+    """Return the settings of records in each group of the store, with their expressions, except for the intervals."""
     groups: dict[str, Any] = {SNAPSHOTS: {}}
     if table := case.get("statistics"):
         groups[STATISTICS] = _settings(table, "write"), _recorded(case, table)
@@ -280,13 +284,13 @@ def _settings(table: Mapping[str, Any], often: str) -> dict[str, Any]:
 
 
 def _recorded(case: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of the expressions that are among the fields of a table, by name."""
+    """Return the tables of the expressions among the fields of a table, by name."""
     tables, fields = case.get("expressions", ()), table.get("fields", ())
     return {name: item for item in tables if (name := item.get("name")) in fields}
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """The changes of what may not change, a line each."""
+    """Yield a line for each change that a restart does not allow."""
     old, new = _without_precision(old), _without_precision(new)
     for table in dict.fromkeys((*old, *new)):
         if table not in FREE:
@@ -299,7 +303,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_precision(case: Mapping[str, Any]) -> dict[str, Any]:
-    """A case without the precision in which factors of linear equations are stored: a state has none of them."""
+    """Return a case without the precision of the factors of linear equations, which are not part of a state."""
     method = dict(case.get("method") or {})
     linear = {key: value for key, value in (method.pop("linear", None) or {}).items() if key != "precision"}
     return {**case, "method": {**method, **({"linear": linear} if linear else {})}}

@@ -1,4 +1,4 @@
-"""Values of a case that a user has set in a run, on one block: numbers, fields on sides, motions of bodies."""
+"""Values of a case set by the user during a run, on one block: numbers, fields on sides, motions of bodies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from taskflow.systems.bodies import Surroundings
 
 
 class Settings:
-    """The values that were set, by key, and everything that has them instead of the values of the case."""
+    """The values set by the user, by key, and the objects that use them instead of the values of the case."""
 
     def __init__(self, timed: TimedNumbers, inflows: Entering | None, ways: Surroundings | None) -> None:
         self.values: dict[str, Value] = {}
@@ -23,11 +23,11 @@ class Settings:
         self._moving = ways.moving if ways else None
 
     def update(self, values: Mapping[str, Any]) -> None:
-        """Set values, by key: those of a user, or those of a checkpoint."""
+        """Set values, by key, from the user or from a checkpoint."""
         self.values.update({key: value(given) for key, given in values.items()})
         if self._moving is not None:
             self._moving.change(self.values)
 
     def written(self) -> dict[str, Any]:
-        """The values for a checkpoint."""
+        """Return the values for a checkpoint."""
         return {key: written(given) for key, given in self.values.items()}

@@ -1,4 +1,4 @@
-"""A case as a run needs it: what it begins with, and what its blocks have to know to compute it."""
+"""A case prepared for a run: its initial state, and the data that blocks need to compute it."""
 
 from __future__ import annotations
 
@@ -37,15 +37,18 @@ from taskflow.systems.solved import SolvedCase
 
 @dataclass(frozen=True, kw_only=True)
 class BlockSpec:
-    """A case as its blocks compute it, picklable. `case` is its text, `settled` the criterion of a steady state,
-    `stability` that of steps where it is known, `scales` the largest values that the case explains, `timed` what
-    changes in time, `onset` what sets the fluid in motion (`inert`: nothing), `foresight` what may do so later,
-    `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count those to a
-    tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed` what is
-    recorded and follows from other fields, `given` the ranges of temperature and scalars. Beside snapshots are recorded
-    `averages`, `spectra`, `probes`,
-    `planes` (by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
-    `particles` where there are some; `programs` are all of a run.
+    """A case for its blocks, picklable.
+
+    - `case`: its text. `step`: the program of a step, with particles if any. `programs`: all programs of a run
+    - `settled`: the criterion of a steady state. `stability`: of steps, if known
+    - `scales`: the largest values that the case explains. `given`: the ranges of temperature and scalars
+    - `timed`: time-dependent numbers. `ways`: the moving bodies
+    - `onset`: the causes of motion (`inert`: none). `foresight`: later causes
+    - `sweeps`: fixed number of iterations of the solver. `counted`: scalars that count iterations to a tolerance
+    - `remedy`: advice of its system if the run diverges
+    - `computed`: recorded derived fields
+    - `averages`, `spectra`, `probes`, `planes` (by group), `integrals`, `particles`: recorded in addition to snapshots
+    - `pictures`: drawn
     """
 
     case: str
@@ -80,7 +83,7 @@ class BlockSpec:
 
     @property
     def followed(self) -> tuple[ProbeSeries | Integral | ParticleSeries, ...]:
-        """The records of numbers in time, of single states."""
+        """The records of numbers in time, from single states."""
         return *self.probes, *self.integrals, *(self.particles.series if self.particles else ())
 
     @property
@@ -90,24 +93,24 @@ class BlockSpec:
 
 
 def blocks_of(case: Case, slabs: int) -> Triple:
-    """The blocks that a case gives; by default so many slabs, or fewer that are as thick as its system needs them."""
+    """Return the blocks of a case; by default `slabs` slabs, or fewer of the least thickness that its system needs."""
     return cut(case.machine, case.grid.room, slabs, system_of(case).thinnest)
 
 
 @dataclass(frozen=True, eq=False)
 class SimulationSetup(SolvedCase):
-    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput where they do not fit the grid."""
+    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput if they do not fit the grid."""
 
     @cached_property
     def origin(self) -> Origin | None:
-        """The state of elsewhere with which it begins; None where the case has formulas. Raises BadInput where it
-        cannot be read, or is none for the case.
+        """The state of another run or file from which it starts; None if the case has formulas. Raises BadInput if it
+        cannot be read, or does not suit the case.
         """
         return Origin.of(self)
 
     @cached_property
     def stability(self) -> Stability | None:
-        """The stability of steps; None where it is not known."""
+        """The stability of steps, or None if unknown."""
         return self.model.stability(self.clock.limit)
 
     @cached_property
@@ -117,7 +120,7 @@ class SimulationSetup(SolvedCase):
 
     @property
     def spec(self) -> BlockSpec:
-        """The part of this that every block has to know."""
+        """The data that every block needs."""
         settled, given = self.settled.programs if self.settled else (), self.system.given
         return BlockSpec(
             case=self.case.to_toml(),

@@ -1,4 +1,4 @@
-"""The system of artificial compressibility on body-fitted cells: its tables and rules, its domain, what it measures.
+"""The system of artificial compressibility on body-fitted cells: its tables and rules, its domain and its measurements.
 
-Names are imported from its modules; case files find the system by the name "artificial-compressibility".
+Names are imported from its modules. Case files find the system by the name "artificial-compressibility".
 """

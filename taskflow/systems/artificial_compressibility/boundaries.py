@@ -1,5 +1,5 @@
-"""The sides of a grid as the model knows them: patches of cells, values, kinds, how fast they move at a moment; edges
-not between two sides.
+"""The sides of a grid for the model: patches of cells, values, kinds, and velocities at a moment; edges that are not
+between two sides.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from taskflow.systems.artificial_compressibility.profiles import parabolic, wall
 
 
 def patch_of(border: Border) -> BoundaryPatch:
-    """The cells inside of a patch, and the face that they lie at."""
+    """Return the cells inside of a patch, and their face."""
     return BoundaryPatch(FACES[2 * border.axis + border.end], border.inside)
 
 
 def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> tuple[Side, ...]:
-    """The sides of a grid, in its order, with what a case says of them. Of a `planar` grid those across k are left out:
-    nothing is read there.
+    """Return the sides of a grid, in its order, with their values in a case. For a `planar` grid the sides across k are
+    omitted: their ghost cells are not read.
     """
     boundaries, where = case.table("boundaries").sides, borders(grid, ghost)
     reference = case.heat.reference if case.heat else 0.0
@@ -46,7 +46,7 @@ def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> t
 
 
 def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
-    """Yield what is given of each passive scalar on a side; where fluid enters 0, if nothing is."""
+    """Yield the condition of each passive scalar on a side, by default 0 at inflows."""
     for scalar in case.scalars:
         condition: Any = scalar.boundaries.sides.get(side.name)  # of numbers alone
         if condition is not None:
@@ -74,7 +74,7 @@ def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: f
 
 @dataclass(frozen=True)
 class _SideValues:
-    """The values of a table. Velocities that vary are in fields of their own, and count as 0."""
+    """The values of a table. Varying velocities are in separate fields, and count as 0."""
 
     table: ChartSide
     timed: frozenset[str] = frozenset()
@@ -92,8 +92,8 @@ class _SideValues:
 def velocities(
     name: str, tables: Mapping[str, ChartSide], domain: ChartDomain, moment: Moment = BEGINNING
 ) -> Iterator[tuple[Border, np.ndarray]]:  # fmt: skip
-    """The velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment; walls move with the grid, and have
-    that of `_feet`. Raises BadInput where one is not finite.
+    """Yield the velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment. Walls move with the grid,
+    with the velocity of `_feet`. Raises BadInput if a velocity is not finite.
     """
     grid, motion, table = domain.grid, domain.motion, tables[name]
     patches = grid.sides[name]
@@ -111,17 +111,16 @@ def velocities(
 
 
 def _feet(grid: MultiBlockGrid, patch: Patch) -> np.ndarray:
-    """The places [xyz, n, m] where normals through the centres of the cells inside meet the faces of a patch: half-way
-    to ghost cells, whose areas are `mirrored`.
+    """Return the points [xyz, n, m] in which normals through the centres of the cells inside meet the faces of a patch:
+    halfway to ghost cells, whose areas are `mirrored`.
     """
     vertices = grid.charts[patch.chart].at(patch.cells.expand((0, 0, 0), (1, 1, 1)))
     return feet(np.array(centres(vertices)).squeeze(3 - patch.axis), *faces(grid, patch))
 
 
 def more_edges(grid: MultiBlockGrid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
-    """Edges beyond two faces of a chart that neither two sides meet at nor other cells are beyond: where a seam ends at
-    a side in another way than it goes on there, and where other than four charts meet. Across k a `planar` grid has
-    none.
+    """Return edges outside two faces of a chart that are neither between two sides nor filled by other cells: if a seam
+    ends at a side differently on both charts, and if other than four charts meet. A `planar` grid has none across k.
     """
     patches = [border for some in borders(grid, mapped.ghost).values() for border in some]
     edges: dict[tuple[str, str, bool], list[Box]] = {}
@@ -144,8 +143,8 @@ def more_edges(grid: MultiBlockGrid, mapped: Atlas, *, planar: bool) -> tuple[Ed
 
 
 def _among_three(mapped: Atlas, n: int, line: Box, one: str, other: str) -> Iterator[Box]:
-    """Yield what of a line of ghost cells beyond two faces of chart n is where three charts meet: the way through one
-    face, and on through the next seam, leads to the cells that are next to this chart through the other face.
+    """Yield the parts of a line of ghost cells outside two faces of chart n at which three charts meet: the path
+    through one face and the next seam leads to the cells adjacent to this chart through the other face.
     """
     seams = [seam for seam in mapped.seams if seam.chart == n]
     inward = triple(-step for step in outward(one))

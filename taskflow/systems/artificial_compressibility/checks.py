@@ -1,6 +1,5 @@
-"""Checks of a case on charts: numbers so large or so small that the equations cannot be computed with them; before a
-run formulas of initial fields, sides and forces, at some moments; doubts of sides that nearly coincide, and of steps of
-pseudo-time that are too long.
+"""Checks of a case on charts before a run: magnitudes that the equations cannot handle; formulas of initial fields,
+sides and forces, at some moments; warnings of nearly coincident sides and of unstable pseudo-time steps.
 """
 
 from __future__ import annotations
@@ -42,14 +41,15 @@ ON_CHARTS: Checks = {
 
 
 def numbers_on(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Magnitudes:
-    """The checks of numbers in the thinnest cells of a grid, in the unit of kernels, for the tables of a case."""
+    """Return the magnitude checks for the thinnest cells of a grid, in the unit of kernels, for the tables of a case.
+    """
     thinnest = min(chart.sizes.thickness[2 if planar(charts) else 3][0] for chart in charts.charts)
     unit = unit_of(charts)
     return Magnitudes((thinnest / unit,) * 3, largest_diffusivity(tables) / unit, machine.precision)
 
 
 def numbers_can_be_computed(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Iterator[Problem]:
-    """Yield a problem for volumes of cells, and for each number, whose powers or products are lost."""
+    """Yield a problem for cell volumes, and for each number, whose powers or products overflow or underflow."""
     numbers = numbers_on(charts, tables, machine)
     least = min(chart.sizes.least for chart in charts.charts)
     largest = max(chart.sizes.largest for chart in charts.charts)
@@ -61,7 +61,7 @@ def numbers_can_be_computed(charts: MultiBlockGrid, tables: Mapping[str, Any], m
 
 
 def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid, numbers: Magnitudes) -> None:
-    """Raises BadInput where a formula of an initial field is not finite on a chart, or too large for the equations."""
+    """Raise BadInput if a formula of an initial field is not finite on a chart, or too large for the equations."""
     uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
     for number, chart in enumerate(grid.charts, start=1):
 
@@ -79,15 +79,15 @@ def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid, numbers
 
 
 def _fits(values: np.ndarray, check: Callable[[float], str | None]) -> None:
-    """Raises BadInput where the largest of the values of a formula is too large."""
+    """Raise BadInput if the largest value of a formula is too large."""
     largest = float(np.abs(values).max())
     if lost := check(largest):
         raise BadInput(f"there are values of {largest:g}; {lost}; give smaller ones")
 
 
 def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
-    """Raises BadInput where a velocity or the force is not finite or too large, a wall moves out of its plane, or more
-    enters through closed sides than leaves; rules of the case have tried the sides at time 0.
+    """Raise BadInput if a velocity or the force is not finite or too large, if a wall moves out of its plane, or if
+    inflow exceeds outflow through closed sides. Rules of the case have checked the sides at time 0.
     """
     boundaries, body, grid = case.table("boundaries"), case.table("body"), domain.grid
     if domain.motion is not None:
@@ -108,7 +108,7 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
 
 
 def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:
-    """Warnings, of cells whose thinnest and thickest have this `thickness`."""
+    """Yield warnings. `thickness`: of the thinnest and thickest cells."""
     table = case.table("grid")
     if table.file and "scale" not in table.model_fields_set and (units := table.grid().units):
         yield f"grid.file: {units}, grid.scale = 1 says that they are meant so"
@@ -119,9 +119,7 @@ def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[floa
 
 
 def _too_long(model: ArtificialCompressibility, thinnest: float, thickest: float) -> Iterator[str]:
-    """Waves grow in a fluid at rest: in the thinnest cells, or in the thickest, which take no step of their own where
-    all take the least.
-    """
+    """Warn if waves grow in a fluid at rest: in the thinnest cells, or in the thickest with local steps."""
     method, dims = model.method, 2 if model.planar else 3
     sound = math.sqrt(method.least_compressibility(model.speed))
     bounds = {}

@@ -1,5 +1,5 @@
-"""Fields that no program writes: metrics of cells, kinds of sides, velocities on them, corners of cells, what faces
-sweep, a force that is not the same everywhere.
+"""Fields that no program writes: cell metrics, kinds and velocities of sides, cell corners, swept volumes, and a
+non-uniform force.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 
 @dataclass(frozen=True, eq=False)
 class ChartConstants:
-    """These fields of a model with such `sides`, whose tables by name say how fast those are that vary, and such a
-    force on the `body` of the fluid; lengths and times are in the `unit` of the model. Those that change in time are
-    written anew before each step. `instead` has the values that a user has set, by key. Picklable.
+    """The constant fields of a model. Tables of `sides`, by name, give the velocities of varying sides, and `body` the
+    force on the fluid. Lengths and times are in the `unit` of the model. Time-dependent fields are rewritten before
+    each step. `instead` has values set by the user, by key. Picklable.
     """
 
     domain: ChartDomain
@@ -56,19 +56,21 @@ class ChartConstants:
     instead: Mapping[str, Value] = field(default_factory=dict)
 
     def following(self, instead: Mapping[str, Value]) -> ChartConstants:
-        """Return these with the values `instead` of those of the case, by key, also when they change later."""
+        """Return the same fields with the values `instead`, by key, which may change later."""
         return replace(self, instead=instead)
 
     @property
     def keys(self) -> dict[str, Value]:
-        """The values of the case that change in time, by key."""
+        """The time-dependent values of the case, by key."""
         vectors = {f"boundaries.{name}.velocity": table.vector for name, table in self.tables.items()}
         vectors["body.force"] = self.body.vector
         parts = ((f"{key}[{n}]", part) for key, vector in vectors.items() for n, part in enumerate(vector, start=1))
         return {key: part for key, part in parts if isinstance(part, Expression) and part.varies}
 
     def check(self, times: list[float]) -> None:
-        """Raises BadInput if what was set is not finite, moves a wall out of its plane, or cannot leave."""
+        """Raise BadInput if a value set by the user is not finite, moves a wall out of its plane, or gives an inflow
+        that cannot leave.
+        """
         grid, motion, sides = self.domain.grid, self.domain.motion, self._now
         for time in times:
             for name, side in sides.items():
@@ -86,7 +88,7 @@ class ChartConstants:
 
     @property
     def _now(self) -> dict[str, ChartSide]:
-        """The tables of sides, with what was set."""
+        """The tables of sides, with the values set by the user."""
         key = "boundaries.{}.velocity"
         return {
             name: table.model_copy(update={"velocity": self._set(key.format(name), table.vector)})
@@ -102,15 +104,15 @@ class ChartConstants:
         return tuple(self.instead.get(f"{key}[{n}]", part) for n, part in enumerate(vector, start=1))
 
     def fill(self, shard: Shard) -> None:
-        """Write those of a block, in all cells that it has memory for."""
+        """Write the fields of a block, in all cells in its memory."""
         self._write(shard, [field.name for field in self.fields], BEGINNING)
 
     def begin(self, shard: Shard) -> dict[str, float]:
-        """Those of the beginning are written by `fill`."""
+        """Return no scalars: `fill` writes the initial values."""
         return {}
 
     def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
-        """Write those of the end of a step from `time` to time + dt, behind one of `last`, that change."""
+        """Write the time-dependent fields at the end of a step from `time` to time + dt, after a step of `last`."""
         if names := self.changing:
             self._write(shard, names, Moment(time + dt, dt, last))
         return {}
@@ -137,7 +139,7 @@ class ChartConstants:
         shard.write_parts(names, parts())
 
     def values(self, box: Box, moment: Moment, names: Collection[str]) -> dict[str, np.ndarray]:
-        """Some of them in the cells of a box, but for velocities of sides."""
+        """Return some of the fields in the cells of a box, except velocities of sides."""
         at_rest = self.domain.at_rest(box)
         x, y, z = self.domain.moved(at_rest, moment.time)
         values: dict[str, np.ndarray] = {}
@@ -163,8 +165,8 @@ class ChartConstants:
         return values | (self.forces(box, np.stack((x, y, z)), moment.time) if FORCE[0] in names else {})
 
     def _mirror(self, metrics: np.ndarray, box: Box, time: float) -> None:
-        """Replace areas of ghost cells in a box beyond sides that prescribe what flows through them: so it does where
-        lines of the grid do not meet them at a right angle, too.
+        """Replace areas of ghost cells in a box at sides with prescribed flux: the prescribed value then flows through
+        them also if grid lines are not orthogonal to them.
         """
         for side in self.sides:
             for patch in () if side.kind.enters else side.patches:
@@ -180,7 +182,7 @@ class ChartConstants:
                     metrics[cells.slices(box.lo)][:, :, 3 * other : 3 * other + 3] = area
 
     def forces(self, box: Box, vertices: np.ndarray, time: float) -> dict[str, np.ndarray]:
-        """The force at the centres of cells between these vertices, and 0 beyond the charts."""
+        """Return the force at the centres of cells between these vertices, and 0 outside the charts."""
         values, body = {name: np.zeros(box.shape[::-1]) for name in FORCE}, self._body
         for chart in self.domain.atlas.charts:
             if common := chart & box:
@@ -191,7 +193,7 @@ class ChartConstants:
         return values
 
     def velocities(self, box: Box, moment: Moment) -> dict[str, np.ndarray]:
-        """Those of sides that vary, in the ghost cells next to them."""
+        """Return the velocities of varying sides, in the adjacent ghost cells."""
         dtype = next(field.dtype for field in self.fields if field.name == VELOCITY[0])
         values, tables = {name: np.zeros(box.shape[::-1], dtype) for name in VELOCITY}, self._now
         for side in self.sides:
@@ -206,9 +208,9 @@ class ChartConstants:
 
 
 def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bool) -> tuple[Field, ...]:
-    """The fields of a model: kinds of sides; metrics of cells that are not uniform; corners where moments are measured;
-    velocities of sides that vary; what faces sweep that move; a force on the fluid by formulas; the width of a filter;
-    metrics and what faces sweep in single precision, too, where the model `rounds`.
+    """Return the constant fields of a model: kinds of sides; metrics of non-uniform cells; corners for moments;
+    velocities of varying sides; swept volumes; a force given by formulas; the filter width; metrics and swept
+    volumes also in single precision, if the model `rounds`.
     """
     varying = VELOCITY if any(side.varying for side in model.sides) else ()
     names = [*(CORNERS if corners else ()), *varying, *(FORCE if model.body_force else ())]

@@ -1,4 +1,4 @@
-"""Charts of body-fitted cells: their places in an index space, their pieces, their metrics and layout in the store."""
+"""Charts of body-fitted cells: their places in an index space, their pieces, metrics and layout in the store."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ LISTED = 8  # charts and blocks that are listed; of more the first
 
 @dataclass(frozen=True)
 class ChartDomain(Domain):
-    """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
+    """The charts of a grid. Blocks receive the keys of the grid: each process makes it once.
 
-    `cuts` are charts that are cut beforehand, by their numbers from 0. `steady`: time counts steps of pseudo-time. With
-    a `motion` the grid begins where it puts it. With the `ordering` "tiles" charts are cut between tiles alone, with
-    "hyperplanes" not at all.
+    - `cuts`: cuts of charts made beforehand, by chart number from 0
+    - `steady`: time counts steps of pseudo-time
+    - `motion`: gives the initial position of the grid
+    - `ordering`: with "tiles" charts are cut only between tiles, with "hyperplanes" not at all
     """
 
     table: ChartGrid
@@ -65,7 +66,7 @@ class ChartDomain(Domain):
 
     @cached_property
     def first(self) -> list[Triple]:
-        """The first cell of each chart there."""
+        """The first cell of each chart in the index space."""
         return places(self.grid, GHOST)
 
     @cached_property
@@ -83,23 +84,23 @@ class ChartDomain(Domain):
 
     @cached_property
     def flat(self) -> bool:
-        """Whether all charts lie between two planes across z: the flow has two dimensions."""
+        """True if all charts lie between two planes across z: the flow is two-dimensional."""
         return flat(self.grid)
 
     @cached_property
     def planar(self) -> bool:
-        """Whether they do, one cell thick along k: nothing is computed across it."""
+        """True if they are flat and one cell thick along k: nothing is computed across it."""
         return planar(self.grid)
 
     @cached_property
     def thickness(self) -> tuple[float, float]:
-        """That of the thinnest and of the thickest cell: volume over the largest face."""
+        """The thickness of the thinnest and of the thickest cell: volume over the largest face."""
         sizes = [chart.sizes.thickness[2 if self.planar else 3] for chart in self.grid.charts]
         return min(least for least, _ in sizes), max(largest for _, largest in sizes)
 
     @cached_property
     def unit(self) -> float:
-        """A length between those of the least and of the largest cell, a power of two."""
+        """A length between the sizes of the smallest and the largest cell, a power of two."""
         return unit_of(self.grid)
 
     def rows(self) -> Iterator[Row]:
@@ -146,7 +147,7 @@ class ChartDomain(Domain):
         return Partition(region, blocks, pieces=pieces)
 
     def nearest(self, point: tuple[float, float, float]) -> Triple:
-        """The cell of the atlas whose centre is nearest to a point."""
+        """Return the cell of the atlas whose centre is nearest to a point."""
         near = []
         for chart, first in zip(self.grid.charts, self.first, strict=True):
             apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
@@ -155,11 +156,11 @@ class ChartDomain(Domain):
         return min(near)[1]
 
     def chart_of(self, box: Box) -> int:
-        """The number of the chart, from 0, whose cells or ghost cells these are."""
+        """Return the number, from 0, of the chart with these cells or ghost cells."""
         return next(n for n, chart in enumerate(self.atlas.charts) if box in chart.grow(GHOST))
 
     def vertices(self, box: Box) -> np.ndarray:
-        """The vertices [xyz, k, j, i] of the cells of a box, ghost cells among them, at the beginning."""
+        """Return the initial vertices [xyz, k, j, i] of the cells of a box, including ghost cells."""
         return self.moved(self.at_rest(box), 0.0)
 
     @property
@@ -167,7 +168,7 @@ class ChartDomain(Domain):
         return [self.vertices(box) for box in self.boxes]
 
     def moved(self, points: np.ndarray, time: float) -> np.ndarray:
-        """Points [xyz, ...] of the grid at rest, where they are at a time."""
+        """Return points [xyz, ...] of the grid at rest in their positions at a time."""
         return self.motion.moved(points, time) if self.motion else points
 
     @property
@@ -180,7 +181,7 @@ class ChartDomain(Domain):
         return pose(*self.motion.pose(tick.time)) | pose(*Moment.of(tick).rates(self.motion), RATES)
 
     def at_rest(self, box: Box) -> np.ndarray:
-        """The vertices of the cells of a box as the grid has them."""
+        """Return the vertices of the cells of a box in the grid at rest."""
         chart = self.chart_of(box)
         first = triple(at - GHOST for at in self.first[chart])
         return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]
@@ -189,13 +190,14 @@ class ChartDomain(Domain):
         return triple(centres(self.moved(self.at_rest(box), time)))
 
     def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
-        """The cell in which each point lies, by itself, as `ds.flow.at` has it: each point has to lie in one."""
+        """Return the cell in which each point lies, with weight 1, as in `ds.flow.at`. Each point has to lie in a cell.
+        """
         places = cells_of(self.grid, tuple((x, y, z) for x, y, z in points.tolist()))
         cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]
         return Corners(np.array(cells)[:, None], np.ones((len(cells), 1)))
 
     def layers(self, plane: PlaneTable) -> tuple[Box, ...]:
-        """The layer of a chart, or those beside the patches of a side, in the order of charts."""
+        """Return the layer of a chart, or the layers adjacent to the patches of a side, in the order of charts."""
         if plane.side is None:
             chart, axis, number = plane.layer
             return (self.boxes[chart].layer(axis, 0, number, number + 1),)
@@ -214,8 +216,8 @@ class ChartDomain(Domain):
         self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
         plane: PlaneTable | None = None,
     ) -> ChartsLayout:  # fmt: skip
-        """The layout of snapshots, or of the records of a plane, each of whose layers is a chart of its own, with room
-        for so many. A plane of a side has that side, one of a chart what its cells have of all.
+        """Return the layout of snapshots, or of the records of a plane, each of whose layers is a separate chart, with
+        room for `slots` records. The plane of a side has this side, the plane of a chart the sides of its cells.
         """
         layers = self.boxes if plane is None else self.layers(plane)
         parts = [part for part, _ in shares(self.boxes, layers)]
@@ -235,8 +237,8 @@ class ChartDomain(Domain):
         )
 
     def _patches(self, name: str, parts: Sequence[Piece]) -> tuple[Patch, ...]:
-        """The patches of a side on parts of charts that are charts themselves: each on the one that has most of it, as
-        much as that has.
+        """Return the patches of a side on parts of charts that are separate charts, each on the part that has most of
+        it, clipped to that part.
         """
         patches = []
         for patch in self.grid.sides[name]:
@@ -248,14 +250,16 @@ class ChartDomain(Domain):
         return tuple(patches)
 
     def around(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the largest coordinates of a side."""
+        """Return the least and the largest coordinates of a side."""
         points = [self.grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in self.grid.sides[name]]
         corners = np.concatenate(points, axis=1)
         return corners.min(axis=1), corners.max(axis=1)
 
 
 def unit_of(grid: MultiBlockGrid) -> float:
-    """A length between those of the least and of the largest cell of a grid, a power of two from 2^-100 to 2^100."""
+    """Return a length between the sizes of the smallest and the largest cell of a grid, a power of two from 2^-100 to
+    2^100.
+    """
     volumes = [size for chart in grid.charts for size in (chart.sizes.least, chart.sizes.largest)]
     length = (min(volumes) ** 0.5 * max(volumes) ** 0.5) ** (1 / 3)
     return power_of_two(min(max(length, 2.0**-100), 2.0**100))
@@ -263,5 +267,7 @@ def unit_of(grid: MultiBlockGrid) -> float:
 
 @lru_cache(maxsize=1)
 def _ghosted(grid: MultiBlockGrid) -> list[np.ndarray]:
-    """The vertices of all charts with their ghost layers; of the last grid, as one process has blocks of one."""
+    """Return the vertices of all charts with their ghost layers, cached for one grid, as one process has blocks of one
+    grid.
+    """
     return ghosted(grid, GHOST)

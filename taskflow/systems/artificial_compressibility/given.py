@@ -1,4 +1,4 @@
-"""The sizes that a case on charts gives: its reference speed, and how much what is carried differs."""
+"""The scales given by a case on charts: its reference speed, and the ranges of transported quantities."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from taskflow.systems.artificial_compressibility.profiles import largest, walls_
 def reference_speed(
     charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
-    """The largest speed that is given on a side, or at some points of the initial state; that of free convection,
-    root(expansion gravity dT L), where it is larger; 0 where everything is at rest. Raises BadInput where a formula is
-    not finite.
+    """Return the largest speed given on a side, or at sampled points of the initial state, or of free convection,
+    root(expansion gravity dT L), if larger; 0 if everything is at rest. Raises BadInput if a formula is not finite.
     """
     speeds = [0.0, free_convection(charts, boundaries, initial, heat, body)]
     for name, side in boundaries.sides.items():
@@ -46,7 +45,9 @@ def reference_speed(
 def free_convection(
     charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
-    """root(|expansion| |gravity| dT L), dT the range of given temperatures, L the extent of the grid along gravity."""
+    """Return root(|expansion| |gravity| dT L), dT being the range of given temperatures, L the extent of the grid along
+    gravity.
+    """
     pull = np.array(body.gravity)
     if heat is None or not pull.any():
         return 0.0
@@ -57,7 +58,7 @@ def free_convection(
 
 
 def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat) -> float:
-    """The range of the given temperatures, the reference among them. Raises BadInput where a formula is not finite."""
+    """Return the range of given temperatures, including the reference. Raises BadInput if a formula is not finite."""
     values = [heat.reference]
     for side in boundaries.sides.values():
         values += [number for number in (side.temperature, side.outside_temperature) if number is not None]
@@ -65,7 +66,7 @@ def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, hea
 
 
 def range_of_scalar(charts: MultiBlockGrid, scalar: PassiveScalar) -> float:
-    """The range of the given values of a passive scalar, 0 among them; 1 where nothing else is given."""
+    """Return the range of given values of a passive scalar, including 0; 1 if no other value is given."""
     values = [0.0, *(side.value for side in scalar.boundaries.sides.values() if isinstance(side.value, float))]
     try:
         return _range(charts, scalar.name, scalar.initial, values) or 1.0
@@ -74,7 +75,7 @@ def range_of_scalar(charts: MultiBlockGrid, scalar: PassiveScalar) -> float:
 
 
 def _range(charts: MultiBlockGrid, name: str, formula: Any, values: list[float]) -> float:
-    """The range of these values and of an initial field."""
+    """Return the range of these values and of an initial field."""
     if formula is not None and not isinstance(formula, Given):
         for (begun,) in _begun(charts, name, [formula]):
             values += [float(begun.min()), float(begun.max())]
@@ -82,8 +83,8 @@ def _range(charts: MultiBlockGrid, name: str, formula: Any, values: list[float])
 
 
 def _begun(charts: MultiBlockGrid, name: str, formulas: Sequence[Any]) -> Iterator[list[np.ndarray]]:
-    """The values of formulas of [initial] at some vertices of each chart, or where one is not finite there, at the
-    centres of all cells. Raises BadInput where one is not finite at a centre, either.
+    """Yield the values of formulas of [initial] at some vertices of each chart, or at all cell centres if one is not
+    finite there. Raises BadInput if one is not finite at a centre either.
     """
     for number, chart in enumerate(charts.charts, start=1):
         try:
@@ -97,7 +98,7 @@ def _begun(charts: MultiBlockGrid, name: str, formulas: Sequence[Any]) -> Iterat
 
 
 def _some(vertices: np.ndarray, most: int = 24) -> np.ndarray:
-    """Up to so many of the vertices [xyz, k, j, i] along each direction, the first and the last among them."""
+    """Return up to `most` of the vertices [xyz, k, j, i] along each direction, including the first and the last."""
     for axis in (1, 2, 3):
         count = vertices.shape[axis]
         vertices = vertices.take(np.linspace(0, count - 1, min(count, most)).round().astype(int), axis=axis)

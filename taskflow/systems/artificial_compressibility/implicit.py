@@ -1,4 +1,4 @@
-"""The tables of implicit marching: how long steps are, and how linear equations are solved."""
+"""The tables of implicit marching: step sizes, and the solution of linear equations."""
 
 from __future__ import annotations
 

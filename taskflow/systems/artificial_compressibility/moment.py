@@ -1,4 +1,4 @@
-"""The end of a step of real time: how fast a grid moves then, by the differences of the step; what its faces sweep."""
+"""The end of a physical time step: the grid velocity by the differences of the step, and the volumes swept by faces."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SHARE = 1e-3  # of the extent of some cells: how far they move to find how much 
 
 @dataclass(frozen=True)
 class Moment:
-    """The end of a step of real time of `dt`, behind one of `last` (0: none). Without `dt`, as at the beginning of a
-    run, the motion has the speed that the case gives it.
+    """The end of a physical time step of `dt`, after a step of `last` (0: none). Without `dt`, as at the start of a
+    run, the motion has the velocity given by the case.
     """
 
     time: float = 0.0
@@ -27,12 +27,12 @@ class Moment:
 
     @classmethod
     def of(cls, tick: Tick) -> Moment:
-        """That of a state of a run."""
+        """Return the moment of a state of a run."""
         return cls(tick.time, tick.dt, tick.dt / tick.ratio if tick.ratio else 0.0)
 
     @property
     def before(self) -> tuple[float, float]:
-        """The times of the two levels before."""
+        """The times of the two previous levels."""
         return self.time - self.dt, self.time - self.dt - self.last
 
     @property
@@ -41,21 +41,23 @@ class Moment:
         return weights(self.dt / self.last if self.last else 0.0)
 
     def rates(self, motion: GridMotion) -> tuple[np.ndarray, np.ndarray]:
-        """How fast R and b of x = R X + b change, by the differences of the step; without one by derivatives."""
+        """Return the rates of change of R and b in x = R X + b, by the differences of the step, or by derivatives
+        without one.
+        """
         if not self.dt:
             return motion.rates(self.time)
         turns, shifts = zip(*(motion.pose(time) for time in (self.time, *self.before)), strict=True)
         return np.tensordot(self.weights, turns, 1) / self.dt, np.tensordot(self.weights, shifts, 1) / self.dt
 
     def speeds(self, motion: GridMotion, points: np.ndarray) -> np.ndarray:
-        """How fast points [xyz, ...] of the grid at rest move."""
+        """Return the velocities of points [xyz, ...] of the grid at rest."""
         return transformed(points, *self.rates(motion))
 
     def swept(self, motion: GridMotion, vertices: np.ndarray) -> np.ndarray:
-        """The volume that low faces sweep per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid at
-        rest: (c_0 s^(n+1) - c_2 s^n) / dt, s being the volumes swept in this step and in the one before.
+        """Return the volume swept by low faces per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid
+        at rest: (c_0 s^(n+1) - c_2 s^n) / dt, s being the volumes swept in this step and in the previous one.
 
-        As c_0 + c_1 + c_2 = 0, what the six faces of a cell sweep is to rounding the rate of change of its volume.
+        As c_0 + c_1 + c_2 = 0, the sum over the six faces of a cell is to rounding the rate of change of its volume.
         """
         cells = tuple(n - 1 for n in vertices.shape[1:])
         low = tuple(slice(0, n) for n in cells)
@@ -72,9 +74,9 @@ class Moment:
 
 
 def swept_rates(vertices: np.ndarray, speeds: np.ndarray, axis: int) -> np.ndarray:
-    """The volume that faces across an axis sweep per time, between vertices [xyz, k, j, i] that move at these speeds.
+    """Return the volume swept per time by faces across an axis, between vertices [xyz, k, j, i] with these velocities.
 
-    What they sweep in a time h around now is a h + c h^3: a follows from h and h / 2.
+    The volume swept in a time h around now is a h + c h^3: a follows from h and h / 2.
     """
     if not (fastest := float(np.abs(speeds).max())):
         return swept_volumes(vertices, vertices, axis)

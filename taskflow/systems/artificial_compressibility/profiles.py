@@ -1,4 +1,4 @@
-"""Parabolic profiles of what enters through sides of a grid that are rectangles or discs."""
+"""Parabolic inflow profiles on sides of a grid that are rectangles or discs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Faces = tuple[np.ndarray, np.ndarray]  # middles and areas [xyz, ...]
 def parabolic(
     grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch], mean: np.ndarray
 ) -> list[np.ndarray]:  # fmt: skip
-    """The velocities [xyz, ...] in the faces of each patch of a side, whose mean over it is `mean` to rounding.
+    """Return the velocities [xyz, ...] in the faces of each patch of a side, with the mean `mean` to rounding.
 
-    Over a disc of radius R they are 2 (1 - r^2 / R^2) of it. Over a rectangle they are 3/2 (1 - s^2) along each
-    direction in which it is more than a cell wide, with s from -1 to 1 between two walls, to 0 where the other end is
-    none; without walls at its ends they are even. Raises BadInput where the side is neither.
+    Over a disc of radius R the profile is 2 (1 - r^2 / R^2) times the mean. Over a rectangle it is 3/2 (1 - s^2) along
+    each direction in which it is more than a cell wide, with s from -1 to 1 between two walls, to 0 if the other end is
+    not a wall, and uniform without walls at its ends. Raises BadInput if the side is neither.
     """
     geometry = [faces(grid, patch) for patch in patches]
     shares, _ = _shares(grid, patches, walls, geometry)
@@ -34,19 +34,19 @@ def parabolic(
 
 
 def largest(grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch]) -> float:
-    """The largest of these velocities over their mean, between faces, too. Raises BadInput as `parabolic`."""
+    """Return the largest of these velocities over their mean, also between faces. Raises BadInput as `parabolic`."""
     return _shares(grid, patches, walls, [faces(grid, patch) for patch in patches])[1]
 
 
 def walls_of(grid: MultiBlockGrid, sides: Mapping[str, ChartSide]) -> list[Patch]:
-    """The patches of all walls, by the tables of sides."""
+    """Return the patches of all walls, by the tables of sides."""
     return [patch for name, side in sides.items() if side.kind.solid for patch in grid.sides.get(name, ())]
 
 
 def _shares(
     grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch], geometry: Sequence[Faces]
 ) -> tuple[list[np.ndarray], float]:
-    """The velocities over the largest one, in the faces of each patch; and the largest one over the mean."""
+    """Return the velocities over the largest one, in the faces of each patch, and the largest one over the mean."""
     corners = np.concatenate([grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in patches], axis=1).T
     middle = (corners.min(axis=0) + corners.max(axis=0)) / 2
     normal = sum(areas.reshape(3, -1).sum(axis=1) for _, areas in geometry)
@@ -69,8 +69,8 @@ def _shares(
 def _outline(
     grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch]
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The edges [end, n, xyz] at which a side ends, around holes, too: those that one patch alone has, and that once,
-    as what is joined has the same vertices to the bit; and which of them walls have.
+    """Return the edges [end, n, xyz] at which a side ends, also around holes: those that belong to a single patch,
+    once, as joined patches have bitwise identical vertices; and True for edges shared with walls.
     """
     own, others = _rims(grid, patches), _rims(grid, walls)
     points, numbers = np.unique(np.concatenate([own, others], axis=1).reshape(-1, 3), axis=0, return_inverse=True)
@@ -83,7 +83,7 @@ def _outline(
 
 
 def _rims(grid: MultiBlockGrid, patches: Sequence[Patch]) -> np.ndarray:
-    """The edges [end, n, xyz] around patches."""
+    """Return the edges [end, n, xyz] around patches."""
     edges = [np.empty((2, 0, 3))]
     for patch in patches:
         x = grid.charts[patch.chart].at(patch.vertices).squeeze(3 - patch.axis)
@@ -93,14 +93,18 @@ def _rims(grid: MultiBlockGrid, patches: Sequence[Patch]) -> np.ndarray:
 
 
 def _directions(grid: MultiBlockGrid, patch: Patch, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """The directions [n, xyz] of two edges of a patch, longer than `least`; in which it is more than a cell wide."""
+    """Return the unit directions [n, xyz] of two edges of a patch, with edge lengths of at least `least`, and True for
+    those along which it is more than a cell wide.
+    """
     x = grid.charts[patch.chart].at(patch.vertices).squeeze(3 - patch.axis)
     edges = np.stack([x[:, -1, 0] - x[:, 0, 0], x[:, 0, -1] - x[:, 0, 0]])
     return edges / np.maximum(np.linalg.norm(edges, axis=1, keepdims=True), least), np.array(x.shape[1:]) > 2
 
 
 def _over_disc(away: Sequence[np.ndarray], outline: np.ndarray, size: float) -> list[np.ndarray]:
-    """The profile, but for a factor, at places [xyz, ...] from the middle; none where the outline is no circle."""
+    """Return the profile, up to a factor, at positions [xyz, ...] relative to the centre; empty if the outline is not a
+    circle.
+    """
     if len(outline) <= 4:  # as a rectangle has
         return []
     points = outline / size
@@ -115,7 +119,7 @@ def _over_disc(away: Sequence[np.ndarray], outline: np.ndarray, size: float) -> 
 
 
 def _reach(outline: np.ndarray, along: np.ndarray, size: float) -> np.ndarray:
-    """Half of the lengths of a rectangle along its edges. Raises BadInput where the outline is none."""
+    """Return half the lengths of a rectangle along its edges. Raises BadInput if the outline is not a rectangle."""
     apart = np.abs(outline @ along.T)
     reach = apart.max(axis=0)
     if abs(along[0] @ along[1]) > FLAT or (apart < reach - FLAT * size).all(axis=1).any() or reach.min() < FLAT * size:
@@ -124,8 +128,8 @@ def _reach(outline: np.ndarray, along: np.ndarray, size: float) -> np.ndarray:
 
 
 def _over_rectangle(places: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """As `_over_disc`, at places [direction, ...] from -1 to 1 with walls at the `low` and the `high` ends of some
-    directions.
+    """Return the profile as `_over_disc`, at coordinates [direction, ...] from -1 to 1 with walls at the `low` and the
+    `high` ends of some directions.
     """
     low, high = low[:, None, None], high[:, None, None]
     s = np.where(low & high, places, (places + np.where(high, 1, -1)) / 2)

@@ -1,5 +1,5 @@
-"""The reference speed of a case on charts, its heat, its scales, and those of steps of real time: what is given, or
-follows from how it begins and from its grid.
+"""Reference values of a case on charts: speed, heat, scales, and physical time steps, given or derived from the initial
+state and the grid.
 """
 
 from __future__ import annotations
@@ -33,20 +33,22 @@ RANGE = "the range of temperatures on sides and in initial.temperature"
 
 
 def speed(case: Case, grid: MultiBlockGrid, speed_of_case: float | str, initial: Initial) -> float:
-    """The reference speed; "auto" follows from sides and an initial state."""
+    """Return the reference speed; "auto" derives it from sides and an initial state."""
     if speed_of_case != "auto":
         return float(speed_of_case)
     return reference_speed(placed(grid, case.motion), case.table("boundaries"), initial, case.heat, case.table("body"))
 
 
 def range_of_temperatures(case: Case, grid: MultiBlockGrid, initial: Initial) -> float:
-    """How much temperatures differ, with heat: by 1 where sides and an initial state say nothing of it."""
+    """Return the range of temperatures, with heat; 1 if sides and an initial state give none."""
     assert case.heat is not None
     return warmth(placed(grid, case.motion), case.table("boundaries"), initial, case.heat) or 1.0
 
 
 def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
-    """The heat of the table [heat]: what it spreads by, what lift it gives, and how much temperatures differ."""
+    """Return the heat transport of the table [heat]: diffusivity, buoyancy, and the range of temperatures; None without
+    it.
+    """
     warm = case.heat
     if warm is None:
         return None
@@ -56,13 +58,13 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
 
 def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
     """The passive scalars of a case, and how much they differ."""
-    at_first = placed(grid, case.motion)
+    at_first, scalars = placed(grid, case.motion), [cast("ChartScalar", one) for one in case.scalars]
     return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in case.scalars)
 
 
 def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:
-    """The reference speed; the largest temperature, that of reference or on sides; the largest scalars on sides; and
-    what comes of fluxes through walls.
+    """Return the reference speed, the largest temperature (reference or on sides), the largest scalars on sides, and
+    the contributions of wall fluxes.
     """
     conditions = [side.condition for side in model.sides]
     temperatures = [abs(value) for at in conditions for value in (at.temperature, at.outside)]
@@ -80,8 +82,8 @@ def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) ->
 def _scale(
     values: list[float], fluxes: list[float], diffusivity: float, domain: ChartDomain, model: ArtificialCompressibility
 ) -> Scale:
-    """The largest of some values, with what a flux makes of it where it is conducted through the whole grid, and in
-    real time what it adds to a cell.
+    """Return the largest of some values, plus the difference due to a flux conducted through the whole grid, and in
+    physical time its gain in a cell.
     """
     largest, flux = max(map(abs, values), default=0.0), max(map(abs, fluxes), default=0.0)
     if not flux:
@@ -92,7 +94,9 @@ def _scale(
 
 
 def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The tables of a case like this one, as in its file, with both as numbers; of other equations as they are."""
+    """Return the tables of a similar case, as in its file, with both references as numbers; of other equations
+    unchanged.
+    """
     begun, method = tables.get("initial", {}), tables.get("method", {})
     if method.get("type") != case.own.type:
         return tables
@@ -103,7 +107,7 @@ def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Map
 
 
 def dual_time(case: Case, domain: ChartDomain, speed: float) -> DualTime:
-    """The steps of real time of a case with a reference speed."""
+    """Return the physical time steps of a case with a reference speed."""
     inner = case.own.inner or Inner()
     return DualTime(
         inner.tolerance, inner.iterations or ITERATIONS[case.own.march == "implicit"],
@@ -113,7 +117,7 @@ def dual_time(case: Case, domain: ChartDomain, speed: float) -> DualTime:
 
 
 def foresight(case: Case, domain: ChartDomain, near: float) -> Foresight | None:
-    """Return the velocities of sides, and the forces, that change in time; `near` is the largest 1/spacing."""
+    """Return the time-dependent velocities of sides and forces; `near` is the largest 1/spacing."""
     tables, body = case.table("boundaries").sides, case.table("body")
     ends = {name: domain.around(name) for name in tables}
     signals = [
@@ -127,7 +131,9 @@ def foresight(case: Case, domain: ChartDomain, near: float) -> Foresight | None:
 
 
 def reference_length(domain: ChartDomain) -> float:
-    """The largest extent of the smallest side: of a body, an inlet or a step; without sides that of the grid."""
+    """Return the largest extent of the smallest side, such as a body, an inlet or a step; without sides the extent of
+    the grid.
+    """
     axes = slice(0, 2 if domain.flat else 3)
     sizes = [float(np.subtract(*reversed(domain.around(name)))[axes].max()) for name in domain.grid.sides]
     if not (sizes := [size for size in sizes if size > 0]):
@@ -137,7 +143,9 @@ def reference_length(domain: ChartDomain) -> float:
 
 
 def steepest(domain: ChartDomain) -> float:
-    """The largest sum over directions of |S| / V, S the mean of both faces; but for that across two dimensions."""
+    """Return the largest sum over directions of |S| / V, S being the mean of both faces, without the third direction of
+    two-dimensional grids.
+    """
 
     def largest(corners: np.ndarray, _: Part, across: int | None) -> float:
         total = 0.0

@@ -1,5 +1,5 @@
-"""The line of the log of a march, with residuals and forces on walls; and whether it is over, or was enough within a
-step of real time, as every block judges it by residuals.
+"""The log of a march, with residuals and forces on walls; and its end, or the end of pseudo-time within a physical time
+step, judged on every block by residuals.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 
 @dataclass(frozen=True, eq=False)
 class CompressibilityMeasures:
-    """The residuals, and the forces on walls over the `span`: of a flow in two dimensions its thickness. Picklable."""
+    """The residuals, and the forces on walls, divided by the `span`: the thickness of a two-dimensional flow.
+    Picklable.
+    """
 
     model: ArtificialCompressibility
     forces: Forces
@@ -53,10 +55,13 @@ class CompressibilityMeasures:
         return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """Steps, the CFL number of pseudo-time and how an implicit step went, in real time the CFL number of the step,
-        the steps of pseudo-time in it and the largest divergence; residuals, and of each wall its force, the pressure's
-        part of it, its moment and, with heat, the heat that leaves through it. With eddies their largest viscosity. The
-        precision of factors, where it is double.
+        """Return a line of the log:
+
+        - steps, the CFL number of pseudo-time, and the progress of an implicit step
+        - in physical time the CFL number, the number of pseudo-time steps and the largest divergence
+        - residuals, and for each wall its force, the pressure part, its moment and, with heat, the heat outflow
+        - with eddies their largest viscosity
+        - the precision of factors, if double
         """
         numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
         if self.model.real:
@@ -90,9 +95,9 @@ class CompressibilityMeasures:
 
 @dataclass(frozen=True, eq=False)
 class ResidualCriterion(Settled):
-    """Each residual has fallen to `tolerance` times its largest value so far, looked at `every` so often, and after
-    each of the first steps; with `accept` also where they fall no further in `patience` steps. `thickness` is that of
-    the thinnest and of the thickest cell.
+    """Each residual has fallen to `tolerance` times its largest value so far, checked at the interval `every`, and
+    after each of the first steps; with `accept` also if they stall for `patience` steps. `thickness`: of the
+    thinnest and the thickest cell.
     """
 
     model: ArtificialCompressibility
@@ -104,8 +109,8 @@ class ResidualCriterion(Settled):
 
     @property
     def creeping(self) -> str:
-        """Say what to do where friction is far faster than sound: with b up to (viscosity / thickness)^2 of the
-        thinnest cells sound is no faster than friction there.
+        """Advice if friction is far faster than sound: with b up to (viscosity / thickness)^2 of the thinnest cells
+        sound is no faster than friction there.
         """
         most, b = self._frictions[0], self.model.method.least_compressibility(self.model.speed)
         if b > 0.01 * most:
@@ -116,8 +121,8 @@ class ResidualCriterion(Settled):
         )
 
     def advice(self, worst: str) -> str:
-        """Say the same behind a semicolon, where the residual of this equation is the worst: of continuity, or of any
-        where friction is far faster than sound in the thickest cells, too.
+        """Return the same advice after a semicolon, if the residual of this equation is the worst: of continuity, or of
+        any if friction is far faster than sound also in the thickest cells.
         """
         everywhere = self.model.method.least_compressibility(self.model.speed) <= 0.01 * self._frictions[1]
         return f"; {self.creeping}" if self.creeping and (worst == "continuity" or everywhere) else ""
@@ -138,7 +143,7 @@ class ResidualCriterion(Settled):
 
 
 class ResidualWatch(StateWatch):
-    """The judgement on one block by residuals."""
+    """The residual criterion on one block."""
 
     def __init__(self, criterion: ResidualCriterion, measure: Measure) -> None:
         self._criterion, self._measure = criterion, measure
@@ -153,14 +158,14 @@ class ResidualWatch(StateWatch):
 
     @property
     def state(self) -> dict[str, Any]:
-        """The residuals now, the largest ones, and the looks that count."""
+        """The present and the largest residuals, and the samples that count."""
         convergence = self._convergence
         looks = [{"step": step, "left": left} for step, left in convergence.history]
         return {"largest": convergence.largest, "norms": convergence.norms, "looks": looks}
 
     @property
     def rates(self) -> dict[str, float]:
-        """The rest of each residual, of its largest value so far."""
+        """Each residual over its largest value so far."""
         return self._convergence.fallen()
 
     @property
@@ -179,7 +184,7 @@ class ResidualWatch(StateWatch):
         return max(self.rates, key=lambda name: self.rates[name])
 
     def look(self, before: Tick, now: Tick) -> str | None:
-        """Return "steady" or "stalled" where the march is over. Raises RunFailed where residuals fall no further."""
+        """Return "steady" or "stalled" if the march has ended. Raises RunFailed if residuals stall."""
         criterion = self._criterion
         if now.step > FIRST and not now.finished and not criterion.every.due(before, now.step, now.time):
             return None
@@ -196,7 +201,7 @@ class ResidualWatch(StateWatch):
 
 @dataclass(frozen=True, eq=False)
 class InnerCriterion(Settled):
-    """A step of real time has to reach the tolerance of the model's `real`: five in a row that do not are an error."""
+    """A physical time step has to reach the tolerance of the model's `real`. Five successive failures are an error."""
 
     model: ArtificialCompressibility
     domain: ChartDomain
@@ -216,7 +221,7 @@ class InnerCriterion(Settled):
 
 
 class InnerWatch(StateWatch):
-    """The judgement on one block by the residuals at the end of each step of real time."""
+    """The criterion on one block, by the residuals at the end of each physical time step."""
 
     def __init__(self, criterion: InnerCriterion, shard: Shard) -> None:
         self._criterion, self._shard = criterion, shard
@@ -227,11 +232,11 @@ class InnerWatch(StateWatch):
 
     @property
     def state(self) -> dict[str, Any]:
-        """How many steps in a row have missed their tolerance."""
+        """The number of successive steps that missed their tolerance."""
         return {"missed": self._missed}
 
     def look(self, before: Tick, now: Tick) -> str | None:
-        """Note whether the step that led here reached its tolerance. Raises RunFailed where five in a row did not."""
+        """Note if the last step reached its tolerance. Raises RunFailed if five in a row did not."""
         model, scalars = self._criterion.model, self._shard.scalars
         real, self.concern = model.real, None
         assert real is not None
@@ -253,7 +258,7 @@ class InnerWatch(StateWatch):
         return None
 
     def _too_small(self, least: float) -> str:
-        """Where the grid is too fast for sound, in words. All blocks have to call it, and get the same."""
+        """Return the places at which the grid moves faster than sound, as text. Collective."""
         cell, value = self._shard.extreme(TO_EXCEED)
         rows = self._shard.gather(np.array([*cell, value], np.float64)).reshape(-1, 4)
         block = int(np.nanargmax(rows[:, 3]))

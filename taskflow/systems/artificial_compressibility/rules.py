@@ -1,4 +1,4 @@
-"""Rules on how tables of a case by artificial compressibility fit each other, and on what it cannot be asked for."""
+"""Rules on combinations of tables with artificial compressibility, and on unsupported features."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _motion_is_possible(
 
 
 def _periods_are_kept(motion: GridMotion, charts: MultiBlockGrid) -> Iterator[Problem]:
-    """A flow repeats itself along a direction that stays: a grid that is periodic turns about that alone."""
+    """A periodic direction must stay fixed: a periodic grid may only turn about it."""
     periods = {max(seam.translation, seam.reverse.translation) for seam in charts.seams if any(seam.translation)}
     turned = {axis: period for period in sorted(periods) for axis in motion.turns(np.array(period))}
     for axis, period in sorted(turned.items()):
@@ -153,7 +153,7 @@ def _speed_is_known(
 
 
 def _starts_by_formulas(initial: Initial) -> bool:
-    """Return whether the initial fields are known at any point."""
+    """Return True if the initial fields are known at any point."""
     return not any(isinstance(value, Function | Given) for value in (*initial.velocity, initial.temperature))
 
 
@@ -180,7 +180,7 @@ def _pictures_cut_the_grid(
 
 
 def _thin_charts_are_flat(charts: MultiBlockGrid) -> Iterator[Problem]:
-    """A chart one cell thick that is joined to itself is one of two dimensions: its third one is left out."""
+    """A chart one cell thick that is joined to itself is two-dimensional: its third direction is omitted."""
     sides = {(patch.chart, patch.axis) for patches in charts.sides.values() for patch in patches}
     level = planar(charts)
     for number, chart in enumerate(charts.charts):

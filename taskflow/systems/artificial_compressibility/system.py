@@ -1,4 +1,4 @@
-"""The system of artificial compressibility on charts: its model, and what it adds to run, log and report."""
+"""The system of artificial compressibility on charts: its model, and its entries in run, log and report."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CompressibilityMethod.rules = RULES
 
 @dataclass(frozen=True, eq=False)
 class CompressibilitySystem(System):
-    """A flow on body-fitted cells: its steady state, or in real time."""
+    """A flow on body-fitted cells: its steady state, or physical time steps."""
 
     claims: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
@@ -152,7 +152,8 @@ class CompressibilitySystem(System):
 
     @property
     def _spacing(self) -> tuple[float, float, float] | None:
-        """That of equal upright cells, where all are, and friction needs no gradients along faces."""
+        """The spacing of identical Cartesian cells, if all are and friction needs no gradients along faces; else None.
+        """
         keys = dict(self.sim.case.table("grid"))
         skewed = any(keys["stretching"]) or keys["distortion"] or keys["turned"] if keys["shape"] == "box" else True
         if skewed or self.domain.motion is not None or self.sim.case.turbulence is not None:
@@ -175,13 +176,13 @@ class CompressibilitySystem(System):
 
     @property
     def clock(self) -> Clock:
-        """Steps of pseudo-time, each of them one: the time of a state is its number; else those of real time."""
+        """Steps of pseudo-time, counted as time, or physical time steps."""
         time = self.sim.case.time
         return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 1.0, math.inf))
 
     @property
     def advective_rate(self) -> float:
-        """In real time the largest sum of |S| / V at the reference speed."""
+        """In physical time the largest sum of |S| / V, times the reference speed."""
         return self.model.real.rest if self.model.real else 0.0
 
     @cached_property
@@ -193,7 +194,7 @@ class CompressibilitySystem(System):
 
     @property
     def settled(self) -> ResidualCriterion | InnerCriterion:
-        """The residuals that are steady, or small enough at the end of a step of real time."""
+        """The residual criterion of the steady state, or of the end of a physical time step."""
         case, accept = self.sim.case, self.sim.case.own.stall == "accept"
         if self.model.real:
             return InnerCriterion(self.model, self.domain)

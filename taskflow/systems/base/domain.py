@@ -1,5 +1,5 @@
-"""Where the cells of a case are, how they are cut into blocks, and how records of them are laid out in the store; a
-case on its blocks before any equations.
+"""The cells of a case, their blocks, and the layout of records in the store; a case on its blocks, before any
+equations.
 """
 
 from __future__ import annotations
@@ -34,37 +34,37 @@ Points = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Domain(ABC):
-    """The cells of a case. Picklable: every block has it."""
+    """The cells of a case. Picklable: every block has a copy."""
 
     @property
     @abstractmethod
     def cells(self) -> list[Any]:
-        """How many cells there are in each direction, for the report; of several charts a list for each."""
+        """The number of cells in each direction, for the report; a list per chart if there are several."""
 
     @property
     @abstractmethod
     def boxes(self) -> tuple[Box, ...]:
-        """The cells in their index space: one box, or that of each chart."""
+        """The cells in their index space: one box, or one per chart."""
 
     @property
     def closeness(self) -> float:
-        """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed: 0 where no
-        step measures a rate.
+        """The sum over directions of the inverse of the narrowest spacing, the ratio of rate to speed; 0 if no step
+        measures a rate.
         """
         return 0.0
 
     @property
     def chart_vertices(self) -> list[np.ndarray]:
-        """The vertices [xyz, k, j, i] of every chart at the beginning: none of a box."""
+        """The initial vertices [xyz, k, j, i] of every chart; empty for a box."""
         return []
 
     @property
     def time(self) -> str:
-        """The time of a record, in words."""
+        """The name of the time of a record, as text."""
         return "time"
 
     def placed(self, tick: Tick) -> dict[str, float]:
-        """The numbers that say where the cells of a record are, and how fast: none of cells that stay."""
+        """Return the numbers that give position and velocity of the cells of a record; empty for a fixed grid."""
         return {}
 
     @abstractmethod
@@ -73,7 +73,7 @@ class Domain(ABC):
 
     @abstractmethod
     def counted(self, blocks: Triple) -> str:
-        """A number of blocks, in words."""
+        """Return the number of blocks, as text."""
 
     def shares(self, partition: Partition) -> Iterator[Row]:
         """Yield rows on the cells of each block, unless all blocks have equal parts of a box."""
@@ -81,23 +81,23 @@ class Domain(ABC):
 
     @abstractmethod
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
-        """The region of some fields with so many ghost layers, cut into blocks."""
+        """Return the region of some fields with `ghost` layers, divided into blocks."""
 
     @abstractmethod
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
-        """x, y, z of the values at a location in the cells of a box, at a time: arrays that broadcast to the shape
-        [z, y, x].
+        """Return x, y, z of the values at a location in the cells of a box, at a time: arrays that broadcast to the
+        shape [z, y, x].
         """
 
     @abstractmethod
     def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
-        """The cells whose values at a location make the values at `points` [point, axis] of the domain."""
+        """Return the cells that interpolate a field at a location to the `points` [point, axis] of the domain."""
 
     def probed(
         self, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], ends: Callable[[str], Ends]
     ) -> ProbeSeries:
-        """The series of the points of a table; `metadata` is that of all fields by name, and `ends` says what each has
-        at boundaries.
+        """Return the series of the points of a table. `metadata` describes all fields by name, and `ends` gives their
+        values at boundaries.
         """
         names, points = probe.fields or case.fields, np.array(probe.places)
         fields = {name: metadata[name] for name in names}
@@ -107,17 +107,17 @@ class Domain(ABC):
 
     @abstractmethod
     def layers(self, plane: Any) -> tuple[Box, ...]:
-        """The layers of cells of a plane, a table of the case, in the index space of all cells."""
+        """Return the layers of cells of a plane, a table of the case, in the index space of all cells."""
 
     @abstractmethod
     def place(self, location: Location, cell: Triple, block: int) -> str:
-        """A cell of a block, and where its value at a location is, in words."""
+        """Return a cell of a block, and the position of its value at a location, as text."""
 
     @abstractmethod
     def layout(
         self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int, plane: Any = None
     ) -> RecordsLayout:  # fmt: skip
-        """The layout of snapshots, or of the records of a plane, with room for so many."""
+        """Return the layout of snapshots, or of the records of a plane, with room for `slots` records."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class BoxDomain(Domain):
         return corners(self.grid, location, points, ends)
 
     def layers(self, plane: Across) -> tuple[Box, ...]:
-        """That whose centres are nearest."""
+        """Return the layer whose centres are nearest to the plane."""
         index = int(np.abs(self.grid.coordinates("c", plane.axis) - plane.position).argmin())
         return (self.grid.box.layer(plane.axis, 0, index, index + 1),)
 
@@ -218,17 +218,17 @@ class CaseOnBlocks:
 
     @cached_property
     def bodies(self) -> Bodies:
-        """The bodies on the grid. Raises BadInput where a file of theirs cannot be read."""
+        """The bodies on the grid. Raises BadInput if one of their files cannot be read."""
         return Bodies(self.case, self.grid, self.steered)
 
     @cached_property
     def survey(self) -> Survey | None:
-        """The volumes, gaps and warnings of the bodies; None without any. Raises BadInput where they cannot be."""
+        """The volumes, gaps and warnings of the bodies, or None. Raises BadInput if they are invalid."""
         return survey(self.bodies) if self.case.obstacles else None
 
     @cached_property
     def source(self) -> SavedState | None:
-        """The state of elsewhere with which it begins; None where it has formulas. Raises BadInput where it cannot be
-        read.
+        """The state, from another run or file, that the run starts from; None if the case has formulas. Raises BadInput
+        if it cannot be read.
         """
         return named_state(self.case.initial)

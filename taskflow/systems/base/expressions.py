@@ -1,8 +1,8 @@
-"""The expressions of a case: those that are recorded, and Q, as blocks compute them, what the store says of them, and
-what in them is added to what; forces, as a model has them and what they are at the start.
+"""The expressions of a case, and Q: their computation on blocks, their metadata, and the dimensions of their terms;
+forces of the model and at the start.
 
-A number may have any dimension, so that only sums, differences and comparisons of names, their products, quotients,
-powers and roots can be told to be of unlike things: `u - z` is, `u - 2*z` is not.
+A number may have any dimension. Only sums, differences and comparisons of names, their products, quotients, powers and
+roots can therefore be found to mix dimensions: `u - z` does, `u - 2*z` does not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for wh
 
 
 def derived(case: Case, grid: StaggeredGrid) -> Derived | None:
-    """Return what computes the expressions that are recorded or drawn, and Q; None without any."""
+    """Return the program of recorded and drawn expressions, and Q, or None."""
     tables = recorded(case.output, case.statistics, case.probes, case.planes, case.monitor)
     names = {name for _, fields in tables for name in fields}
     names |= {name for picture in case.pictures for name in picture.fields}
@@ -53,7 +53,7 @@ def derived(case: Case, grid: StaggeredGrid) -> Derived | None:
 
 
 def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
-    """Return what the store says of each."""
+    """Return the metadata of each expression."""
     metadata = {
         table.name: FieldMetadata(table.long_name or table.expression, table.units, expression=table.expression)
         for table in case.expressions
@@ -62,7 +62,7 @@ def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
 
 
 def unlike(case: Case) -> Iterator[str]:
-    """Warnings of expressions and forces in which things of unlike dimensions are added or compared."""
+    """Yield warnings of expressions and forces that add or compare terms of different dimensions."""
     for key, table in numbered(expressions=case.expressions, forcing=case.forcing):
         for name in present(dict(table), "expression", "where"):
             for problem in unlike_terms(source := getattr(table, name), case.fields):
@@ -73,7 +73,7 @@ Dimension = Mapping[str, Fraction]  # the power of each quantity in it; none of 
 
 
 def dimension(**powers: int) -> Dimension:
-    """A product of powers of quantities."""
+    """Return a product of powers of quantities."""
     return {name: Fraction(power) for name, power in powers.items()}
 
 
@@ -86,8 +86,8 @@ ALIKE = ("minimum", "maximum")
 
 
 def unlike_terms(source: str, fields: tuple[str, ...]) -> list[str]:
-    """Return what is wrong with the dimensions of a sound formula of these fields, in words. Pressures are over the
-    density; each scalar is a quantity of its own.
+    """Return the problems with dimensions of a valid formula of these fields, as text. Pressures are over the density,
+    and each scalar is a separate quantity.
     """
     reader = _Reader({**{name: {name: Fraction(1)} for name in fields}, **KNOWN}, " ".join(source.split()))
     reader.of(syntax(source))
@@ -96,7 +96,7 @@ def unlike_terms(source: str, fields: tuple[str, ...]) -> list[str]:
 
 @dataclass
 class _Reader:
-    """Finds the dimension of each part of a formula, None where a number may give it any."""
+    """Finds the dimension of each part of a formula, None if a number may give it any."""
 
     names: Mapping[str, Dimension]
     text: str
@@ -129,7 +129,7 @@ class _Reader:
         return None
 
     def alike(self, node: ast.expr, one: ast.expr, other: ast.expr) -> Dimension | None:
-        """The dimension of both, which should be the same."""
+        """Return the common dimension of both, and record a problem if they differ."""
         first, second = self.of(one), self.of(other)
         if first is not None and second is not None and first != second:
             part = ast.get_source_segment(self.text, node) or self.text
@@ -169,16 +169,14 @@ def _factors(one: Dimension, sign: int) -> Iterator[str]:
 
 
 def forces(case: Case, grid: StaggeredGrid) -> tuple[FieldForce, ...]:
-    """The forces as a model has them."""
+    """Return the forces of the model."""
     fields = forced_fields(case.heat, case.scalars)
     return tuple(FieldForce(t.on, t.whole(fields).formula, t.cells(grid), grid.origin) for t in case.forcing)
 
 
 @dataclass(frozen=True, eq=False)
 class InitialForce:
-    """A force at the start of a case, at some of the places where it acts, as far as the initial fields tell it: they
-    have to be expressions.
-    """
+    """A force at the start of a case, at a sample of its places, if the initial fields are expressions."""
 
     case: Case
     grid: StaggeredGrid
@@ -187,7 +185,7 @@ class InitialForce:
 
     @property
     def key(self) -> str:
-        """The key in the case file of its expression, and that itself."""
+        """The key of its expression in the case file, and the expression."""
         return f'forcing[{self.number}].expression = "{self.table.expression}"'
 
     @cached_property
@@ -205,8 +203,8 @@ class InitialForce:
 
     @cached_property
     def _fields(self) -> dict[str, np.ndarray] | None:
-        """The initial values of what is in it and of what it acts on; None where one is no expression, as it is of
-        another run, say.
+        """The initial values of the fields in it and of the field it acts on; None if one is not an expression, for
+        example from another run.
         """
         if self.case.initial.source is not None:
             return None
@@ -218,20 +216,20 @@ class InitialForce:
 
     @property
     def timed(self) -> bool:
-        """Return whether it depends on the time itself."""
+        """True if it depends explicitly on time."""
         return self._expression.formula.timed
 
     @property
     def known(self) -> bool:
-        """Return whether the initial fields are known, on which it acts."""
+        """True if the initial fields are known."""
         return self._fields is not None
 
     def of(self, time: float) -> np.ndarray:
-        """The force at a time on the initial fields. Raises BadInput where it is not finite."""
+        """Return the force at a time on the initial fields. Raises BadInput if it is not finite."""
         return self._at_time(time, self._fields or {})
 
     def check(self) -> None:
-        """Raises BadInput where it is not finite at the start, or as time goes on."""
+        """Raise BadInput if it is not finite at the start, or later on the initial fields."""
         for time in moments(self.case) if self._fields is not None else ():
             self._at_time(time, self._fields or {})
 
@@ -243,7 +241,7 @@ class InitialForce:
 
     @property
     def relaxation(self) -> float:
-        """The largest rate at which what it acts on relaxes: -dF/dq at the start, 0 where none is known."""
+        """The largest relaxation rate of the field it acts on: -dF/dq at the start, 0 if unknown."""
         if self._fields is None:
             return 0.0
         q = self._fields[self.table.on]
@@ -258,7 +256,7 @@ class InitialForce:
             return 0.0  # beside the initial values it is no number
 
     def caution(self, dt: float, scheme: TimeScheme) -> str | None:
-        """A warning where it relaxes what it acts on faster than steps of this length can follow."""
+        """Return a warning if it relaxes its field faster than stable for steps of this length, or None."""
         most = SHORTEST * scheme.diffusion / dt
         if self.relaxation <= most:
             return None

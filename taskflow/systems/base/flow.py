@@ -1,5 +1,5 @@
-"""The systems of flows: how the boundaries, bodies, scalars and records of a case reach a `FlowModel`. A system of this
-kind says how its model is made, and what its solver adds to the log.
+"""The systems of flows: from the boundaries, bodies, scalars and records of a case to a `FlowModel`. A subclass makes
+its model, and adds the entries of its solver to the log.
 """
 
 from __future__ import annotations
@@ -55,9 +55,11 @@ WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class FlowMeasures:
-    """The quantities that a line of the log has, of a state whose monitor has run. Picklable. `residuals` are the names
-    of those of its solver that are finite in a sane state. `driven` are the bodies, by name, with what is stored in
-    them. The log has the means of fields that are `derived`.
+    """The quantities in a line of the log, for a state whose monitor has run. Picklable.
+
+    - `residuals`: names of residuals of the solver that are finite in a sane state
+    - `driven`: bodies by name, with the forces stored in them
+    - `derived`: fields whose means are logged
     """
 
     model: FlowModel
@@ -67,7 +69,7 @@ class FlowMeasures:
 
     @cached_property
     def monitor(self) -> Monitor:
-        """The program that measures."""
+        """The measuring program."""
         return Monitor(self.model, derived=self.derived)
 
     @property
@@ -76,11 +78,11 @@ class FlowMeasures:
         return ("kinetic_energy", "divergence", *self.residuals, *integrals)
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
-        """The residual that the solver has left, and its cost."""
+        """Return the residual and the cost of the solver."""
         return {}
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """The line, `wall` seconds after the first state: see CASE in the reference."""
+        """Return the line, `wall` seconds after the first state: see CASE in the reference."""
         model, monitor, cells = self.model, self.monitor, self.model.staggered.box.volume
         numbers = log_line(scalars, tick, wall)
         numbers |= {
@@ -108,7 +110,7 @@ class FlowMeasures:
 
 @dataclass(frozen=True, eq=False)
 class FlowSystem(System):
-    """A flow with all that a case can give it: its `model` takes the arguments in `physics`. A system that does less
+    """A flow with all features of a case: its `model` takes the arguments in `physics`. A system with fewer features
     declares its own `supports`.
     """
 
@@ -127,12 +129,12 @@ class FlowSystem(System):
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
-        """The metadata of the fields of the model and of those that are computed from them."""
+        """The metadata of the fields of the model and of derived fields."""
         return super().metadata | derived_metadata(self.sim.case)
 
     @property
     def physics(self) -> dict[str, Any]:
-        """The arguments of the model that the case gives, whatever solves the equations."""
+        """The arguments of the model given by the case, for any solver."""
         profiles = chain(self._profiles.values(), wall_profiles(self.sim.case).values())
         varying = any(profile.varies for side in profiles for profile in side.values())
         return physics(self.sim.case, self.sim.grid, self.obstacles, varying=varying)
@@ -147,12 +149,12 @@ class FlowSystem(System):
 
     @property
     def logged(self) -> Derived | None:
-        """Those of which the log has means."""
+        """The derived fields whose means are logged, or None."""
         return self.computed.some(self.sim.case.monitor.fields or ()) if self.computed else None
 
     @property
     def clock(self) -> Clock:
-        """The schedule of the run, with steps that bodies allow which move."""
+        """The schedule of the run, with steps short enough for moving bodies."""
         moving = self.sim.bodies.moving
         return replace(super().clock, motion=moving.longest if moving else None)
 
@@ -191,17 +193,17 @@ class FlowSystem(System):
 
     @cached_property
     def timed(self) -> TimedNumbers:
-        """The numbers on walls and of forces that change in time."""
+        """The time-dependent numbers on walls and of forces."""
         return TimedNumbers(timed_numbers(self.sim.case), self.model.scheme)
 
     @cached_property
     def obstacles(self) -> Obstacles | None:
-        """The bodies as the model knows them; None without any."""
+        """The bodies of the model, or None."""
         return self.sim.bodies.obstacles(self.forced) if self.sim.case.obstacles else None
 
     @property
     def forced(self) -> int:
-        """The number of times that a projection forces the velocity in bodies: 0 where the solver knows their faces."""
+        """The number of times that a projection forces the velocity in bodies: 0 if the solver resolves their faces."""
         return 0
 
     @cached_property
@@ -229,8 +231,8 @@ class FlowSystem(System):
         return conditions(self.sim.case).attributes()
 
     def check(self) -> None:
-        """Raises BadInput where a formula is not finite or too large, no length of a step can be found, more enters
-        than can leave, and where bodies cannot be.
+        """Raise BadInput if a formula is not finite or too large, if no step size can be found, if inflow exceeds
+        possible outflow, or if bodies are invalid.
         """
         sim = self.sim
         _ = sim.survey  # finds what is wrong with bodies
@@ -248,7 +250,7 @@ class FlowSystem(System):
             self.clock.limit.longest(max(speeds), self.spreads)
 
     def _check_sizes(self, initial: dict[str, float]) -> None:
-        """Raises BadInput where the values of formulas are too large for the equations."""
+        """Raise BadInput if the values of formulas are too large for the equations."""
         case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
         numbers = Magnitudes(narrowest(grid), case.fluid.viscosity, case.machine.precision)
         entering = zip(inflows.profiles, inflows.fastest(moments(case)), strict=True)
@@ -260,7 +262,7 @@ class FlowSystem(System):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Warnings of expressions that add unlike things, and of forces that act faster than steps can follow."""
+        """Warnings of expressions that mix dimensions, and of forces that act faster than steps can follow."""
         sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
         warnings += out_of_reach(sim.case, self.clock.limit)
         if sim.case.forcing:
@@ -283,7 +285,7 @@ class FlowSystem(System):
         yield from warning_rows(coarse(self.given, peclet(self.sim, self.model, self.inflows)))
 
     def _motions(self) -> Iterator[str]:
-        """A line for each body that moves."""
+        """Yield a line for each moving body."""
         path = self.sim.bodies.path
         for name, body in self.sim.bodies.driven.items():
             if not isinstance(body, MovingBody):

@@ -1,5 +1,5 @@
-"""The functions of time of a case, looked at over the step that is planned: a wall, an inflow or a force that
-starts within the step may not be stepped over.
+"""The functions of time of a case, sampled over the planned step: a step may not skip the onset of a wall, an inflow or
+a force.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Signal(ABC):
     power: int
 
     def adds(self, change: np.ndarray, after: np.ndarray | float) -> np.ndarray:
-        """Return what changes [time, place] add to the advective rate at most, so long after them."""
+        """Return the largest increase of the advective rate by changes [time, place], the time `after` them."""
         largest = np.nan_to_num(np.abs(change)).max(axis=1)
         return np.asarray(self.factor * largest * after**self.power / math.factorial(self.power))
 
     @abstractmethod
     def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
-        """Return the values [time, place]. `instead`: values that somebody has set, by key."""
+        """Return the values [time, place]. `instead`: values set by the user, by key."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class NumberSignal(Signal):
 
 @dataclass(frozen=True, eq=False)
 class ProfileSignal(Signal):
-    """A quantity on a side as a function of place and time, at some places."""
+    """A quantity on a side as a function of place and time, sampled in space."""
 
     inflows: Inflows
     face: str
@@ -75,7 +75,7 @@ class ProfileSignal(Signal):
 
 @dataclass(frozen=True, eq=False)
 class ForceSignal(Signal):
-    """A force that is an expression, with the initial fields in it, at some places."""
+    """A force given by an expression, with the initial fields in it, sampled in space."""
 
     force: InitialForce
 
@@ -97,7 +97,7 @@ class FormulaSignal(Signal):
 
 @dataclass(eq=False)
 class Foresight:
-    """All signals of a case that ends at a time, if that is known. Every block finds the same."""
+    """All signals of a case, and the end of the run, if known. Identical on all blocks."""
 
     signals: tuple[Signal, ...]
     end: float | None
@@ -108,10 +108,11 @@ class Foresight:
     def longest(
         self, instead: Mapping[str, Value], time: float, dt: float, rate: float, cfl: float, *, slow: float = 1.0
     ) -> tuple[float, float]:
-        """Return how long a step from a time may be, of dt at most, so that dt (rate + what changes add) <= cfl, and
-        what they add to the rate in it. A step ends before a jump, or soon after one that it begins with. A fluid that
-        begins to move, `slow` > 1, follows forces that grow in so many times shorter steps, and misses little of the
-        motion by a jump.
+        """Return the longest step from `time`, at most dt, with dt (rate + increase by changes) <= cfl, and that
+        increase.
+
+        A step ends before a jump, or soon after one at its start. A fluid that starts to move, `slow` > 1, follows
+        growing forces in steps shorter by that factor, and misses little of the motion due to a jump.
         """
         self._sample(instead, time, dt)
         apart = self._times[1] - self._times[0]  # of samples: one that is as good as now is no step away
@@ -145,7 +146,7 @@ class Foresight:
     def jumped(
         self, instead: Mapping[str, Value], start: float, end: float, dt: float, cfl: float, *, resting: bool = False
     ) -> bool:
-        """Return whether values change so much from one time to another that this shows in a step of dt."""
+        """Return True if values change between two times by an amount that shows in a step of dt."""
         times, (seen, least) = np.array([start, end]), _visible(dt, cfl, resting)
         return any(
             float(signal.adds(np.diff(_tried(signal, times, instead), axis=0), seen).max()) * seen > least
@@ -153,7 +154,7 @@ class Foresight:
         )
 
     def _around(self, instead: Mapping[str, Value], early: float, late: float, cfl: float) -> tuple[float, float]:
-        """Return times around a jump, so close that a fluid at rest misses little of the motion by it."""
+        """Return times around a jump, so close that a fluid at rest misses little of the motion due to it."""
         while True:
             middle, (seen, least) = (early + late) / 2, _visible(late - early, cfl, resting=True)
             moments = np.array([early, middle, late])
@@ -164,7 +165,7 @@ class Foresight:
             early, late = (early, middle) if first >= second else (middle, late)
 
     def _sample(self, instead: Mapping[str, Value], time: float, dt: float) -> None:
-        """Have the values of all signals from a time over dt, finely enough."""
+        """Sample the values of all signals from a time over dt, finely enough."""
         known, end = self._times, math.inf if self.end is None else self.end
         covered = known.size and known[0] <= time and min(time + dt, end) <= known[-1] and instead == self._instead
         if covered and SAMPLES * (known[1] - known[0]) <= dt * (1 + ROUNDING):
@@ -181,7 +182,7 @@ def _visible(dt: float, cfl: float, resting: bool) -> tuple[float, float]:
 
 
 def _tried(signal: Signal, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
-    """Return the values; those that are none, as beyond a table, do not change."""
+    """Return the values. Invalid ones, for example outside a table, do not change."""
     try:
         return signal.at(times, instead)
     except BadInput:

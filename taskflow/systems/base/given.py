@@ -1,4 +1,4 @@
-"""The ranges of temperature and scalars that a case gives: on sides, in bodies, by sources."""
+"""The ranges of temperature and scalars given by a case: on sides, in bodies, by sources."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SMOOTH = 2.0  # cell Peclet number up to which central differences make no waves
 
 @dataclass(frozen=True)
 class GivenRanges:
-    """The ranges of quantities on sides, in bodies and by sources, without their initial values, which `measured`
-    finds in the first state; and the remedy for values beyond, by name. Picklable.
+    """The ranges of quantities on sides, in bodies and by sources, and remedies for values outside, by name. Initial
+    values are not included: `measured` finds them in the first state. Picklable.
     """
 
     ranges: Mapping[str, Range]
@@ -29,14 +29,14 @@ class GivenRanges:
 
     @property
     def attributes(self) -> dict[str, list[float]]:
-        """The attributes of a store; infinite ends become null."""
+        """Return the attributes of a store; infinite ends become null."""
         return {f"{GIVEN}{name}": list(ends) for name, ends in self.ranges.items()}
 
     @classmethod
     def of(
         cls, case: Case, remedies: Mapping[str, str], cells: tuple[Box, ...], *, bodies: bool = False
     ) -> GivenRanges:  # fmt: skip
-        """Those of the quantities that have remedies."""
+        """Return the ranges of the quantities that have remedies."""
         tables = {scalar.name: scalar for scalar in case.scalars}
         ranges = {name: _heat(case) if name == "T" else _scalar(case, tables[name]) for name in remedies}
         for force in case.forcing:  # a formula may do anything
@@ -48,7 +48,7 @@ NOTHING = GivenRanges({}, {}, Extremes((), ()))
 
 
 def given(case: Case, model: FlowModel) -> GivenRanges:
-    """The ranges of a flow on a Cartesian grid."""
+    """Return the ranges of a flow on a Cartesian grid."""
     remedies = {}
     for q in model.quantities:
         key = "heat.scheme" if q.name == "T" else f"the scheme of scalar {q.name}"
@@ -83,7 +83,9 @@ def _scalar(case: Case, scalar: PassiveScalar) -> Range:
 
 
 def _range(values: Iterable[Any], pushes: Iterable[Any]) -> Range:
-    """The range of values, without an end towards which a source or a flux pushes, and without ends if one changes."""
+    """Return the range of values, unbounded on the side towards which a source or a flux pushes, and on both sides if
+    one varies.
+    """
     known, rates = ([value for value in some if value is not None] for some in (values, pushes))
     if not all(isinstance(value, int | float) for value in (*known, *rates)):
         return ANY
@@ -92,7 +94,7 @@ def _range(values: Iterable[Any], pushes: Iterable[Any]) -> Range:
 
 
 def coarse(given: GivenRanges, peclet: Mapping[str, float]) -> Iterator[str]:
-    """Warn of cells in which differences without a limiter make waves, by the cell Peclet number of each quantity."""
+    """Warn of cells in which differences without a limiter oscillate, by the cell Peclet number of each quantity."""
     for name, number in peclet.items():
         if number > SMOOTH:
             yield (

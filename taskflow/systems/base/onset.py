@@ -1,4 +1,4 @@
-"""The causes that set the fluid of a case in motion: at the beginning, and values that change in time later."""
+"""The causes of motion in a case: at the start, and by values that change in time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Causes(Outlook):
 
     @property
     def inert(self) -> bool:
-        """Return whether a fluid at rest stays so."""
+        """True if a fluid at rest stays at rest."""
         model, onset = self._model, self.onset
         driven = model.buoyancy is not None or self._fall > 0 or model.forces or onset.acceleration or onset.jerk
         return not driven and not self._inflows.varies and not timed_numbers(self._sim.case)
@@ -58,8 +58,8 @@ class Causes(Outlook):
 
     @cached_property
     def _onset(self) -> Onset:
-        """The motion that begins at once in a fluid at rest, about; numbers that change in time count as the largest
-        ones of the run. A force along a direction that is closed is balanced by the pressure.
+        """The estimated motion that begins immediately in a fluid at rest. Time-dependent numbers count with their
+        largest value in the run. Pressure balances a force along a closed direction.
         """
         case, model, near = self._sim.case, self._model, self._near
         forces = [abs(force) for force in model.fluid.force]
@@ -80,13 +80,15 @@ class Causes(Outlook):
 
     @property
     def foresight(self) -> Foresight | None:
-        """The values that change in time and may set the fluid in motion; None without any."""
+        """The time-dependent values that may set the fluid in motion, or None."""
         signals = (*self._numbers(), *self._profiles(), *self._expressions())
         return Foresight(signals, self._sim.case.end_time) if signals else None
 
     def forced(self, times: np.ndarray) -> np.ndarray:
-        """Return what forces and buoyancy add to the advective rate at most, about, by these times. Uniform forces are
-        held by friction on walls, lift and weight end at the speed of a free fall through the domain.
+        """Return an upper estimate of the increase of the advective rate by forces and buoyancy, up to these times.
+
+        Friction on walls limits uniform forces. Lift and weight are limited by the speed of free fall through the
+        domain.
         """
         case, model, near, onset = self._sim.case, self._model, self._near, self.onset
         lifted = 0.0
@@ -112,7 +114,9 @@ class Causes(Outlook):
         return float(abs(buoyancy.expansion) * (np.abs(buoyancy.gravity) * self._near).sum())
 
     def _per_force(self, axis: int) -> float:
-        """The acceleration over the spacing by a uniform force along an axis. Rotation turns what it sets in motion."""
+        """Return the acceleration over the spacing by a uniform force along an axis. Rotation turns the resulting
+        motion.
+        """
         sides = self._model.boundaries
         ends = [sides.get("xyz"[axis] + end) for end in ("_min", "_max")]
         held = any(side.fixes_pressure and not side.balances for side in sides.values())
@@ -125,7 +129,7 @@ class Causes(Outlook):
         return ((face, side.pressure) for face, side in sides if side.pressure)
 
     def _per_pressure(self, face: str) -> float:
-        """The acceleration over the spacing by a difference of pressures across the domain."""
+        """Return the acceleration over the spacing by a pressure difference across the domain."""
         axis = "xyz".index(face[0])
         return float(2 / self._sim.grid.lengths[axis] * self._near[axis])
 
@@ -137,7 +141,7 @@ class Causes(Outlook):
         return float(np.abs(force.of(time)).max(initial=0.0)) if force.known else 0.0
 
     def _temperatures(self) -> tuple[float, float]:
-        """The largest difference of initial temperatures at one height, and that from walls and bodies."""
+        """The largest difference of initial temperatures at one height, and from walls and bodies."""
         case, model, grid = self._sim.case, self._model, self._sim.grid
         assert model.buoyancy is not None
         profile, reference = initial_profiles(case)["T"], case.heat.reference if case.heat else 0.0
@@ -154,7 +158,7 @@ class Causes(Outlook):
         return contrast, float(max(others, default=0.0))
 
     def _supplied(self) -> float:
-        """The temperature per time that sources and walls give to a cell."""
+        """The temperature change per time of a cell by sources and walls."""
         model = self._model
         assert model.heat is not None
         supplied = sum(abs(source.rate) / self._volume(source.low, source.high) for source in model.heat.sources)
@@ -169,7 +173,7 @@ class Causes(Outlook):
         return math.prod(widths)
 
     def _numbers(self) -> Iterator[Signal]:
-        """Numbers of sides, of forces and of sources of heat."""
+        """Yield numbers of sides, of forces and of heat sources."""
         case, near, lift = self._sim.case, self._near, self._lift
         for number in timed_numbers(case):
             for term in number.terms:
@@ -190,14 +194,14 @@ class Causes(Outlook):
                     yield NumberSignal(float(abs(term.factor) * factor), power, term.key, term.value)
 
     def _released(self, key: str) -> float:
-        """One over the volume of a source of heat, by its key "sources[1].rate"."""
+        """Return the inverse volume of a heat source, by its key "sources[1].rate"."""
         if self._model.heat is None or not key.startswith("sources["):
             return 0.0
         source = self._model.heat.sources[int(key[len("sources[") : key.index("]")]) - 1]
         return 1 / self._volume(source.low, source.high)
 
     def _profiles(self) -> Iterator[Signal]:
-        """Velocities and temperatures at inflows and on walls that depend on the place."""
+        """Yield velocities and temperatures at inflows and on walls that depend on position."""
         for face, side in self._inflows.all_profiles.items():
             for name, profile in side.items():
                 factor = self._near["uvw".index(name)] if name in VELOCITY else self._lift * (name == "T")
@@ -205,7 +209,7 @@ class Causes(Outlook):
                     yield ProfileSignal(float(factor), int(name == "T"), self._inflows, face, name)
 
     def _expressions(self) -> Iterator[Signal]:
-        """Forces that are expressions of the place and the time."""
+        """Yield forces given by expressions of position and time."""
         for force in initial_forces(self._sim.case, self._sim.grid):
             on = force.table.on
             factor = self._near["uvw".index(on)] if on in VELOCITY else self._lift * (on == "T")
@@ -214,7 +218,7 @@ class Causes(Outlook):
 
 
 def speedup(boxes: Sequence[Box], cells: Triple, *, opened: bool) -> float:
-    """Return how many times as fast as what enters a flow can get, about, past bodies in `boxes` of a domain."""
+    """Return the estimated largest speed of a flow past bodies in `boxes` of a domain, over its inflow speed."""
     if not boxes:
         return IN_JETS if opened else 1.0
     blocked = []

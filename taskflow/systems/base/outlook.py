@@ -1,4 +1,4 @@
-"""How a flow is set in motion and how fast it gets, as far as a case tells it: what steps follow from."""
+"""The onset and the speed of a flow, estimated from its case, which set its steps."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from taskflow.systems.base.foresight import Foresight
 
 
 class Outlook:
-    """A flow of an advective `rate`, in which nothing is known to set the fluid in motion but what changes in time
-    (`foresight`).
-    """
+    """A flow with an advective `rate`, set in motion only by values that change in time (`foresight`)."""
 
     def __init__(self, rate: float = 0.0, speedup: float = 1.0, foresight: Foresight | None = None) -> None:
         self.rate, self._speedup, self._foresight = rate, speedup, foresight
 
     @property
     def inert(self) -> bool:
-        """Return whether a fluid at rest stays so."""
+        """True if a fluid at rest stays at rest."""
         return False
 
     @property
@@ -28,18 +26,18 @@ class Outlook:
 
     @property
     def foresight(self) -> Foresight | None:
-        """The values that change in time and may set the fluid in motion; None without any."""
+        """The time-dependent values that may set the fluid in motion, or None."""
         return self._foresight
 
     @property
     def speedup(self) -> float:
-        """How many times as fast the flow gets past bodies and in jets, about."""
+        """The estimated speed past bodies and in jets, over the speed of the flow."""
         return self._speedup
 
     def least(self, times: np.ndarray) -> np.ndarray:
-        """Return the advective rate that the flow has at least, about, at these times."""
+        """Return a lower estimate of the advective rate at these times."""
         return np.full(times.size, self.rate)
 
     def forced(self, times: np.ndarray) -> np.ndarray:
-        """Return what forces add to the advective rate at most, about, by these times."""
+        """Return an upper estimate of the increase of the advective rate by forces, up to these times."""
         return np.zeros(times.size)

@@ -1,5 +1,5 @@
-"""The physics of a flow that a case describes, however its equations are solved: fluid, boundaries, bodies, forcing,
-scalars and turbulence, as a `FlowModel` takes them and in words.
+"""The physics of a flow, for any solver: fluid, boundaries, bodies, forcing, scalars and turbulence, as arguments of a
+`FlowModel` and as text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from taskflow.systems.initial.inflow import largest_on_wall
 ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others are those of systems with a fluid of their own
 
 def physics(case: Case, grid: flow.StaggeredGrid, obstacles: Obstacles | None, *, varying: bool) -> dict[str, Any]:
-    """The arguments of a `FlowModel` that say what flows, by name. `varying`: values at inflows change in time."""
+    """Return the physical arguments of a `FlowModel`, by name. `varying`: values at inflows change in time."""
     a, b, c = constant(case.body.force)
     x, y, z = geostrophic_force(constant(case.body.rotation), case.body.geostrophic_wind)  # behind a wind
     advection = ADVECTION.get(case.fluid.scheme, flow.CENTRAL)
@@ -55,7 +55,7 @@ def implicit(case: Case) -> Implicit:
 
 
 def _buoyancy(case: Case) -> flow.Buoyancy | None:
-    """The buoyancy of warm fluid; None where temperature exerts no force."""
+    """Return the buoyancy of warm fluid; None if temperature exerts no force."""
     if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
         return None
     return flow.Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
@@ -106,20 +106,20 @@ class _SideValues:
 
 
 def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.BoundaryCondition:
-    """The boundary condition on a face that is not periodic."""
+    """Return the boundary condition on a non-periodic face."""
     given = _SideValues(case, grid, face, case.boundary(face))
     return given.table.kind.of(given)
 
 
 def _quantity(case: Case, name: str, table: Heat | PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
-    """The temperature, or a scalar that nothing is said of yet on faces. Differences that keep bounds are explicit."""
+    """Return the temperature, or a scalar without face conditions. Bounded differences are explicit."""
     bounded, sources = table.scheme != "central", tuple(_sources(case, name, table.sources, grid))
     transport = flow.Transport(table.diffusivity, table.source, EXPLICIT if bounded else implicit(case))
     return flow.Quantity(name, transport, bounded, sources)
 
 
 def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
-    """A passive scalar: without a condition of its own 0 enters at inflows, and no flux passes other faces."""
+    """Return a passive scalar. By default it is 0 at inflows, and has no flux through other faces."""
     faces: dict[str, flow.Fixed | flow.Flux] = {}
     for face in FACES:
         if not case.periodic["xyz".index(face[0])]:
@@ -142,7 +142,7 @@ def _sources(case: Case, name: str, sources: Sources, grid: flow.StaggeredGrid) 
 
 
 def turbulence_of(case: Case) -> flow.Turbulence | None:
-    """The model of turbulence; None without one."""
+    """Return the turbulence model, or None."""
     table = case.turbulence
     if table is None:
         return None
@@ -150,7 +150,7 @@ def turbulence_of(case: Case) -> flow.Turbulence | None:
 
 
 def turbulence_described(case: Case) -> str:
-    """The model of turbulence in words, and what it does at walls."""
+    """Return the turbulence model as text, with its wall treatment."""
     table = case.turbulence
     if table is None:
         return "none"
@@ -165,7 +165,7 @@ def turbulence_described(case: Case) -> str:
 
 
 def eddies_described(case: Case, *beside: str) -> str:
-    """The model of turbulence in words, with some about what is beside it."""
+    """Return the turbulence model as text, with further remarks."""
     table = case.turbulence
     if table is None:
         return "none"
@@ -175,14 +175,14 @@ def eddies_described(case: Case, *beside: str) -> str:
 
 
 def sides_described(model: FlowModel) -> Iterator[str]:
-    """A line for each side that has one."""
+    """Yield the descriptions of sides."""
     for face, side in model.boundaries.items():
         if side.described is not None:
             yield f"{face}: {side.described}"
 
 
 def conditions(case: Case) -> Conditions:
-    """The boundary conditions and properties of the fluid as attributes of a store, with nothing left open."""
+    """Return the boundary conditions and properties of the fluid as attributes of a store, with defaults filled in."""
     heat = {"T": case.heat.diffusivity} if case.heat else {}
     return Conditions(
         sides={name: _side(case, name) for name in SIDES},
@@ -195,7 +195,7 @@ def conditions(case: Case) -> Conditions:
 
 
 def _constant(of: Value | None) -> float | None:
-    """A number; NaN for what changes in time."""
+    """Return a number; NaN if it changes in time."""
     return of if of is None or isinstance(of, float) else math.nan
 
 

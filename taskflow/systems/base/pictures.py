@@ -1,4 +1,5 @@
-"""The pictures of a case: what blocks leave for each, how often, and how the process that draws it has it."""
+"""The pictures of a case: the data that blocks write for each, their interval, and the requests to the drawing process.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ LEAST, MOST, VALUES = 2, 16, 2**25  # states of a picture that may wait to be dr
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as blocks know it: its name, the fields by role and the cells that it is made of, how often, and how
-    many may wait to be drawn.
+    """A picture for blocks: its name, the fields by role and the cells that it needs, its interval, and the number of
+    pictures that may wait to be drawn.
     """
 
     name: str
@@ -36,23 +37,23 @@ class Picture:
     most: int
 
     def part(self, cells: Sequence[Box]) -> list[Box]:
-        """Those of its cells that are among some."""
+        """Return its cells within the given cells."""
         return [common for mine in cells for box in self.boxes if (common := mine & box)]
 
     def values(self, cells: Sequence[Box]) -> int:
-        """How many values it is made of in some cells."""
+        """Return the number of its values within the given cells."""
         return len(self.roles) * sum(box.volume for box in self.part(cells))
 
 
 def pictured(case: Case) -> dict[str, Formula | None]:
-    """The formulas of the fields in cell centres that pictures need and a case has not, by role."""
+    """Return the formulas of cell-centred fields that pictures need in addition to the fields of the case, by role."""
     known = {*case.recordable}
     roles = {_role(name, known) for picture in case.pictures for name in picture.fields} & FORMULAS.keys()
     return {role: FieldExpression(FORMULAS[role], case.fields).formula for role in sorted(roles - known)}
 
 
 def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
-    """The pictures of a case: on charts of the whole of the fields that they need, from which they are drawn."""
+    """Return the pictures of a case. On charts they take the fields on all cells."""
     known, pictures = {*case.recordable}, []
     for table in case.pictures:
         if isinstance(domain, BoxDomain):
@@ -70,7 +71,7 @@ def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
 def orders_of(
     case: Case, domain: Domain, partition: Partition, metadata: Mapping[str, FieldMetadata]
 ) -> list[PictureOrder]:
-    """The pictures of a case as they are drawn, of the blocks of a partition."""
+    """Return the drawing requests of a case, for the blocks of a partition."""
     orders, known = [], {*case.recordable}
     for table, picture in zip(case.pictures, pictures_of(case, domain), strict=True):
         surface, on_charts = table.isosurface is not None, not isinstance(domain, BoxDomain)
@@ -95,7 +96,7 @@ def orders_of(
 
 
 def _role(name: str, known: set[str]) -> str:
-    """The role of a field in cell centres."""
+    """Return the role of a field in cell centres."""
     return CENTRED + name if name in VELOCITY and name in known else name
 
 

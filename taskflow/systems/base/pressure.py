@@ -1,4 +1,4 @@
-"""The solver of the pressure equation that a case asks for, or gets."""
+"""The pressure solver of a case, requested or chosen automatically."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
 
 @dataclass(frozen=True)
 class Choice:
-    """A solver, in the words of a case file, and the reason for it where the case says auto."""
+    """A solver, named as in a case file, and the reason if the case has auto."""
 
     solver: str
     why: str | None = None
 
 
 def choice(case: Case) -> Choice:
-    """FFT where it is possible: between walls and periodic sides, on uniform cells; multigrid with obstacles; for a
-    number of sweeps Jacobi.
+    """Return FFT if possible (uniform cells between walls and periodic sides), multigrid with obstacles, and Jacobi for
+    a fixed number of sweeps.
     """
     if case.pressure.solver != "auto":
         return Choice(case.pressure.solver)
@@ -61,13 +61,13 @@ def choice(case: Case) -> Choice:
 
 
 def released(case: Case) -> tuple[str, ...]:
-    """The faces on which p = 0; all others are walls for the pressure, or periodic."""
+    """Return the faces on which p = 0. The others are walls for the pressure, or periodic."""
     return tuple(face for face, side in case.boundaries.sides.items() if side.kind.fixes_pressure)
 
 
 def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
-    """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
-    them, None without any.
+    """Return the solver, for a grid divided into blocks on a device. `near`: the cells around bodies and their
+    neighbours, or None.
     """
     name = choice(case).solver
     if name == "fft":
@@ -78,13 +78,13 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
 
 
 def direct(case: Case, grid: Grid, blocks: Triple) -> FFT:
-    """The direct solver of Laplacian(p), with the sides of a case."""
+    """Return the direct solver of Laplacian(p), with the sides of a case."""
     low, high = (triple(f"{axis}_{end}" in released(case) for axis in "xyz") for end in ("min", "max"))
     return FFT(grid, blocks, low, high)
 
 
 def iterative(name: str, case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
-    """The solver for an operator: "jacobi" to a tolerance, "cg", or "multigrid"."""
+    """Return the solver for an operator: "jacobi" to a tolerance, "cg", or "multigrid"."""
     if name == "jacobi":
         return ConvergedJacobi(operator, _tolerance(case))
     if name == "cg":
@@ -98,7 +98,7 @@ def _tolerance(case: Case) -> Tolerance:
 
 
 def multigrid(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
-    """Multigrid for an operator, or conjugate gradients of which a cycle is the preconditioner."""
+    """Return multigrid for an operator, or conjugate gradients preconditioned by a cycle."""
     table = case.pressure
     smoother, sweeps = (WeightedJacobi(), 2) if table.smoother == "jacobi" else (RedBlack(), 1)
     single = table.precision == "single" and case.machine.precision == "double"
@@ -122,7 +122,7 @@ def multigrid(case: Case, operator: Operator, blocks: Triple, device: str) -> So
 
 
 def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box | None) -> Solver:
-    """Beside bodies its sweeps read their flags, or, where p = 0 on a face as well, coefficients."""
+    """Return a Jacobi solver. Near bodies its sweeps read flags, or coefficients if p = 0 on a face as well."""
     faces = released(case)
     if near is not None and not faces:
         operator = Operator(grid, near=near)
@@ -134,19 +134,19 @@ def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box
 
 
 def _twice(case: Case, blocks: Triple, device: str) -> bool:
-    """Return whether two sweeps are done in one pass over memory."""
+    """Return True if two sweeps are done in one pass over memory."""
     cells = triple(-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
     return device == "gpu" and not released(case) and case.grid.stretching is None and blocking_pays(cells)
 
 
 def sweeps(case: Case, chosen: Choice | None = None) -> int | None:
-    """Return how many iterations each solve does whatever they leave; None where it goes on until it is enough."""
+    """Return the fixed number of iterations of each solve; None if it iterates to a tolerance."""
     table, name = case.pressure, (chosen or choice(case)).solver
     return table.iterations if name != "fft" and table.tolerance is None else None
 
 
 def described(case: Case, chosen: Choice | None = None) -> str:
-    """The solver in words, of a projection unless another one is `chosen`; with the reason where the case says auto."""
+    """Return the solver as text, by default of a projection, with the reason if the case has auto."""
     table, chosen = case.pressure, chosen or choice(case)
     kinds = {
         "fft": "FFT",
@@ -165,7 +165,7 @@ def described(case: Case, chosen: Choice | None = None) -> str:
 
 @contextmanager
 def explained(where: str) -> Iterator[None]:
-    """Adds to the error of a solver that did not converge where that was, and what to change in the case."""
+    """Add the place and a remedy to the error of a solver that did not converge."""
     try:
         yield
     except NotConverged as error:

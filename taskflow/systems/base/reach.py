@@ -1,4 +1,4 @@
-"""Keys of [time] that ask for longer steps than a case can have, or that have no effect in it."""
+"""Keys of [time] that ask for longer steps than possible, or that have no effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CAPILLARY = 1.0  # the largest stable time.capillary, after Brackbill et al. (19
 
 
 def out_of_reach(case: Case, limit: StepLimit) -> Iterator[str]:
-    """Warn of CFL, diffusion and capillary numbers that were asked for and that no step will have."""
+    """Warn of requested CFL, diffusion and capillary numbers that no step can reach."""
     given = case.time.model_fields_set
     if limit.fixed is not None:
         for key in ("diffusion", "capillary"):
@@ -28,7 +28,7 @@ def out_of_reach(case: Case, limit: StepLimit) -> Iterator[str]:
 
 
 def _reach(limit: StepLimit) -> dict[str, tuple[float, str]]:
-    """Return the largest numbers that other bounds allow, by key, each with the reason."""
+    """Return the largest numbers allowed by other bounds, by key, each with the reason."""
     reach = {}
     if limit.bounded is not None:
         most = (1 - FASTER) / (max(stage.share for stage in limit.scheme.stages) * CROSSINGS)
@@ -43,7 +43,7 @@ def _reach(limit: StepLimit) -> dict[str, tuple[float, str]]:
 
 
 def capillary_out_of_reach(case: Case) -> Iterator[str]:
-    """Warn of a capillary number of two phases without surface tension, or beyond what is stable."""
+    """Warn of a capillary number without surface tension, or above the stability limit."""
     asked = case.time.capillary
     if asked is None or case.time.step is not None:
         return

@@ -1,4 +1,5 @@
-"""The magnitudes of velocity, temperature and scalars that a case explains: values far beyond have no cause in it."""
+"""The magnitudes of velocity, temperature and scalars that a case explains: far larger values have no physical cause.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +23,13 @@ SIDES = 6  # of a cell, through which heat may come
 
 @dataclass(frozen=True)
 class Scale:
-    """A magnitude that is given, and one more per time."""
+    """A given magnitude, and its growth per time."""
 
     largest: float
     gain: float = 0.0
 
     def at(self, time: float) -> float:
-        """The magnitude that there can be at a time, about."""
+        """Return the possible magnitude at a time, approximately."""
         return self.largest + (self.gain * time if time > 0 else 0.0)  # the gain may be without bounds
 
 
@@ -38,11 +39,13 @@ BEYOND = Scale(math.inf)
 
 @dataclass(frozen=True)
 class Scales:
-    """The magnitudes of all that moves, heats and fills the fluid. Picklable.
+    """The magnitudes of velocity, temperature and scalars. Picklable.
 
-    `velocity` names its components; `speed` is that of walls, of what enters, of winds and of means that are kept, with
-    the acceleration by forces; `lift` the acceleration by buoyancy per temperature; `carried` has what is given of each
-    quantity on boundaries, in bodies and by sources. `driven`: something gives energy to the flow.
+    - `velocity`: names of its components
+    - `speed`: of walls, inflows, winds and prescribed means, with the acceleration by forces
+    - `lift`: acceleration by buoyancy per temperature
+    - `carried`: given values of each quantity on boundaries, in bodies and by sources
+    - `driven`: the flow receives energy
     """
 
     velocity: tuple[str, ...]
@@ -73,7 +76,7 @@ def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
 
 
 def _speeds(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> list[np.ndarray]:
-    """The largest |u|, |v|, |w| of walls, of what enters, and of the surfaces of bodies, at moments of the run."""
+    """Return the largest |u|, |v|, |w| of walls, inflows, and surfaces of bodies, at moments of the run."""
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if side.solid]
     moving = sim.bodies.moving
     return [*speeds, *inflows.fastest(moments(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
@@ -101,7 +104,7 @@ def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
 
 
 def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float:
-    """The amount that sources and fluxes can add per time to a cell."""
+    """Return the largest increase per time of a cell by sources and fluxes."""
     narrowest = [grid.narrowest(axis) for axis in range(3)]
     released = sum(abs(source.rate) for source in quantity.sources) / math.prod(narrowest)
     through = SIDES * max(map(abs, fluxes), default=0.0) / min(narrowest)
@@ -109,13 +112,13 @@ def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float
 
 
 def limiting_spacing(model: FlowModel) -> np.ndarray:
-    """The narrowest spacing along each direction; infinite where nothing changes along it."""
+    """Return the narrowest spacing along each direction; infinite without variation along it."""
     widths = (math.inf if a in model.uniform_axes else model.staggered.narrowest(a) for a in range(3))
     return np.array(list(widths))
 
 
 def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
-    """Return the advective rate in cells next to walls that move, about: in a layer that grows by friction."""
+    """Return the estimated advective rate in cells next to moving walls, in a layer that grows by friction."""
     rates = np.zeros(times.size)
     for face, side in model.boundaries.items():
         if any(side.velocity):
@@ -127,7 +130,7 @@ def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
 
 
 def carried_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
-    """The advective rate of what enters, of bodies that move, and of the initial velocity, about."""
+    """Return the estimated advective rate of inflows, moving bodies, and the initial velocity."""
     speeds = _speeds(sim, model, inflows)[sum(side.solid for side in model.boundaries.values()) :]
     initial, spacing = largest(sim.case, sim.grid), limiting_spacing(model)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
@@ -135,14 +138,17 @@ def carried_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float
 
 
 def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
-    """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
+    """Return an estimate of max(|u|/dx + |v|/dy + |w|/dz) over walls, inflows and the initial velocity, if given by a
+    formula.
+    """
     walls = [np.abs(side.velocity) for side in model.boundaries.values() if side.solid]
     spacing, others = limiting_spacing(model), carried_rate(sim, model, inflows)
     return max([others, *(float((speed / spacing).sum()) for speed in walls)])
 
 
 def peclet(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> dict[str, float]:
-    """The largest cell Peclet number of each quantity with central differences, at the speeds that the case gives."""
+    """Return the largest cell Peclet number of each quantity with central differences, at the speeds given by the case.
+    """
     initial, grid = largest(sim.case, sim.grid), sim.grid
     speeds = [*_speeds(sim, model, inflows), np.array([initial.get(name, 0.0) for name in VELOCITY])]
     widths = np.array([grid.widths(axis).max() if n > 1 else 0.0 for axis, n in enumerate(grid.cells)])

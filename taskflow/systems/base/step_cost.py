@@ -1,4 +1,4 @@
-"""A step in the long run: what it launches, sends and moves through memory, before anything runs."""
+"""The cost of a repeated step: its launches, messages and memory traffic, before anything runs."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ LAYERS = "boundary layers"
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The blocks that stand for all: those at the low end and the middle of every direction, of slabs the last, too."""
+    """Representative blocks: at the low end and the middle of every direction, for slabs also the last."""
 
     partition: Partition
 
     @property
     def complete(self) -> bool:
-        """Return whether all blocks are looked at: no piece of a chart stands for another one."""
+        """True if all blocks are analysed. Pieces of charts have no representatives."""
         return len(self.partition) <= MANY or self.partition.pieces is not None
 
     @cached_property
     def blocks(self) -> tuple[int, ...]:
-        """The blocks that are looked at, in order."""
+        """The analysed blocks, in order."""
         return tuple(sorted(set(self.like)))
 
     @cached_property
     def like(self) -> tuple[int, ...]:
-        """The block that is looked at in place of each: one with ends of the domain on as many sides."""
+        """The representative of each block: a block with as many sides on the domain boundary."""
         if self.complete:
             return tuple(range(len(self.partition)))
         nx, ny, nz = self.partition.shape
@@ -65,12 +65,12 @@ class Sample:
 
     @cached_property
     def known(self) -> Geometries:
-        """The geometry that exchanges of these blocks have worked out, for the next one."""
+        """Cached geometry of exchanges between these blocks."""
         return Geometries(self.partition) if self.complete else Geometries.sampled(self.partition, self.blocks)
 
 
 def _like(n: int, blocks: int, lone: bool) -> int:
-    """The number of the block, of so many in a row, that is looked at in place of number n."""
+    """Return the representative of block n in a row of `blocks`."""
     if n in (0, blocks - 1):
         return n if lone else 0
     return blocks // 2
@@ -78,7 +78,7 @@ def _like(n: int, blocks: int, lone: bool) -> int:
 
 @dataclass(frozen=True)
 class TaskTraffic:
-    """The bytes that all launches of a task move together; `reads` and `writes` are the fields by parameter."""
+    """The bytes moved by all launches of a task; `reads` and `writes` are the fields by parameter."""
 
     task: str
     launches: float
@@ -88,8 +88,8 @@ class TaskTraffic:
 
 
 def often(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
-    """Launches, and how often they are done; `rounds` says how often repetitions are, by the scalar that counts them,
-    where that is less than their limit.
+    """Yield launches, and the number of times each is done. `rounds` has the number of repetitions, by counting scalar,
+    if below the limit.
     """
     for part in parts:
         if isinstance(part, Loop):
@@ -106,8 +106,8 @@ def _uncounted(parts: Iterable[Part]) -> bool:
 
 
 def table(parts: Iterable[Part], rounds: Mapping[str, float], partition: Partition) -> list[TaskTraffic]:
-    """A row per task, in the order in which they come first; launches over less than half of a region's cells, those
-    that fill boundary layers, are one row, the last.
+    """Return a row per task, in the order of first launches. Launches over less than half of a region's cells, which
+    fill boundary layers, form the last row.
     """
     rows: dict[str, TaskTraffic] = {}
     for launches, times in often(parts, rounds):
@@ -125,14 +125,14 @@ def table(parts: Iterable[Part], rounds: Mapping[str, float], partition: Partiti
 
 @dataclass(frozen=True, eq=False)
 class StepCost:
-    """The program of a step, done again and again on the blocks of a partition."""
+    """The program of a step, repeated on the blocks of a partition."""
 
     program: Program
     partition: Partition
 
     @cached_property
     def sample(self) -> Sample:
-        """The blocks that are looked at for all."""
+        """The representative blocks."""
         return Sample(self.partition)
 
     @cached_property
@@ -141,12 +141,12 @@ class StepCost:
 
     @property
     def launches(self) -> tuple[Launch, ...]:
-        """The launches of a step, repetitions once."""
+        """The launches of a step, with the body of a repetition once."""
         return self._settled.launches
 
     @cached_property
     def depths(self) -> dict[str, int]:
-        """How many cells away launches of a step read each field, at most, by the role in which it begins."""
+        """The largest distance in cells at which launches of a step read each field, by its role at the start."""
         depths: dict[str, int] = {}
         for launch in record(self.program, Roles.of(tuple(self.partition.fields)))[0]:
             for name, ways in readings(launch, self.partition).items():
@@ -157,13 +157,13 @@ class StepCost:
         return depths
 
     def analysed(self, *, split: bool) -> Analysis:
-        """Their analysis; with `split`, launches are cut into edge and middle."""
+        """Return the analysis of the launches; with `split`, launches are cut into edge and middle."""
         launches, following, valid = settled(self.program, self.partition)
         return analyse(launches, self.partition, following=following, valid=valid, split=split)
 
     @cached_property
     def traffic(self) -> list[Traffic]:
-        """The messages that each block sends, or the one that is looked at in its place."""
+        """The messages that each block, or its representative, sends."""
         launches, following, valid = self._settled
         blocks, known = self.sample.blocks, self.sample.known
         exchanged = exchange(launches, self.partition, following=following, valid=valid, blocks=blocks, known=known)
@@ -172,31 +172,31 @@ class StepCost:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """The parts of the step, repetitions among them."""
+        """The parts of the step, including repetitions."""
         return plan(self.program, Roles.of(tuple(self.partition.fields)))[0]
 
     @cached_property
     def counted(self) -> tuple[str, ...]:
-        """The scalars that say how often was repeated what a step repeats until it is enough."""
+        """The scalars that count conditional repetitions."""
         return tuple(dict.fromkeys(counts(self.parts)))
 
     @cached_property
     def bounded(self) -> bool:
-        """Whether `nbytes` is the most that a step moves, as it does not count how often it repeats some of it."""
+        """True if `nbytes` is an upper bound, as some conditional repetitions are not counted."""
         return _uncounted(self.parts)
 
     def nbytes(self, rounds: Mapping[str, float]) -> float:
-        """The bytes that the step must move, at most if `bounded`; `rounds` has the numbers of `counted`."""
+        """Return the bytes that the step must move, at most if `bounded`; `rounds` has the numbers of `counted`."""
         return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, rounds))
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
-        """The bytes that some launches must move through memory."""
+        """Return the bytes that some launches must move through memory."""
         return sum(moved(launch, self.partition) for launch in launches)
 
     def rows(self, rounds: Mapping[str, float], iteration: str, bandwidth: float) -> Iterator[Row]:
         """Yield rows of `taskflow check`: memory traffic of a step and of its tasks.
 
-        `iteration` names a repetition of `rounds`, `bandwidth` is that of a copy in bytes per second.
+        `iteration` names a repetition of `rounds`, `bandwidth` is the copy bandwidth in bytes per second.
         """
         cells, nbytes, most = self.partition.region.count, self.nbytes(rounds), "at most " if self.bounded else ""
         copy = f"a copy reaches {size(bandwidth)}/s (measured now)"

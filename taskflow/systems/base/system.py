@@ -1,4 +1,4 @@
-"""The interface of a system of equations beyond its `Model`: how a case becomes one, and what log and report say."""
+"""The interface of a system of equations beyond its `Model`: from a case to a model, and entries of log and report."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from taskflow.systems.records.series import Integral
 
 
 def log_line(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-    """The part of a line of the log that all systems have."""
+    """Return the log entries common to all systems."""
     return {"step": tick.step, "time": tick.time, "dt": tick.dt, "cfl": tick.dt * scalars["rate"], "wall": wall}
 
 
 @dataclass(frozen=True, eq=False)
 class System(SystemType, ABC):
-    """A system of equations, made of a case. A package registers its class under the name that `method.type` gives.
+    """A system of equations, made from a case. A package registers its class under the name used by `method.type`.
 
     `table` reads the table `claims` of the case file, whose presence selects the system, into `case.own`. Its `rules`
-    say what goes together with other tables, and its `completed` gives it defaults that follow from them. `supports`
-    declares what else of a case the system can do; everything else is refused. What this class says holds for equations
-    without bodies, inflows and noise.
+    check combinations with other tables, and its `completed` fills in defaults. `supports` declares the other features
+    of a case that the system has; the rest is refused. Defaults of this class are for equations without bodies, inflows
+    and noise.
     """
 
     sim: CaseOnBlocks
@@ -61,12 +61,12 @@ class System(SystemType, ABC):
 
     @classmethod
     def headline(cls, case: Case) -> str:
-        """The system in a line, for the head of a run."""
+        """Return the system in one line, for the head of a run."""
         return f"Model: {cls.claims}"
 
     @classmethod
     def pseudo_time(cls, case: Case) -> bool:
-        """Return True if the steps of a run lead to its steady state, and its time is their number alone."""
+        """Return True if the run marches to a steady state, with the number of steps as time."""
         return False
 
     @property
@@ -76,22 +76,22 @@ class System(SystemType, ABC):
 
     @cached_property
     def domain(self) -> Domain:
-        """Where the cells are."""
+        """The cells of the case."""
         return BoxDomain(self.sim.grid)
 
     @property
     def constants(self) -> Constants | None:
-        """The constants in the fields that no program writes: here where bodies are, if there are any."""
+        """The fields that no program writes: by default the masks of bodies, if any."""
         return self.masks
 
     @property
     def masks(self) -> Masks | None:
-        """The masks that fill the fields of bodies; None without any, and where some move."""
+        """The masks that fill the fields of bodies, or None without bodies or if some move."""
         return self.sim.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.sim.case.obstacles else None
 
     @cached_property
     def moving(self) -> Moving | None:
-        """The bodies of which some move, with the fields that they fill; None where all are at rest."""
+        """The bodies, with the fields that they fill, or None if all are at rest."""
         moving = self.sim.bodies.moving if self.sim.case.obstacles else None
         if moving is None:
             return None
@@ -100,7 +100,7 @@ class System(SystemType, ABC):
 
     @cached_property
     def ways(self) -> Surroundings | None:
-        """The bodies of which some move, and what these may meet; None where all are at rest."""
+        """The bodies and the objects they may meet, or None if all are at rest."""
         if self.moving is None:
             return None
         case, cells = self.sim.case, {body.name: body.around for body in self.sim.bodies.followed}
@@ -110,18 +110,18 @@ class System(SystemType, ABC):
 
     @property
     def constant_fields(self) -> tuple[Field, ...]:
-        """Such fields that are of the host alone, ghost cells included."""
+        """Constant fields that only the host writes, ghost cells included."""
         return ()
 
     @property
     def clock(self) -> Clock:
-        """The schedule of the run, with steps as long as the model lets them be."""
+        """The schedule of the run, within the step limit of the model."""
         time = self.sim.case.time
         return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 0.5, time.diffusion))
 
     @property
     def settled(self) -> Settled | None:
-        """The criterion of a steady state; None where the run does not stop there."""
+        """The criterion of a steady state, or None if the run does not stop there."""
         steady = self.sim.case.time.steady
         if steady is None:
             return None
@@ -129,18 +129,18 @@ class System(SystemType, ABC):
 
     @property
     def iterated(self) -> str:
-        """The name of what a step repeats until it is enough."""
+        """The name of the conditional repetition in a step."""
         return "round of the pressure solver"
 
     @property
     def remedy(self) -> str | None:
-        """Say what to change where a run diverges; None where that follows from its steps."""
+        """Advice if a run diverges; None if it follows from the steps."""
         return None
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
-        """The name in words, the units and the location of every field that can be recorded, by its name: here that of
-        `words` or the name itself, no units, and the location that the model gives.
+        """The long name, units and location of every recordable field: by default its name in `words` or the name
+        itself, no units, and the location in the model.
         """
         places = self.model.fields
         return {name: FieldMetadata(self.words.get(name, name), location=places[name]) for name in self.sim.case.fields}
@@ -156,69 +156,71 @@ class System(SystemType, ABC):
         """The initial fields by name, as functions of x, y and z."""
 
     def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The tables of a case, as in its file, with the numbers that follow from [initial] in equations: here none."""
+        """Return the tables of a case with the numbers in its equations that follow from [initial]; by default
+        unchanged.
+        """
         return tables
 
     @property
     def noise(self) -> RandomVelocity | None:
-        """The random velocity that is added to them."""
+        """The random velocity added to the initial fields, or None."""
         return None
 
     @property
     def advective_rate(self) -> float:
-        """max(|u|/dx + |v|/dy + |w|/dz), about, as far as the case tells it; 0 where nothing does."""
+        """Estimate of max(|u|/dx + |v|/dy + |w|/dz) from the case; 0 if unknown."""
         return 0.0
 
     @property
     def spreads(self) -> DiffusiveRates:
-        """The rates of diffusion at the start that its model measures, about; none where its `step_limit` knows all."""
+        """Estimated initial diffusive rates that the model measures; zero if `step_limit` includes all."""
         return NO_EDDIES
 
     @cached_property
     def outlook(self) -> Outlook:
-        """How the fluid is set in motion, and how fast it gets, as far as the case tells it."""
+        """The onset and the speed of the flow, estimated from the case."""
         return Outlook(self.advective_rate)
 
     @property
     def scales(self) -> Scales:
-        """The largest sane values: those of the initial fields, but for a factor `SANE`."""
+        """The scales of sane values: by default only the initial fields, times `SANE`."""
         carried = {name: Scale(0.0) for name in self.model.moving if name != "velocity"}
         velocity = ("u", "v", "w") if "velocity" in self.model.moving else ()
         return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
 
     @property
     def inflows(self) -> Entering | None:
-        """The values that enter at inflows, written for every step; None where none are."""
+        """The inflow values, written for every step, or None."""
         return None
 
     @cached_property
     def timed(self) -> TimedNumbers:
-        """The numbers that change in time; here none."""
+        """The time-dependent numbers; by default empty."""
         return TimedNumbers((), ADAMS_BASHFORTH)
 
     @cached_property
     def given(self) -> GivenRanges:
-        """The ranges of temperature and scalars that the case gives."""
+        """The ranges of temperature and scalars given by the case."""
         return NOTHING
 
     @property
     def sweeps(self) -> int | None:
-        """The number of iterations of a solver that does not look at what they leave; None without one."""
+        """The fixed number of iterations of a solver without a convergence test, or None."""
         return None
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The attributes of every group of the store, beside the title and the case."""
+        """The attributes of every group of the store, in addition to the title and the case."""
         return {}
 
     @property
     def budget(self) -> EnergyBudget | None:
-        """The budget of the turbulent kinetic energy, where the case asks for one."""
+        """The budget of the turbulent kinetic energy, if requested."""
         return None
 
     @property
     def computed(self) -> Derived | None:
-        """The program that computes the fields that are recorded and follow from others; None without any."""
+        """The program that computes recorded derived fields, or None."""
         return None
 
     @property
@@ -227,16 +229,16 @@ class System(SystemType, ABC):
         return ()
 
     def isosurface(self, field: str, value: float) -> Isosurface:
-        """The program that measures the area on which a field has a value."""
+        """Return the program that measures the area on which a field has a value."""
         return Isosurface(self.sim.grid, ValueSurface(field, value))
 
     def check(self) -> None:
-        """Raises BadInput where the first step cannot be made, as an initial value is not finite."""
+        """Raise BadInput if the first step is impossible, for example as an initial value is not finite."""
         extremes(self.initial, self.sim.grid, lambda name: f"the initial {name}")
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Warnings of what the case may not mean."""
+        """Warnings of probable mistakes in the case."""
         return ()
 
     def rows(self, cost: StepCost) -> Iterator[Row]:

@@ -1,5 +1,5 @@
-"""The numbers of a case that change in time, as steps read them: on sides at the end of each stage, forces where it
-begins, sources as the mean over it. Every block finds them from the time alone, and nobody waits.
+"""Time-dependent numbers of a case, as steps read them: on sides at the end of each stage, forces at its start, sources
+as its mean. Every block computes them from the time, without communication.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNKNOWN = np.geomspace(1e-6, 1e6, SAMPLES)  # where nobody knows the end of the 
 
 @dataclass(frozen=True)
 class Term:
-    """A value of the case by its key, such as "boundaries.z_max.velocity[1]", and what it is multiplied by."""
+    """A value of the case by its key, such as "boundaries.z_max.velocity[1]", and its factor."""
 
     key: str
     value: Value
@@ -37,9 +37,8 @@ class Term:
 
 @dataclass(frozen=True)
 class TimedNumber:
-    """A sum of terms in scalars whose names begin with `stem`, of some moment of each stage; of the mean over it by
-    Simpson's rule; or as a "force" that is not kept: as the stages of a scheme with several weigh tendencies, and
-    with one the mean.
+    """A sum of terms in scalars whose names begin with `stem`: at a moment of each stage, as its mean by Simpson's
+    rule, or as a "force" that is not kept (weighted like tendencies in schemes of several stages, else the mean).
     """
 
     stem: str
@@ -47,8 +46,8 @@ class TimedNumber:
     of: Literal["begin", "end", "mean", "force"] = "end"
 
     def at(self, time: float, instead: Mapping[str, Value]) -> float:
-        """The number of a time, with other values `instead` of some by their keys. Raises BadInput, with the key, where
-        it is none.
+        """Return the number at a time, with the values `instead` by key. Raises BadInput, with the key, if it is
+        invalid.
         """
         total = 0.0
         for term in self.terms:
@@ -57,7 +56,7 @@ class TimedNumber:
         return total
 
     def over(self, start: float, end: float, instead: Mapping[str, Value]) -> float:
-        """The number of a stage from `start` to `end`."""
+        """Return the number of a stage from `start` to `end`."""
         if self.of in ("begin", "end") or start == end:
             return self.at(end if self.of == "end" else start, instead)
         first, middle, last = (self.at(time, instead) for time in (start, (start + end) / 2, end))
@@ -66,7 +65,7 @@ class TimedNumber:
 
 @dataclass(frozen=True)
 class TimedNumbers:
-    """All of a case; empty where nothing changes. `instead` are values that somebody has set, by key. Picklable."""
+    """All time-dependent numbers of a case. `instead` are values set by the user, by key. Picklable."""
 
     numbers: tuple[TimedNumber, ...]
     scheme: TimeScheme
@@ -77,21 +76,21 @@ class TimedNumbers:
 
     @property
     def keys(self) -> dict[str, Value]:
-        """The values that change in time, by key."""
+        """The time-dependent values, by key."""
         terms = (term for number in self.numbers for term in number.terms)
         return {term.key: self.instead.get(term.key, term.value) for term in terms}
 
     def begin(self, time: float) -> dict[str, float]:
-        """The scalars of a state, which its boundary values are made of."""
+        """Return the scalars in the boundary values of a state."""
         return self._scalars([time] * len(self.scheme.ends), [time] * len(self.scheme.ends))
 
     def advance(self, time: float, dt: float) -> dict[str, float]:
-        """The scalars of a step from `time` to time + dt."""
+        """Return the scalars of a step from `time` to time + dt."""
         ends = self.scheme.ends
         return self._scalars([time + dt * part for part in (0.0, *ends[:-1])], [time + dt * part for part in ends])
 
     def check(self, times: np.ndarray) -> None:
-        """Raises BadInput, with the key, where a value is no number at one of these times."""
+        """Raise BadInput, with the key, if a value is invalid at one of these times."""
         for time in times:
             for number in self.numbers:
                 number.at(float(time), self.instead)
@@ -110,7 +109,7 @@ class TimedNumbers:
 
 
 def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
-    """All that changes in time but what enters at inflows."""
+    """Return all time-dependent numbers except inflow values."""
     return (*_of_sides(case), *_of_scalars(case), *_of_sources(case), *_of_forces(case))
 
 
@@ -166,7 +165,7 @@ def _of_forces(case: Case) -> Iterator[TimedNumber]:
 
 
 def times(case: Case) -> np.ndarray:
-    """Moments of the run; where its end is not known, many of all lengths up to one that it cannot reach."""
+    """Return moments of the run; if its end is unknown, moments of all magnitudes up to an unreachable time."""
     if case.end_time:
         return np.linspace(0.0, case.end_time, SAMPLES)
     beyond = _beyond(case)
@@ -174,8 +173,9 @@ def times(case: Case) -> np.ndarray:
 
 
 def _beyond(case: Case) -> float:
-    """A time that steps as long as diffusion and snapshots allow do not pass; infinite where neither bounds them. Cells
-    count as equal: stretched ones allow no longer steps.
+    """Return a time that steps bounded by diffusion and snapshots do not pass; infinite if neither bounds them.
+
+    Cells count as uniform: stretched cells allow no longer steps.
     """
     time, every = case.time, case.output.every
     carried = [table.diffusivity for table in (case.heat, *case.scalars) if table]
@@ -190,12 +190,12 @@ def _beyond(case: Case) -> float:
 
 
 def constant(of: Values) -> Vector:
-    """The numbers; 0 for what changes."""
+    """Return the numbers, with 0 for time-dependent ones."""
     return triple(part if isinstance(part, float) else 0.0 for part in of)
 
 
 def largest(of: Value | None, case: Case) -> float:
-    """A number, or of what changes the largest one in the run, about; 0 where there is none."""
+    """Return a number, or the approximate largest value in the run if it changes; 0 if absent."""
     if of is None or isinstance(of, float):
         return of or 0.0
     numbers = [0.0]

@@ -1,4 +1,4 @@
-"""Bodies of a case on its grid: which cells are solid, and what is to be said of them before a run.
+"""Bodies of a case on its grid: solid cells, and checks before a run.
 
 They know shapes and cells. They do not know the equations that are solved around them.
 """

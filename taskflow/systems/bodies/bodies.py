@@ -1,4 +1,4 @@
-"""The bodies of a case: their shapes on the grid, those whose forces are followed, and the flags of their cells."""
+"""The bodies of a case: their shapes on the grid, those with measured forces, and the flags of their cells."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ MOMENTS = 200  # of a run, at which it is looked where bodies are
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """The obstacles of a case on its grid, whose motions may change in the run if it is `steered`. Raises BadInput
-    where a file of theirs cannot be read.
+    """The obstacles of a case on its grid. If the run is `steered`, their motions may change. Raises BadInput if one of
+    their files cannot be read.
     """
 
     case: Case
@@ -51,12 +51,12 @@ class Bodies:
 
     @cached_property
     def shapes(self) -> tuple[Shape, ...]:
-        """Their shapes as they are given, without images beyond periodic sides."""
+        """Their shapes as given, without periodic images."""
         return shapes(self.case)
 
     @cached_property
     def solids(self) -> Solids:
-        """Their shapes, at the beginning of the run, with images beyond periodic sides."""
+        """Their shapes at the start of the run, with periodic images."""
         if self.moving:
             return self.moving.solids(0.0)
         whole = tuple(continued(shape, self.grid) for shape in self.shapes)
@@ -64,12 +64,12 @@ class Bodies:
 
     @cached_property
     def volumes(self) -> Volumes:
-        """The volume of each obstacle in the domain at the beginning, and its centre."""
+        """The initial volume of each obstacle in the domain, and its centre."""
         return volumes(self.solids, self.shapes)
 
     @cached_property
     def moving(self) -> Moving | None:
-        """The bodies of which some move; None where all are at rest."""
+        """The bodies, or None if all are at rest."""
         by_name = {
             obstacle.name: obstacle.motion.rigid(f"obstacles[{number}].motion")
             for number, obstacle in enumerate(self.case.obstacles, start=1)
@@ -88,15 +88,13 @@ class Bodies:
 
     @cached_property
     def path(self) -> tuple[float, ...]:
-        """Moments of the run, close enough to each other that nothing is missed of the way of bodies; the first one
-        alone where the end is not known.
-        """
+        """Moments of the run, dense enough to resolve the paths of bodies; only the first if the end is unknown."""
         end = self.case.end_time
         return tuple(end * n / MOMENTS for n in range(MOMENTS + 1)) if end else (0.0,)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of those whose forces are followed."""
+        """The names of bodies with measured forces."""
         return tuple(dict.fromkeys(obstacle.name for obstacle in self.case.obstacles if obstacle.name))
 
     @cached_property
@@ -105,7 +103,7 @@ class Bodies:
 
     @cached_property
     def driven(self) -> dict[str, BodyForce | MovingBody]:
-        """The bodies with names, by these, of which more than the last step on their faces makes the force."""
+        """The named bodies whose force has more contributions than the last step on their faces."""
         moving, driven = self.moving, dict[str, BodyForce | MovingBody]()
         for name in self.names:
             parts, about = self._parts(name), np.array(self._about(name))
@@ -122,14 +120,14 @@ class Bodies:
 
     @property
     def _acts(self) -> bool:
-        """Whether a uniform force, or lift, acts on the fluid."""
+        """True if a uniform force, or lift, acts on the fluid."""
         body, heat = self.case.body, self.case.heat
         lifted = heat is not None and heat.expansion != 0 and any(body.gravity)
         driven = any(part != 0.0 for part in (*body.force, *body.geostrophic_wind))
         return lifted or driven or body.bulk_velocity is not None
 
     def _lift(self, parts: list[int]) -> np.ndarray:
-        """The acceleration of fluid that has the temperature of obstacles, the same one; 0 where it is not given."""
+        """Return the acceleration of fluid at the common temperature of obstacles; 0 if not given."""
         heat, (temperature, *others) = self.case.heat, {self.case.obstacles[n].temperature for n in parts}
         if heat is None or temperature is None or others:
             return np.zeros(3)
@@ -137,16 +135,15 @@ class Bodies:
 
     @cached_property
     def near(self) -> Box:
-        """The cells around all of them, with those beside: others know nothing of bodies."""
+        """The cells around all bodies, with adjacent ones. The other cells are independent of bodies."""
         if self.moving:
             travelled = self._travelled(range(len(self.case.obstacles)))
             return hull([*travelled, self._beside(hull(self.solids.boxes), REACH)])
         return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
 
     def _travelled(self, parts: Iterable[int]) -> Iterator[Box]:
-        """The cells that obstacles of these numbers from 0 may change on their way, those that move, as far as the
-        moments of the path tell (`Surroundings.follow` looks at each step); all cells if the end of the run is not
-        known, or it is steered.
+        """Yield the cells that moving obstacles, numbered from 0, may change, as sampled at the moments of the path
+        (`Surroundings.follow` checks each step); all cells if the end of the run is unknown, or it is steered.
         """
         moving = self.moving
         assert moving is not None
@@ -163,7 +160,7 @@ class Bodies:
                 yield box.grow(between) & self.grid.box
 
     def masks(self, roles: tuple[str, ...]) -> Masks | None:
-        """The masks that fill the fields of these roles; None where some bodies move."""
+        """Return the masks that fill the fields of these roles, or None if some bodies move."""
         if self.moving:
             return None
         kind = ImmersedMasks if self._immersed else Masks
@@ -180,7 +177,9 @@ class Bodies:
         return tuple(np.nan if T is None else T for T in temperatures)
 
     def obstacles(self, forced: int) -> Obstacles:
-        """The bodies as the model knows them; `forced` is how often a projection forces the velocity in them."""
+        """Return the bodies of the model; `forced` is the number of times that a projection forces the velocity in
+        them.
+        """
         if not self._immersed:
             return Obstacles(self.followed, forced, fluid=self._fluid)
         isothermal = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
@@ -189,7 +188,7 @@ class Bodies:
 
     @property
     def _fluid(self) -> float:
-        """The share of the domain outside of bodies; 1 where nobody asks."""
+        """The fluid share of the domain; 1 if not needed."""
         return 1 - float(self.volumes[0].sum()) / math.prod(self.grid.lengths) if self.case.body.bulk_velocity else 1.0
 
     @property
@@ -211,20 +210,20 @@ class Bodies:
         return Body(name, cells, about, heated, triple(middle.tolist()), triple(np.where(over, lengths, 0.0).tolist()))
 
     def _ends(self, parts: list[int]) -> np.ndarray:
-        """The lowest and the highest corner of the box around obstacles at their places at rest."""
+        """Return the lowest and the highest corner of the box around obstacles at rest."""
         ends = np.array([(self.moving or self).shapes[n].bounds for n in parts])
         return np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
 
     def _over(self, parts: list[int]) -> np.ndarray:
-        """The periodic directions along which one of the obstacles, at rest, continues beyond a side."""
+        """Return the periodic directions along which an obstacle at rest crosses a side."""
         return np.any([is_over(self.shapes[n], self.grid) for n in parts], axis=0)
 
     def _parts(self, name: str) -> list[int]:
-        """The numbers from 0 of the obstacles that are one body."""
+        """Return the numbers, from 0, of the obstacles that form one body."""
         return [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
 
     def _about(self, name: str) -> tuple[float, float, float]:
-        """The point about which the moment of a body is taken, at its place at rest."""
+        """Return the reference point of a body's moment, at rest."""
         parts = self._parts(name)
         points = (self.case.obstacles[n].moment_about for n in parts)
         point = next((point for point in points if point is not None), None)
@@ -237,7 +236,7 @@ class Bodies:
         return triple(np.where(self._over(parts), box, np.clip(box, *domain)).mean(axis=0).tolist())
 
     def _beside(self, cells: Box, layers: int = 1) -> Box:
-        """Some cells, and those that are so many layers away at most."""
+        """Return some cells, with `layers` of cells around them."""
         grown, domain = cells.grow(layers), self.grid.box
         ends = zip(self.grid.periodic, grown.lo, grown.hi, domain.hi, strict=True)
         round_trip = [periodic and (lo < 0 or hi > n) for periodic, lo, hi, n in ends]
@@ -247,7 +246,7 @@ class Bodies:
 
 
 def shapes(case: Case) -> tuple[Shape, ...]:
-    """The bodies of a case, read from their files. Raises BadInput where one cannot be."""
+    """Return the bodies of a case, read from their files. Raises BadInput if one is invalid."""
     read = []
     for number, obstacle in enumerate(case.obstacles, start=1):
         with named(f"obstacles[{number}]"):
@@ -257,7 +256,7 @@ def shapes(case: Case) -> tuple[Shape, ...]:
 
 @dataclass(frozen=True)
 class InsideFormula:
-    """The formula of an implicit shape, of which errors say where it is: it is evaluated long after it was read."""
+    """The formula of an implicit shape, with its key in errors, as it is evaluated long after it was read."""
 
     formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
     key: str
@@ -268,8 +267,8 @@ class InsideFormula:
 
 
 def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside") -> Shape:
-    """The shape of a kind that a table describes; a height map without an extent covers the domain. Errors of a formula
-    name the key `inside`. Raises BadInput where its file cannot be read.
+    """Return the shape of a kind described by a table. A height map without an extent covers the domain. Errors of a
+    formula name the key `inside`. Raises BadInput if its file cannot be read.
     """
     match kind:
         case "box":

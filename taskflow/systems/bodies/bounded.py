@@ -1,4 +1,4 @@
-"""Formulas that move: the box in which they have cells at their place at rest is all that is moved."""
+"""Moving formulas: only the box of their cells at rest is moved."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Bounded(Pointwise):
 
 
 def bounded(shape: Pointwise, grid: StaggeredGrid) -> Pointwise:
-    """Return the shape with the box around its cells and those beside them; endless along directions in which it
-    reaches from one end of the domain to the other. What has no cell stays as it is.
+    """Return the shape with the box around its cells and adjacent ones, unbounded along directions in which it spans
+    the domain. A shape without cells is returned unchanged.
     """
     solids, marked = Solids(grid, (shape,)), [np.zeros(n, bool) for n in grid.cells]
     for piece in pieces(grid.box):

@@ -1,4 +1,4 @@
-"""Bodies over periodic sides: they continue on the other side, by their images."""
+"""Bodies across periodic sides: their images continue on the other side."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ CLOSE = 1e-9  # of the extent of the domain: what reaches no further beyond a si
 
 
 def is_over(shape: Shape, grid: StaggeredGrid) -> tuple[bool, bool, bool]:
-    """Mark the periodic directions along which a shape reaches over a side of the domain."""
+    """Return for each direction True if it is periodic and a shape crosses a side of the domain."""
     return triple(any(shift[axis] for shift in shifts(shape, grid, CLOSE)) for axis in range(3))
 
 
 def over_sides(shapes: Sequence[Shape], grid: StaggeredGrid) -> frozenset[int]:
-    """Return the numbers, from 1, of the shapes at rest that continue beyond periodic sides."""
+    """Return the numbers, from 1, of the shapes at rest that cross periodic sides."""
     return frozenset(n for n, shape in enumerate(shapes, start=1) if any(is_over(shape, grid)))
 
 
 def continued(shape: Shape, grid: StaggeredGrid) -> Shape:
-    """Return a shape at rest, together with its images where it is over periodic sides."""
+    """Return a shape at rest, with its images if it crosses periodic sides."""
     images = shifts(shape, grid, CLOSE)
     return placed(shape, STILL, images) if len(images) > 1 else shape
 
 
 def shifts(shape: Shape, grid: StaggeredGrid, close: float = 0.0) -> tuple[Vector, ...]:
-    """Return by how much a shape and those of its images are shifted that reach into the domain.
+    """Return the shifts of a shape and of its images that reach into the domain.
 
-    Along directions in which it is as wide as the domain it has no images, unless it is round there: such bodies reach
-    from side to side, or are more of a surface than the domain has.
+    A shape as wide as the domain has no images along that direction, unless it is round there: such bodies span the
+    domain, or are part of a larger surface.
     """
     along = []
     for axis, (low, high) in enumerate(zip(*shape.bounds, strict=True)):

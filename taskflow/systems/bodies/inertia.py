@@ -1,8 +1,9 @@
-"""The force on the fluid that is stored in a body, and its inertia where the body moves: it belongs to no fluid.
+"""The force on the fluid stored in a body, and its inertia if the body moves: it is not a force of the flow.
 
-What the scheme takes from the fluid on the faces of a body (`taskflow.flow.bodies.forces`) is the force on it less the
-change of the momentum that is stored inside, where the velocity is u_b, and plus what drives that: a force on all
-fluid, and the lift of a temperature. Both are exact: of a rigid body of the density of the fluid, in its true shape.
+The scheme removes momentum from the fluid on the faces of a body (`taskflow.flow.bodies.forces`). This equals the force
+on the body, less the rate of change of the momentum stored inside, where the velocity is u_b, plus the forces that
+drive it: a force on all fluid, and the lift of a temperature. Both are exact for a rigid body with the density of the
+fluid, in its true shape.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class RigidMass:
 
     @classmethod
     def of(cls, shapes: Sequence[Shape], grid: StaggeredGrid) -> RigidMass:
-        """The mass of shapes at rest together, from points that are several in each direction of the narrowest cell;
-        volume and centre of a single shape by its formula, where it has one.
+        """Return the mass of shapes at rest together, from several points per narrowest cell in each direction. Volume
+        and centre of a single shape are taken from its formula, if it has one.
         """
         x, y, z = (_points(shapes, grid, axis) for axis in range(3))
         weight, volume = float(np.prod([at[1] - at[0] for at in (x, y, z)])), 0.0
@@ -62,8 +63,8 @@ class RigidMass:
     def change(
         self, motion: RigidMotion, before: float, now: float, about: np.ndarray, driven: np.ndarray | float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The rate at which the momentum of the stored fluid changes from one time to another, less the acceleration by
-        which it is `driven`, and the moment of that about a point, given where it is at the later one. Per density.
+        """Return the rate of change of the momentum of the stored fluid between two times, less its `driven`
+        acceleration, and the moment of this force about a point, given at the later time. Per density.
         """
         dt, pose = now - before, motion.pose(now)
         accelerated = np.subtract(motion.velocity(now), motion.velocity(before)) / dt - driven
@@ -82,8 +83,8 @@ WEIGHTLESS = RigidMass(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def _points(shapes: Sequence[Shape], grid: StaggeredGrid, axis: int) -> np.ndarray:
-    """Points along an axis that are equally far from each other, over the extent of some shapes; where that is more
-    than the domain at both ends, over this.
+    """Return equidistant points along an axis, over the extent of some shapes, or over the domain if they exceed it at
+    both ends.
     """
     start, stop = grid.origin[axis], grid.origin[axis] + grid.lengths[axis]
     low, high = (end(shape.bounds[n][axis] for shape in shapes) for n, end in enumerate((min, max)))
@@ -93,26 +94,26 @@ def _points(shapes: Sequence[Shape], grid: StaggeredGrid, axis: int) -> np.ndarr
 
 
 def _room(shape: Shape, grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the domain along directions in which a shape is wider at both, infinite ones along others."""
+    """Return the ends of the domain along directions in which a shape exceeds both, infinite ones along others."""
     low, high = np.array(grid.origin), np.add(grid.origin, grid.lengths)
     wide = (np.array(shape.bounds[0]) <= low) & (np.array(shape.bounds[1]) >= high)
     return np.where(wide, low, -np.inf), np.where(wide, high, np.inf)
 
 
 def _crossing(vector: np.ndarray) -> np.ndarray:
-    """The matrix of the product of a vector with another."""
+    """Return the matrix of the vector product with a vector."""
     x, y, z = vector
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def _vector(tensor: np.ndarray) -> np.ndarray:
-    """sum over points of r x a, from the sum of r a^T."""
+    """Return the sum over points of r x a, from the sum of r a^T."""
     return np.array([tensor[1, 2] - tensor[2, 1], tensor[2, 0] - tensor[0, 2], tensor[0, 1] - tensor[1, 0]])
 
 
 def _lifted(measured: dict[str, Any], known: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """The acceleration by lift of what is stored in a body: the mean over its faces where that was measured; and what
-    else was.
+    """Return the acceleration by lift of the fluid stored in a body, the mean over its faces if measured, and the other
+    measured numbers.
     """
     if "stored" not in measured:
         return known, measured
@@ -123,8 +124,8 @@ def _lifted(measured: dict[str, Any], known: np.ndarray) -> tuple[np.ndarray, di
 
 @dataclass(frozen=True, eq=False)
 class BodyForce:
-    """A body at rest whose forces are followed: the point about which its moment is taken, the acceleration by the lift
-    of its temperature, its volume and the centre of that. Picklable.
+    """A body at rest with measured forces: the reference point of its moment, the acceleration by the lift of its
+    temperature, its volume and the centre of it. Picklable.
     """
 
     about: np.ndarray
@@ -133,8 +134,8 @@ class BodyForce:
     centre: np.ndarray
 
     def completed(self, measured: dict[str, Any], time: float, dt: float, driven: Sequence[float]) -> dict[str, Any]:
-        """The numbers measured of it in the step of length dt to a time, less what drives the fluid that is stored in
-        it, of all fluid the one that is `driven` so.
+        """Return the numbers measured in the step of length dt to a time, less the forces on the stored fluid. `driven`
+        is the acceleration of all fluid.
         """
         lift, measured = _lifted(measured, self.lift)
         if not dt:
@@ -146,8 +147,8 @@ class BodyForce:
 
 @dataclass(frozen=True, eq=False)
 class MovingBody:
-    """A body that moves whose forces are followed: the point about which its moment is taken, at rest, the acceleration
-    by the lift of its temperature, its mass at rest, and what it is made of. Picklable.
+    """A moving body with measured forces: the reference point of its moment at rest, the acceleration by the lift of
+    its temperature, its mass at rest, and its parts. Picklable.
     """
 
     about: np.ndarray
@@ -158,7 +159,7 @@ class MovingBody:
     motion: RigidMotion
 
     def speed(self, time: float) -> float:
-        """The largest speed of the corners of the boxes around its parts at a time, where these are not endless."""
+        """Return the largest speed of the corners of the bounded boxes around its parts at a time."""
         pose, most = self.motion.pose(time), 0.0
         for shape in self.shapes:
             ends = np.array(shape.bounds)
@@ -168,9 +169,9 @@ class MovingBody:
         return most
 
     def completed(self, measured: dict[str, Any], time: float, dt: float, driven: Sequence[float]) -> dict[str, Any]:
-        """The numbers measured of it in the step of length dt to a time, with the inertia of what is stored in it, of
-        all fluid the one that is `driven` so, and the moment about the point where that is now. None is told while it
-        lies across a periodic side.
+        """Return the numbers measured in the step of length dt to a time, with the inertia of the stored fluid, and the
+        moment about the present position of the reference point, omitted while the body crosses a periodic side.
+        `driven` is the acceleration of all fluid.
         """
         lift, measured = _lifted(measured, self.lift)
         if not dt:
@@ -187,7 +188,7 @@ class MovingBody:
         return {**numbers, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
 
     def _image(self, pose: Pose) -> np.ndarray | None:
-        """By how much the body's image in the domain is away from itself; None where it lies across a periodic side."""
+        """Return the shift to the body's image in the domain, or None while it crosses a periodic side."""
         ends = np.array([placed(shape, pose).bounds for shape in self.shapes])
         low, high, shift = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), np.zeros(3)
         for axis, periodic in enumerate(self.grid.periodic):

@@ -1,4 +1,4 @@
-"""The fields that say where bodies are: found by each block for its own cells, once, before a run."""
+"""The fields that flag bodies: computed by each block for its own cells, once, before a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from taskflow.runtime.regions import Box
 from taskflow.systems.bodies.solids import PIECE, Solids, pieces
 
 Patch = tuple[Box, dict[str, np.ndarray]]
-"""Some cells, and what is known of them, by role."""
+"""Some cells, and their values by role."""
 Numbers = dict[Point, np.ndarray]  # by the location of points in cells
 LARGE = 4 * PIECE  # cells in one go: every shape is looked at in every piece that it reaches
 LAYERS = 2  # around cells, of which the shapes are known
@@ -29,10 +29,9 @@ POINTS: tuple[Point, ...] = (*FACES, "corner", "c")
 
 @dataclass(frozen=True, eq=False)
 class Masks:
-    """The fields of flags for the blocks of a run, and the temperature in bodies that have one.
+    """The flags for the blocks of a run, and the prescribed temperature of bodies.
 
-    `owners` and `temperatures` are by shape: the number of the body that it is part of, 0 for none, and its
-    temperature, or NaN.
+    `owners` and `temperatures` are by shape: the number of its body, 0 for none, and its temperature, or NaN.
     """
 
     solids: Solids
@@ -41,14 +40,14 @@ class Masks:
     temperatures: tuple[float, ...]
 
     def fill(self, shard: Shard) -> None:
-        """Write the flags of this block, and over the initial temperature that of bodies."""
+        """Write the flags of this block, and the temperature of bodies over the initial one."""
         nowhere = {role: np.zeros((1, 1, 1), np.uint8) for role in self.roles}
         shard.write_parts(self.roles, chain([(shard.cells, nowhere)], self.parts(shard.cells)))
         if "T_faces" in self.roles:
             shard.write_parts(["T"], self._warm_parts(shard))
 
     def parts(self, box: Box) -> Iterator[Patch]:
-        """The values of the roles in parts of a box; they hold 0 elsewhere."""
+        """Yield the values of the roles in parts of a box; they are 0 elsewhere."""
         for piece in pieces(box):
             numbers, around = self.solids.numbers_around(piece), piece.grow(1)
             for part in self.solids.touched(piece):
@@ -60,7 +59,7 @@ class Masks:
             yield part, {"T": np.where(np.isfinite(temperature), temperature, shard.read("T", part))}
 
     def _centres(self, part: Box) -> np.ndarray:
-        """The numbers of the shapes that have the centres of cells."""
+        """Return the number of the shape at each cell centre."""
         return self.solids.numbers(part)
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
@@ -78,17 +77,18 @@ class Masks:
         return masks
 
     def _temperature(self, numbers: np.ndarray) -> np.ndarray:
-        """The temperature that shapes of these numbers have, or NaN."""
+        """Return the temperature of shapes by number, or NaN."""
         return np.array([np.nan, *self.temperatures])[numbers]
 
     def _bodies(self, numbers: np.ndarray) -> np.ndarray:
-        """The numbers of the bodies that shapes of these numbers are part of."""
+        """Return the body numbers of shapes by number."""
         return np.array([0, *self.owners], np.uint8)[numbers]
 
 
 class Surfaces(NamedTuple):
-    """Points outside of bodies, beside one: where they are in the raveled array of cells; how far its surface is as
-    a share of the `step` to the next point; the extent of the volume around the point in that direction.
+    """Points outside of bodies, adjacent to one: `where` they are in the raveled array of cells, the distance to its
+    surface as a `share` of the `step` to the next point, and the `extent` of the volume around the point in that
+    direction.
     """
 
     where: np.ndarray
@@ -99,8 +99,8 @@ class Surfaces(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ImmersedMasks(Masks):
-    """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`. `reach`:
-    so many layers around bodies are looked at.
+    """The flags of cells and faces of immersed bodies, and distances to surfaces: see `ImmersedObstacles`. `reach`: the
+    number of layers examined around bodies.
     """
 
     reach: ClassVar[int] = LAYERS
@@ -119,7 +119,8 @@ class ImmersedMasks(Masks):
         return "T_faces" in self.roles
 
     def _numbers(self, piece: Box, at: Point) -> np.ndarray:
-        """The shapes that have points in a piece and `reach` layers around it. What is on a surface is in the body."""
+        """Return the shapes at points of a piece and of `reach` layers around it. Points on a surface count as inside.
+        """
         if at == "corner":
             return self.solids.numbers_around(piece, at, self.reach)
         numbers = self.solids.numbers_around(piece, at, self.reach + 3)
@@ -139,7 +140,7 @@ class ImmersedMasks(Masks):
         return self._numbers(part, "c")[part.slices(part.grow(self.reach).lo)]
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
-        """The roles in a part, from the shapes that have its points and those of `LAYERS` around it."""
+        """Return the roles in a part, from the shapes at its points and at those of `LAYERS` around it."""
         beside = cuts.near(np.any([wide[at] != 0 for at in FACES], axis=0))
         numbers: Numbers = {at: values if at == "corner" else moved(values) for at, values in wide.items()}
         closed = [numbers[at] != 0 for at in FACES]
@@ -158,11 +159,11 @@ class ImmersedMasks(Masks):
         return {name: values for name, values in masks.items() if name in self.roles}
 
     def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
-        """The flags of cells as heat and scalars meet them."""
+        """Return the flags of cells for heat and scalars."""
         return cuts.heat_bits(closed, shut, isothermal)
 
     def _faces(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
-        """`cuts.friction` of each component, summed over neighbours inside, and `cuts.blockage`, of cut faces."""
+        """Return `cuts.friction` of each component, summed over neighbours inside, and `cuts.blockage` of cut faces."""
         inside: Numbers = {at: numbers[at] != 0 for at in (*FACES, "corner")}
         corners, shape = moved(inside["corner"]), part.shape[::-1]
         edges = [(corners & moved(inside["corner"], (axis, 1))).astype(float) for axis in range(3)]
@@ -186,11 +187,15 @@ class ImmersedMasks(Masks):
     def _friction(
         self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]
     ) -> np.ndarray:
-        """Return what surfaces that way (axis, side) from points, in the shapes `numbers`, add to their `friction`."""
+        """Return the contribution to the friction at points of surfaces in direction `way` (axis, side), in the shapes
+        `numbers`.
+        """
         return cuts.friction(beside.share, beside.step, beside.extent)
 
     def _conductances(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        """The weights of bodies with temperatures in cells beside them, with and without these; the owners."""
+        """Return the weights of bodies with temperatures in adjacent cells, without and with the temperatures, and the
+        owners.
+        """
         conductance, warm = np.zeros(part.shape[::-1]), np.zeros(part.shape[::-1])
         temperature = self._temperature(numbers)
         inside = np.isfinite(temperature)
@@ -203,12 +208,12 @@ class ImmersedMasks(Masks):
         return {"conductance_T": conductance, "warm_T": warm, "owner_T": owners}
 
     def _conductance(self, beside: Surfaces, part: Box, numbers: np.ndarray, way: tuple[int, int]) -> np.ndarray:
-        """The weights of surfaces that way (axis, side) from cells, which lie in the shapes `numbers`."""
+        """Return the weights of surfaces in direction `way` (axis, side) from cells, in the shapes `numbers`."""
         return cuts.conductance(beside.share, beside.step, beside.extent)
 
     def _surfaces(self, part: Box, numbers: Numbers, inside: Numbers, axis: int, side: int) -> dict[Point, Surfaces]:
-        """The surfaces to this side of points that are not `inside` while the next ones are, at each
-        location; both have one layer more than the part, for corners two.
+        """Return the surfaces on this side of points that are not `inside` while the next points are, at each location.
+        Both arrays have one layer more than the part, for corners two.
         """
         points, owners, steps, extents, begins, cut = [], [], [], [], [], {}
         for at, mask in inside.items():
@@ -232,11 +237,11 @@ class ImmersedMasks(Masks):
         return dict(zip(inside, map(Surfaces, begins, split, steps, extents), strict=True))
 
     def _step(self, at: Point, axis: int, cells: np.ndarray, side: int) -> np.ndarray:
-        """The distances of points from the next ones to a side along an axis."""
+        """Return the distances from points to the next ones on a side along an axis."""
         return metric(self.solids.grid)[at, axis][0][cells + (AROUND + min(side, 0))]
 
     def _aside(self, cells: dict[Point, tuple[np.ndarray, ...]]) -> np.ndarray:
-        """How far beside points `_inside` looks, [n, xyz, low and high]: nowhere beside corners."""
+        """Return the lateral offsets that `_inside` tries, [n, xyz, low and high]; 0 for corners."""
         sides = [(axis, side) for axis in range(3) for side in (-1, 1)]
         rows = [
             np.stack([(at != "corner") * cuts.ON_FACE * self._step(at, axis, some[axis], side) for axis, side in sides])
@@ -247,8 +252,8 @@ class ImmersedMasks(Masks):
     def _inside(
         self, ends: np.ndarray, owners: np.ndarray, axis: int, ways: np.ndarray, aside: np.ndarray
     ) -> np.ndarray:
-        """The shares of ways that end on a surface, at points that are closed for that: the least of those a little
-        `aside`, some of which end behind it.
+        """Return the shares of rays that end on a surface, at points closed for that: the least share of rays slightly
+        `aside`, some of which end inside the body.
         """
         grid, shares = self.solids.grid, np.ones(len(ends))
         a, b = (other for other in range(3) if other != axis)
@@ -262,13 +267,13 @@ class ImmersedMasks(Masks):
         return shares
 
     def _off_walls(self, points: np.ndarray) -> np.ndarray:
-        """Which of some points [n, xyz] do not lie on sides of the domain that are not periodic."""
+        """Return True for points [n, xyz] that are not on non-periodic sides of the domain."""
         grid, low = self.solids.grid, np.array(self.solids.grid.origin)
         high = low + grid.lengths
         return np.all((points > low) & (points < high) | np.array(grid.periodic), axis=1)
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
-        """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""
+        """Return the masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""
         on_walls, wide, grid = [], part.grow(1), self.solids.grid
         for axis, periodic in enumerate(grid.periodic):
             index = np.arange(wide.lo[axis], wide.hi[axis])
@@ -281,8 +286,8 @@ class ImmersedMasks(Masks):
 
 @lru_cache(maxsize=4)
 def places(grid: StaggeredGrid) -> dict[tuple[Point, int], np.ndarray]:
-    """The coordinates of points in all cells, and in `AROUND` more on both sides, by location and axis; beyond periodic
-    sides they are those of the cells on the other side.
+    """Return the coordinates of points in all cells, and in `AROUND` more on both sides, by location and axis. Outside
+    periodic sides they are the coordinates of the periodic cells.
     """
     coordinates: dict[tuple[Point, int], np.ndarray] = {}
     for at, axis in product(POINTS, range(3)):
@@ -294,6 +299,8 @@ def places(grid: StaggeredGrid) -> dict[tuple[Point, int], np.ndarray]:
 
 @lru_cache(maxsize=4)
 def metric(grid: StaggeredGrid) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
-    """The distances to the next points and the extents of volumes, of as many cells, by location and axis."""
+    """Return the distances to the next points and the extents of volumes, for the cells of `places`, by location and
+    axis.
+    """
     rows = [(axis, -AROUND, n + AROUND) for axis, n in enumerate(grid.cells)]
     return {(at, row[0]): (grid.distances(at, *row), grid.extents(at, *row)) for at, row in product(POINTS, rows)}

@@ -1,5 +1,5 @@
-"""The geometry of bodies that move, in the fields of one block, step by step: written by the host, or, of spheres,
-cylinders and boxes, placed by kernels, which are told poses alone.
+"""The geometry of moving bodies in the fields of one block, step by step: written by the host, or placed by kernels
+from poses for spheres, cylinders and boxes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ NOWHERE = (0.0, 0.0, 0.0)
 
 
 def placement(moving: Moving, near: Box) -> Placement | None:
-    """The program that finds the geometry of bodies in the cells `near` them; None where a shape is of another kind,
-    there are too many, one is nearly as wide as the domain along a periodic direction, and with eddies.
+    """Return the program that finds the geometry of bodies in the cells `near` them, or None: if a shape is of another
+    kind, if bodies are too many, if one is nearly as wide as the domain along a periodic direction, and with eddies.
     """
     roles = moving.written
     known = len(moving.shapes) <= MOST_SHAPES and "edges" not in roles
@@ -41,14 +41,14 @@ def placement(moving: Moving, near: Box) -> Placement | None:
 
 
 def poses(moving: Moving, time: float) -> dict[str, float]:
-    """The scalars of a placement, by name."""
+    """Return the scalars of a placement, by name."""
     numbers = {f"{POSES}.{n}": 0.0 for n in range(POSE * MOST_SHAPES)}
     return numbers | {name: value for n in range(len(moving.shapes)) for name, value in _pose(moving, n, time)}
 
 
 def _pose(moving: Moving, n: int, time: float) -> Iterator[tuple[str, float]]:
-    """The scalars of a shape: see `place_faces`. Places are relative to the origin of the grid: kernels may have single
-    precision.
+    """Yield the scalars of a shape: see `place_faces`. Places are relative to the origin of the grid, as kernels may
+    have single precision.
     """
     motion = moving.motions[n]
     pose = motion.pose(time) if motion else STILL
@@ -68,7 +68,7 @@ def _middle(shape: Shape) -> Vector:
 
 
 def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid) -> bool:
-    """Return whether a shape is one of those that kernels know, and the nearest one of its images all that counts."""
+    """Return True if kernels support a shape, and only its nearest image matters."""
     if not isinstance(shape, Sphere | Cylinder | Cuboid):
         return False
     half = [(high - low) / 2 for low, high in zip(*shape.bounds, strict=True)]
@@ -111,14 +111,14 @@ def _tables(values: list[np.ndarray]) -> LookupTables:
 
 
 class Movement:
-    """The geometry in the fields of one block: written at the beginning, and before each step where bodies move."""
+    """The geometry in the fields of one block: written at the start, and before each step if bodies move."""
 
     def __init__(self, moving: Moving, shard: Shard) -> None:
         self.moving, self.shard = moving, shard
         self._changed: tuple[list[Box], ...] = ()  # by the geometries that fields still hold
 
     def begin(self, time: float) -> None:
-        """Write the geometry of a time into all fields."""
+        """Write the geometry at a time into all fields."""
         moving, shard = self.moving, self.shard
         nowhere = {role: np.zeros((1, 1, 1), np.uint8) for role in moving.roles}
         shard.write_parts(moving.roles, [(shard.cells, nowhere)])
@@ -135,8 +135,8 @@ class Movement:
         self._changed = (moving.reach(time),) * 2
 
     def advance(self, time: float) -> dict[str, float]:
-        """Write the geometry at the end of a step that leads to a time, for the step to take over; or the scalars with
-        which a `PlacedStep` does so itself.
+        """Write the geometry at the end of a step to a time; return the scalars with which a `PlacedStep` computes it
+        instead.
         """
         moving, shard = self.moving, self.shard
         if moving.placement is not None:
@@ -160,7 +160,7 @@ class Movement:
 
 
 def merged(boxes: Sequence[Box]) -> list[Box]:
-    """Disjoint boxes that have all cells of some: those that overlap become one around both."""
+    """Return disjoint boxes that cover some: overlapping ones become their bounding box."""
     apart: list[Box] = []
     for box in boxes:
         whole = box

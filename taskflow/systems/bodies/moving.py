@@ -1,7 +1,7 @@
-"""Bodies that move: their shapes at a time, their flags and velocities, and how far a step may bring them.
+"""Moving bodies: their shapes at a time, their flags and velocities, and the motion allowed in a step.
 
-Everything follows from the time: each block finds the flags of its own cells, on the host, before each step, over the
-boxes around the bodies that move, where they were and where they get; elsewhere stays what was found once.
+Everything is a function of time: each block computes the flags of its own cells, on the host, before each step, over
+the boxes around the moving bodies at both ends of the step. Other cells keep their flags.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ SHORTER = 60  # halvings of a step
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """Shapes at rest on a grid, by their numbers, and the motions of those that move, None for others. `roles` are the
-    fields to be filled; `owners` and `temperatures` as in `Masks`. Where a `placement` does that, blocks have no more
-    to do than to tell it the poses. Picklable.
+    """Shapes at rest on a grid, by number, and the motions of moving ones, None for others. `roles` are the fields to
+    fill, `owners` and `temperatures` as in `Masks`. With a `placement` blocks only pass it the poses. Picklable.
     """
 
     grid: StaggeredGrid
@@ -69,21 +68,21 @@ class Moving:
         _solids.cache_clear()
 
     def solids(self, time: float) -> Solids:
-        """The shapes where they are at a time. Raises BadInput where a motion is not finite."""
+        """Return the shapes at a time. Raises BadInput if a motion is not finite."""
         return _solids(self, time)
 
     def masks(self, time: float) -> MovingMasks:
-        """The masks that fill fields with the geometry of a time."""
+        """Return the masks that fill fields with the geometry at a time."""
         spread = self.viscosity, self.diffusivity
         bodies = self.owners, self.temperatures, self.motions, self._middles
         return MovingMasks(self.solids(time), self.written, *bodies, time, *spread)
 
     def solid(self, time: float, cells: Box) -> np.ndarray:
-        """1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
+        """Return 1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
         return self.solids(time).mask(cells).astype(np.float64)
 
     def fastest(self, time: float) -> np.ndarray:
-        """The largest |u|, |v|, |w| of all points of bodies that move, at a time."""
+        """Return the largest |u|, |v|, |w| of all points of moving bodies, at a time."""
         speeds = [
             np.abs(motion.velocity_at(time, motion.pose(time).forth(points))).max(axis=0)
             for motion, points in self._moving
@@ -91,13 +90,15 @@ class Moving:
         return np.max(speeds, axis=0)
 
     def spacings(self, before: float, now: float) -> float:
-        """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
+        """Return the largest distance of a surface from its earlier position up to a later time, in spacings of the
+        narrowest cells.
+        """
         ways = [motion.ways(before + (now - before) * MOMENTS, points) for motion, points in self._moving]
         narrowest = np.array([self.grid.narrowest(axis) for axis in range(3)])
         return max(float((np.abs(way) / narrowest).max()) for way in ways)
 
     def longest(self, time: float, dt: float) -> float:
-        """The length of a step from a time, dt or as many times half of it as no surface moves too far in."""
+        """Return the length of a step from a time: dt, halved until no surface moves too far."""
         for _ in range(SHORTER):
             if self.spacings(time, time + dt) <= FARTHEST:
                 return dt
@@ -106,11 +107,11 @@ class Moving:
         raise RunFailed(f"{words}; give a motion that does not")
 
     def reach(self, time: float) -> list[Box]:
-        """The cells in the domain that bodies that move may change at a time, as boxes that may overlap."""
+        """Return the cells in the domain that moving bodies may change at a time, as boxes that may overlap."""
         return [box for number in self.numbers for box in self.reach_of(number, time)]
 
     def reach_of(self, number: int, time: float) -> list[Box]:
-        """Those of one body."""
+        """Return the cells that one body may change at a time."""
         around = self.solids(time).boxes[number - 1]
         if not around:
             return []
@@ -119,7 +120,7 @@ class Moving:
 
     @cached_property
     def _middles(self) -> tuple[np.ndarray, ...]:
-        """The middles of the boxes around the shapes at rest; along a direction without an end, where they turn."""
+        """The centres of the boxes around the shapes at rest; along an unbounded direction, the centre of rotation."""
         middles = []
         for shape, motion in zip(self.shapes, self.motions, strict=True):
             ends, centre = np.array(shape.bounds), np.array(motion.centre if motion else (0.0, 0.0, 0.0))
@@ -128,7 +129,8 @@ class Moving:
 
     @cached_property
     def _moving(self) -> list[tuple[RigidMotion, np.ndarray]]:
-        """The motions, each with the corners of the box around its shape at rest; of an endless one, of the domain."""
+        """The motions, each with the corners of the box around its shape at rest; of the domain for an unbounded shape.
+        """
         moving = []
         low, length = np.array(self.grid.origin), np.array(self.grid.lengths)
         for shape, motion in zip(self.shapes, self.motions, strict=True):
@@ -139,7 +141,7 @@ class Moving:
         return moving
 
     def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
-        """A shape where it is at a time, with its images beyond periodic sides."""
+        """Return a shape at a time, with its periodic images."""
         alone = placed(shape, motion.pose(time))
         images = shifts(alone, self.grid)
         return placed(shape, motion.pose(time), images) if any(map(any, images)) else alone
@@ -147,7 +149,7 @@ class Moving:
 
 @lru_cache(maxsize=8)
 def _solids(moving: Moving, time: float) -> Solids:
-    """See `Moving.solids`: flags, reach and meetings of a step are all found with the same shapes, placed once."""
+    """See `Moving.solids`. Cached: flags, reach and meetings of a step use the same shapes."""
     shapes = tuple(
         continued(shape, moving.grid) if motion is None else moving.placed(shape, motion, time)
         for shape, motion in zip(moving.shapes, moving.motions, strict=True)
@@ -157,7 +159,7 @@ def _solids(moving: Moving, time: float) -> Solids:
 
 @dataclass(frozen=True, eq=False)
 class MovingMasks(ImmersedMasks):
-    """The flags of immersed bodies at a time, and their velocity on closed faces and cut ones."""
+    """The flags of immersed bodies at a time, and their velocity on closed and cut faces."""
 
     motions: tuple[RigidMotion | None, ...]
     middles: tuple[np.ndarray, ...]
@@ -167,11 +169,11 @@ class MovingMasks(ImmersedMasks):
     reach = REACH
 
     def _numbers(self, piece: Box, at: Point) -> np.ndarray:
-        """See `ImmersedMasks`. Forces are what a step has taken: no face has to be closed for being on a surface."""
+        """See `ImmersedMasks`. Forces are the momentum removed in a step, so faces on a surface need not be closed."""
         return self.solids.numbers_around(piece, at, self.reach)
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
-        """See `ImmersedMasks`. A face belongs to the body that has one of `REACH` steps or less away."""
+        """See `ImmersedMasks`. A face belongs to the body with a face at most `REACH` steps away."""
         inner = slice(REACH - LAYERS, LAYERS - REACH or None)
         masks = super()._cut(part, {at: values[inner, inner, inner] for at, values in wide.items()})
         if "owner_x" in self.roles:
@@ -181,9 +183,9 @@ class MovingMasks(ImmersedMasks):
     def _friction(
         self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]
     ) -> np.ndarray:
-        """See `ImmersedMasks._friction`. A surface that comes near carries the velocity between it and a face along: at
-        the face it changes by the speed of the surface times (u_b - u) / (s h), of which convection knows what it
-        would be at s = 1. The rest is an implicit friction, as that of viscosity.
+        """See `ImmersedMasks._friction`. An approaching surface drags the velocity between it and a face: at the face
+        it changes by the speed of the surface times (u_b - u) / (s h). Convection includes its value at s = 1. The
+        remainder is an implicit friction, like viscosity.
         """
         friction = super()._friction(beside, part, numbers, at, way)
         return friction + self._carried(beside, part, numbers, at, way) / self.viscosity if self.viscosity else friction
@@ -204,7 +206,7 @@ class MovingMasks(ImmersedMasks):
         return cuts.moving_heat_bits(closed, shut, isothermal)
 
     def _carried(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
-        """The rate of what surfaces that come near carry along beyond convection, of points beside them."""
+        """Return the drag rate by approaching surfaces in excess of convection, at adjacent points."""
         (axis, side), rates = way, np.zeros(beside.share.shape)
         owners = moved(numbers, way).reshape(-1)[beside.where]
         for number in np.unique(owners).tolist():
@@ -229,9 +231,9 @@ class MovingMasks(ImmersedMasks):
         return masks
 
     def _speed(self, number: int, axis: int, cells: Box, at: Point) -> np.ndarray:
-        """The velocity along an axis of a body that moves [z, y, x], at a location in cells; of its images beyond
-        periodic sides the nearest. It depends on the place along the other axes alone, to the last bit: so its
-        divergence is 0 in every cell.
+        """Return the velocity along an axis of a moving body [z, y, x], or of its nearest periodic image, at a location
+        in cells. It depends only on the coordinates along the other axes, bitwise: its divergence is 0 in every
+        cell.
         """
         motion, grid = self.motions[number - 1], self.solids.grid
         assert motion is not None

@@ -1,4 +1,4 @@
-"""The ways of bodies that move, before a run and at each of its steps: whether they can be gone."""
+"""The paths of moving bodies, checked before a run and at each of its steps."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOMENTS = 2000  # of a run, at which expressions are looked at
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Bodies that move, the types of sides that are not periodic by face, the name of each shape or how it is called,
-    and by names the cells in which the bodies are looked for. Picklable.
+    """Moving bodies, the types of non-periodic sides by face, the name of each shape, and by name the cells expected
+    around the bodies. Picklable.
     """
 
     moving: Moving
@@ -30,8 +30,8 @@ class Surroundings:
     cells: Mapping[str, Box]
 
     def check(self, start: float, end: float, path: tuple[float, ...], step: float | None) -> None:
-        """Raises BadInput where an expression jumps or is not finite in a run between two times, a body meets something
-        at one of the moments of its path, or its surface gets too far in the given step.
+        """Raise BadInput if an expression jumps or is not finite between two times, if a body meets an object at a
+        moment of its path, or if its surface moves too far in the given step.
         """
         moving = self.moving
         for number in moving.numbers:
@@ -49,7 +49,7 @@ class Surroundings:
                 )
 
     def meeting(self, time: float) -> str | None:
-        """Say what a body meets at a time, in words with the remedy; None where its way is free."""
+        """Return a collision at a time, as text with the remedy, or None."""
         solids = self.moving.solids(time)
         for number in self.moving.numbers:
             for face, kind in self.sides.items():
@@ -69,8 +69,8 @@ class Surroundings:
 
     @contextmanager
     def followed(self, time: float) -> Iterator[None]:
-        """Looks at the ways to a time after what is done within, while the device is at work on it: where that fails,
-        and nothing is lost, a body in the way is why.
+        """Check the paths up to a time after the body of the context, while the device computes. If the body fails
+        without the loss of a worker, a collision is the cause.
         """
         try:
             yield
@@ -82,7 +82,7 @@ class Surroundings:
         self.follow(time)
 
     def follow(self, time: float) -> None:
-        """Raises RunFailed where a body meets something at a time, or is where it is not looked for."""
+        """Raise RunFailed if a body meets an object at a time, or is outside the expected cells."""
         for number in self.moving.numbers:
             name = self.names[number - 1]
             if any(box not in self.cells[name] for box in self.moving.reach_of(number, time)):
@@ -112,7 +112,9 @@ class Surroundings:
 
 
 def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | None:
-    """The first cell whose centre is in a shape, and that of another one in it or beside it; None without one."""
+    """Return the first cell whose centre is in a shape, with the centre of the same or an adjacent cell in another
+    shape, or None.
+    """
     near = solids.boxes[one - 1].grow(1) & solids.boxes[other - 1].grow(1) & solids.grid.box
     if not near:
         return None

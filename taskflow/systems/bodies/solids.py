@@ -1,4 +1,4 @@
-"""Shapes on a grid: which of them has a cell."""
+"""Shapes on a grid, and the cells they have."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PIECE = 1 << 24  # cells that are looked at in one go
 
 @dataclass(frozen=True, eq=False)
 class Solids:
-    """Shapes on a grid. A cell is solid where its centre is inside one; of several the last one has it. Those of the
-    numbers `continued`, with all their images, continue beyond periodic sides.
+    """Shapes on a grid. A cell is solid if its centre is inside one, and belongs to the last of several. Shapes with
+    numbers in `continued`, with all their images, continue across periodic sides.
     """
 
     grid: StaggeredGrid
@@ -29,12 +29,12 @@ class Solids:
 
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
-        """The cells whose centres are in the box around each shape: only these are ever looked at."""
+        """The cells with centres in the box around each shape: only these are examined."""
         return tuple(self._cells(*shape.bounds) for shape in self.shapes)
 
     def numbers(self, box: Box, at: Point = "c") -> np.ndarray:
-        """The numbers [z, y, x], from 1, of the shapes that have the points `at` the cells of a box in the domain; 0
-        for none. Cells behind high walls have corners on these.
+        """Return the numbers [z, y, x], from 1, of the shapes at the points `at` of the cells of a box in the domain; 0
+        for none. Corners on high walls belong to the cells after them.
         """
         numbers = np.zeros(box.shape[::-1], np.uint16 if len(self.shapes) < 2**16 else np.uint32)
         for number, (shape, around) in enumerate(zip(self.shapes, self.boxes, strict=True), start=1):
@@ -48,7 +48,9 @@ class Solids:
         return self.numbers(box & self.grid.box) != 0
 
     def numbers_around(self, box: Box, at: Point = "c", layers: int = 1) -> np.ndarray:
-        """The `numbers` with more layers on every side: of the cells beyond periodic faces, and 0 beyond others."""
+        """Return the `numbers` with `layers` on every side: periodic cells across periodic faces, and 0 outside other
+        faces.
+        """
         wide, domain = box.grow(layers), self.grid.box
         if at == "corner":
             domain = domain.expand((0, 0, 0), triple(not periodic for periodic in self.grid.periodic))
@@ -60,18 +62,18 @@ class Solids:
         return numbers
 
     def touched(self, box: Box, layers: int = 1) -> Iterator[Box]:
-        """Parts of the box that have all its cells that are solid, or so many layers from one that is."""
+        """Yield parts of the box that have all its cells that are solid, or at most `layers` away from a solid cell."""
         for around in self.boxes:
             if around:
                 for piece, _ in periodic_images(around.grow(layers), self.grid.box, self.grid.periodic):
                     yield from pieces(piece & box)
 
     def shares(self, ends: np.ndarray, owners: np.ndarray, axis: int, steps: np.ndarray) -> np.ndarray:
-        """The distances from points outside to the first surface along an axis, as shares of the `steps`, all of one
-        sign, to the next points.
+        """Return the distances from points outside to the first surface along an axis, as shares of the `steps`, all of
+        one sign, to the next points.
 
-        `ends` [n, xyz] are those next points, which lie inside the shapes of the numbers `owners`. A body ends where
-        the domain does, but for those that are `continued`.
+        `ends` [n, xyz] are these next points, which lie inside the shapes with numbers `owners`. Bodies end at the
+        domain boundary, except those in `continued`.
         """
         if not len(ends):
             return np.ones(0)
@@ -90,7 +92,7 @@ class Solids:
 
     @cached_property
     def _touching(self) -> tuple[tuple[int, ...], ...]:
-        """The shapes whose boxes touch that of each shape: the first surface on a way may be theirs."""
+        """The shapes whose boxes touch the box of each shape: they may have the first surface on a ray."""
         low, high = (np.array([end[n] for end in (shape.bounds for shape in self.shapes)]) for n in (0, 1))
         touching = []
         for n in range(len(self.shapes)):
@@ -100,7 +102,7 @@ class Solids:
         return tuple(touching)
 
     def together(self, box: Box, layers: int) -> Iterator[Box]:
-        """`touched`, or where that would look at most cells several times, one box around all."""
+        """Yield `touched`, or one bounding box if that would examine most cells several times."""
         parts = list(self.touched(box, layers))
         if parts:
             whole = hull(parts)
@@ -123,7 +125,7 @@ class Solids:
 
 
 def pieces(box: Box, axis: int = 2, cells: int = PIECE) -> Iterator[Box]:
-    """The box in pieces of some planes across an axis each, of so many cells at most if that is not less than one."""
+    """Yield the box in pieces of whole planes across an axis, of at most `cells` cells but at least one plane."""
     if not box:
         return
     planes = max(1, cells * box.shape[axis] // box.volume)

@@ -1,4 +1,4 @@
-"""The volumes of bodies and the gaps between them, before anything is computed, and refusals of what cannot be."""
+"""The volumes of bodies and the gaps between them, before anything is computed, and refusals of invalid bodies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLES = 16  # between the centres of two cells
 
 @dataclass(frozen=True)
 class BodyPart:
-    """A body, or all of them: its cells, their volume, and the narrowest gap beside it in cells, None without one."""
+    """A body, or all of them: its cells, their volume, and the narrowest adjacent gap in cells, or None."""
 
     name: str
     cells: int
@@ -35,7 +35,7 @@ class BodyPart:
 
 @dataclass(frozen=True)
 class Survey:
-    """The bodies together, those with names, the part of the domain that is fluid, and warnings in words."""
+    """All bodies together, the named ones, the fluid part of the domain, and warnings as text."""
 
     all: BodyPart
     parts: tuple[BodyPart, ...]
@@ -50,7 +50,7 @@ class Survey:
 
 
 def survey(bodies: Bodies) -> Survey:
-    """Look at all cells. Raises BadInput where a body has no cell, the fluid has none, or one covers an opening."""
+    """Examine all cells. Raises BadInput if a body has no cell, the fluid has none, or a body covers an opening."""
     solids, grid = bodies.solids, bodies.grid
     _check_places(bodies)
     count = np.zeros(len(solids.shapes) + 1, np.int64)
@@ -83,7 +83,7 @@ def survey(bodies: Bodies) -> Survey:
 
 
 def _whole(domain: Box, axis: int, part: Box) -> Box:
-    """The planes across an axis, all of each, that a part of the domain has."""
+    """Return the complete planes across an axis that contain a part of the domain."""
     return domain.layer(axis, 0, part.lo[axis], part.hi[axis])
 
 
@@ -94,7 +94,7 @@ def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps
 
 
 def _check_places(bodies: Bodies) -> None:
-    """Raises BadInput for a body that is nowhere in the domain."""
+    """Raise BadInput if a body is outside the domain."""
     grid = bodies.grid
     for number, shape in enumerate(bodies.solids.shapes if bodies.moving else bodies.shapes, start=1):
         low, high = shape.bounds
@@ -108,7 +108,7 @@ def _check_places(bodies: Bodies) -> None:
 
 
 def _hidden(solids: Solids, number: int) -> bool:
-    """Return whether a shape has cells, all of which a later one has taken."""
+    """Return True if a shape has cells, all of which belong to a later one."""
     alone = Solids(solids.grid, (solids.shapes[number - 1],))
     return any(alone.numbers(piece).any() for piece in pieces(solids.boxes[number - 1] & solids.grid.box))
 
@@ -144,7 +144,7 @@ def _warnings(bodies: Bodies, gaps: Gaps) -> Iterator[str]:
 
 
 def _apart(solids: Solids, pair: tuple[int, int], place: BodyGap) -> bool:
-    """Return whether some point between the centres of a cell and the next one along an axis is in neither shape."""
+    """Return True if a point between the centres of a cell and the next one along an axis is in neither shape."""
     grid = solids.grid
     points = [grid.coordinates("c", axis, n, n + 1) for axis, n in enumerate(place.cell)]
     step = grid.distances("c", place.axis, place.cell[place.axis], place.cell[place.axis] + 1)
@@ -155,7 +155,7 @@ def _apart(solids: Solids, pair: tuple[int, int], place: BodyGap) -> bool:
 
 @dataclass(frozen=True, order=True)
 class BodyGap:
-    """So many cells, the first of them behind `cell` along an axis."""
+    """A number of cells in a row; the first one follows `cell` along an axis."""
 
     cells: int
     axis: int
@@ -164,10 +164,10 @@ class BodyGap:
 
 @dataclass(eq=False)
 class Gaps:
-    """The gaps in the pieces of the domain looked at so far.
+    """The gaps in the pieces of the domain examined so far.
 
-    `beside` is by number of a shape: the fewest cells in a row beside it, `none` where there are none. `touching` has,
-    for shapes that have cells next to each other, one such place.
+    `beside`: by shape number, the fewest free cells in a row adjacent to it, or `none`. `touching`: one place for each
+    pair of shapes with adjacent cells.
     """
 
     cells: Triple
@@ -182,7 +182,7 @@ class Gaps:
         self.beside = np.full(self.shapes + 1, self.none, np.int64)
 
     def look(self, numbers: np.ndarray, piece: Box, axis: int) -> None:
-        """Look along the rows of a piece that has whole ones: numbers [z, y, x] of the shapes that have its cells."""
+        """Examine the complete rows of a piece: numbers [z, y, x] of the shapes at its cells."""
         rows = np.ascontiguousarray(np.moveaxis(numbers, 2 - axis, -1))
         count = rows.shape[-1]
         begin, end, has = _runs(rows)
@@ -216,7 +216,7 @@ class Gaps:
 
 
 def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cells in a row that the same shape has: the places of the first and of the last one, and the number."""
+    """Return runs of cells of the same shape in a row: the indices of the first and the last one, and the number."""
     flat, begins = rows.reshape(-1), np.empty(rows.shape, bool)
     begins[..., 0] = True
     np.not_equal(rows[..., 1:], rows[..., :-1], out=begins[..., 1:])
@@ -227,14 +227,14 @@ def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _pairs(one: np.ndarray, other: np.ndarray) -> Iterator[tuple[tuple[int, int], int]]:
-    """The different pairs, whichever comes first, and where each is found."""
+    """Yield the different pairs, in either order, each with an index."""
     both = np.stack([np.minimum(one, other), np.maximum(one, other)])
     pairs, places = np.unique(both, axis=1, return_index=True)
     return zip(zip(*pairs.tolist(), strict=True), places.tolist(), strict=True)
 
 
 def _cell(shape: tuple[int, ...], piece: Box, axis: int, place: int) -> Triple:
-    """The cell at a place in the rows of a piece."""
+    """Return the cell at an index in the rows of a piece."""
     outer = [2 - d for d in range(3) if 2 - d != axis]  # the axes of the rows' array, the last one being `axis`
     indices = dict(zip([*outer, axis], (int(n) for n in np.unravel_index(place, shape)), strict=True))
     return triple(piece.lo[d] + indices[d] for d in range(3))

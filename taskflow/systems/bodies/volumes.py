@@ -1,4 +1,4 @@
-"""The volumes that bodies take from the fluid, and their centres: by formulas, or from points where there are none."""
+"""The volumes of bodies in the domain, and their centres: by formulas, or sampled."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ Volumes = tuple[np.ndarray, np.ndarray]  # [shape] and [shape, xyz]
 
 
 def volumes(solids: Solids, alone: Sequence[Shape]) -> Volumes:
-    """Return the volume of each shape in the domain, and its centre. Where several overlap the last one has it.
+    """Return the volume of each shape in the domain, and its centre. Overlaps count for the last shape.
 
-    `alone` are the shapes without their images beyond periodic sides; a body over one has its centre beyond it, too.
+    `alone` are the shapes without periodic images. A body across a periodic side may have its centre outside the
+    domain.
     """
     measured: dict[int, tuple[float, np.ndarray]] = {}
     for n in set(range(len(alone))).difference(_overlapping(solids)):
@@ -43,19 +44,19 @@ def volumes(solids: Solids, alone: Sequence[Shape]) -> Volumes:
 
 
 def _overlapping(solids: Solids) -> set[int]:
-    """The numbers from 0 of shapes whose boxes have points in common."""
+    """Return the numbers, from 0, of shapes with overlapping boxes."""
     low, high = np.moveaxis(np.array([shape.bounds for shape in solids.shapes]), 1, 0)
     return {n for n in range(len(low)) if (np.minimum(high, high[n]) > np.maximum(low, low[n])).all(axis=1).sum() > 1}
 
 
 def _room(shape: Shape, grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of the domain, without an end along directions in which a shape continues beyond periodic sides."""
+    """Return the corners of the domain, infinite along directions in which a shape continues across periodic sides."""
     low, over = np.array(grid.origin), np.array(is_over(shape, grid))
     return np.where(over, -np.inf, low), np.where(over, np.inf, low + grid.lengths)
 
 
 def _beside(at: np.ndarray, numbers: np.ndarray, alone: Sequence[Shape], grid: StaggeredGrid, axis: int) -> np.ndarray:
-    """Places along an axis, each as that of its image which is nearest to the middle of its shape."""
+    """Return coordinates along an axis, each of the image nearest to the centre of its shape."""
     over = np.array([False, *(is_over(shape, grid)[axis] for shape in alone)])
     if not over.any():
         return at
@@ -66,8 +67,8 @@ def _beside(at: np.ndarray, numbers: np.ndarray, alone: Sequence[Shape], grid: S
 
 
 def _sampled(solids: Solids, box: Box) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Points of the cells in a box: the numbers of shapes that have them, their places [n, xyz] and what they weigh.
-    Cells whose neighbours are all in the same shape have one.
+    """Yield points of the cells in a box: shape numbers, coordinates [n, xyz] and weights. Cells whose neighbours are
+    all in the same shape have one point.
     """
     surfaces = 0
     for piece in pieces(box):
@@ -89,7 +90,7 @@ def _sampled(solids: Solids, box: Box) -> Iterator[tuple[np.ndarray, np.ndarray,
 
 
 def _is_on_surface(wide: np.ndarray) -> np.ndarray:
-    """Mark the cells of which a neighbour is in another shape, or in none; `wide` has a layer more."""
+    """Return True for cells with a neighbour in another shape, or in none; `wide` has one more layer."""
     inner = wide[1:-1, 1:-1, 1:-1]
     on = np.zeros(inner.shape, bool)
     z, y, x = inner.shape
@@ -99,8 +100,8 @@ def _is_on_surface(wide: np.ndarray) -> np.ndarray:
 
 
 def _points(grid: StaggeredGrid, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points of cells [n, xyz], so many in each, and the volume of each; along no axis are they in rows, as faces of
-    bodies are.
+    """Return `count` points in each cell [n, xyz], and the volume of each. They form no rows along any axis, unlike
+    faces of bodies.
     """
     within = (0.5 + np.arange(count)[:, None] / GOLDEN ** np.arange(1, 4)) % 1
     low = np.stack([grid.faces(axis)[cells[:, axis]] for axis in range(3)], axis=1)
@@ -110,7 +111,7 @@ def _points(grid: StaggeredGrid, cells: np.ndarray, count: int) -> tuple[np.ndar
 
 
 def _numbers(shapes: Sequence[Shape], places: np.ndarray) -> np.ndarray:
-    """The numbers from 1 of the shapes that have points, the last ones; 0 for none."""
+    """Return the number, from 1, of the last shape at each point; 0 for none."""
     numbers = np.zeros(len(places), np.int64)
     for number, shape in enumerate(shapes, start=1):
         low, high = (np.array(end) for end in shape.bounds)

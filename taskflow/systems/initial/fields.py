@@ -1,5 +1,5 @@
-"""Initial fields: expressions are evaluated by each block for its cells, functions once by the client; and the state of
-elsewhere that a case names, of another run, of a file, or of a dataset.
+"""Initial fields: expressions evaluated by each block for its cells, functions evaluated once by the client, and the
+state of another run, a file or a dataset.
 """
 
 from __future__ import annotations
@@ -37,11 +37,14 @@ LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
 
 @dataclass(frozen=True)
 class InitialFields:
-    """The fields at time 0, by name: an expression or shapes, or None where the values are kept in the store `saved`;
-    and a noise that is added to the velocity. `points` finds x, y, z of the values at a location in the cells of a box.
-    A `checkpoint` of another run takes the place of all of them; `kept`: the projection leaves the velocity as it is.
-    `sums`: the fields that follow from others, of which the sums are kept. `centred`: the velocity, too, is in the
-    centres of cells.
+    """The fields at time 0, by name: an expression or shapes, or None if the values are in the store `saved`; and a
+    noise added to the velocity.
+
+    - `points`: returns x, y, z of the values at a location in the cells of a box
+    - `checkpoint`: of another run, replaces all of them
+    - `kept`: the projection leaves the velocity unchanged
+    - `sums`: derived fields whose sums are conserved
+    - `centred`: the velocity is also in cell centres
     """
 
     points: Callable[[Location, Box], tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -72,7 +75,7 @@ class InitialFields:
             shard.write_parts(fields, filled())
 
     def values(self, names: Sequence[str], cells: Box) -> dict[str, np.ndarray]:
-        """The values [z, y, x] of fields at one location in these cells, in double precision."""
+        """Return the values [z, y, x] of fields at one location in these cells, in double precision."""
         some = [profile for name in names if (profile := self.profiles[name]) is not None]
         uniform = all(isinstance(profile, Expression) and profile.uniform for profile in some)
         points = (0.0, 0.0, 0.0) if uniform else self.points(self._location(names[0]), cells)
@@ -88,13 +91,14 @@ class InitialFields:
 
 
 def pieces(shard: Shard, cells: int) -> Iterator[Box]:
-    """The cells of a block, some planes of about so many at a time: a host may have less memory than its GPUs."""
+    """Yield the cells of a block in groups of planes of about `cells` cells: a host may have less memory than its GPUs.
+    """
     for part in shard.partition.cells_of(shard.block):
         yield from solids.pieces(part, cells=cells)
 
 
 def initial_profiles(case: Case) -> dict[str, Any]:
-    """The initial fields by name: expressions and functions of x, y, z."""
+    """Return the initial fields by name: expressions and functions of x, y, z."""
     profiles: dict[str, Any] = dict(zip(VELOCITY, case.initial.velocity, strict=True))
     if case.heat:
         profiles["T"] = case.initial.temperature or Expression(case.heat.reference)
@@ -103,10 +107,10 @@ def initial_profiles(case: Case) -> dict[str, Any]:
 
 
 def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
-    """The largest absolute value of each initial field that is a formula, at some points, corners included; of
-    a velocity that keeps a mean at least this, and what a noise adds.
+    """Return the largest absolute value of each initial field given by a formula, at some points including corners, for
+    a velocity with a prescribed mean at least the mean, plus the noise.
 
-    Raises BadInput where one is not finite: blocks would find that when it is too late.
+    Raises BadInput if a value is not finite, before blocks start.
     """
     largest = extremes(initial_profiles(case), grid, _key)
     if case.initial.noise is not None:
@@ -120,9 +124,9 @@ def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
 
 
 def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[str], str]) -> dict[str, float]:
-    """The largest absolute value, at some points, of each of the initial fields that is a formula.
+    """Return the largest absolute value, at some points, of each initial field given by a formula.
 
-    Raises BadInput, with the `key` of the field, where one is not finite.
+    Raises BadInput, with the `key` of the field, if a value is not finite.
     """
     largest = {}
     for name, profile in profiles.items():
@@ -134,20 +138,20 @@ def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[st
 
 
 def _key(name: str) -> str:
-    """The key of a case file that has the initial values of a field."""
+    """Return the key of a case file with the initial values of a field."""
     if name in (*VELOCITY, "T"):
         return "initial.velocity" if name in VELOCITY else "initial.temperature"
     return f"scalars, name = {name}, initial"
 
 
 def few(coordinates: np.ndarray) -> np.ndarray:
-    """Up to SAMPLES of the coordinates along an axis, the first and the last among them."""
+    """Return up to SAMPLES of the coordinates along an axis, including the first and the last."""
     chosen = np.linspace(0, coordinates.size - 1, min(coordinates.size, SAMPLES)).round().astype(int)
     return coordinates.take(chosen, axis=int(np.argmax(coordinates.shape)))
 
 
 def named_state(table: Initial) -> SavedState | None:
-    """The state that a table names, if it does. Raises BadInput where it cannot be read."""
+    """Return the state named by a table, or None. Raises BadInput if it cannot be read."""
     if table.source is None:
         return None
     from taskflow.output import saved_state  # which loads xarray
@@ -159,7 +163,7 @@ def named_state(table: Initial) -> SavedState | None:
 
 @contextmanager
 def naming(table: Initial) -> Iterator[None]:
-    """Have errors with the state that a table names begin with its key."""
+    """Prefix errors about the state named by a table with its key."""
     key = "initial.source" if table.time is None else f"initial.source = {table.source}, initial.time"
     try:
         yield

@@ -1,5 +1,5 @@
-"""Inflows, and values on walls that depend on the place, over time: each block evaluates them on its own faces, and all
-of them how much enters together.
+"""Inflow values, and wall values that depend on position, over time: each block evaluates them on its own faces, and
+all blocks together the total inflow.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SAMPLES = 9  # moments at which what enters is tried
 @dataclass(frozen=True)
 class Inflows:
     """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows. `walls` are
-    those on walls where they depend on the place. `instead` has the values that a user has set, by key.
+    profiles on walls that depend on position. `instead` has values set by the user, by key.
     """
 
     grid: StaggeredGrid
@@ -49,12 +49,12 @@ class Inflows:
     instead: Mapping[str, Value] = field(default_factory=dict)
 
     def following(self, instead: Mapping[str, Value]) -> Inflows:
-        """Return these with the values `instead` of those of the case, by key, also when they change later."""
+        """Return the same inflows with the values `instead`, by key, which may change later."""
         return replace(self, instead=instead)
 
     @property
     def keys(self) -> dict[str, Value]:
-        """The values of the case that change in time, by key."""
+        """The time-dependent values of the case, by key."""
         every = ((face, name, profile) for face, side in self.all_profiles.items() for name, profile in side.items())
         values = ((f, name, p.function if isinstance(p, EvenFunction) else p) for f, name, p in every if p.varies)
         return {_key(face, name): value for face, name, value in values if isinstance(value, Timed)}
@@ -65,21 +65,21 @@ class Inflows:
 
     @property
     def varies(self) -> bool:
-        """Return whether anything changes in time."""
+        """True if any value changes in time."""
         return any(profile.varies for side in self.all_profiles.values() for profile in side.values())
 
     def begin(self, shard: Shard) -> dict[str, float]:
-        """Write what enters at time 0; the scalars that the first step needs."""
+        """Write the values at time 0, and return the scalars that the first step needs."""
         return self._written(shard, [0.0] * len(self.openings.endings))
 
     def advance(self, shard: Shard, time: float, dt: float, last: float = 0.0) -> dict[str, float]:
-        """Write what enters at the ends of the stages of a step from `time` to time + dt; the scalars that it needs.
-        How long the `last` step was makes no difference.
+        """Write the values at the ends of the stages of a step from `time` to time + dt, and return its scalars. `last`
+        is not used.
         """
         return self._written(shard, [time + dt * end for end in self.openings.scheme.ends]) if self.varies else {}
 
     def at(self, face: str, name: str, time: float, cells: Box) -> np.ndarray:
-        """The values [z, y, x] of a quantity on the faces of a side in these cells, in double precision."""
+        """Return the values [z, y, x] of a quantity on the faces of a side in these cells, in double precision."""
         axis, high = frame(face)
         ends = [start + length for start, length in zip(self.grid.origin, self.grid.lengths, strict=True)]
         x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
@@ -93,14 +93,14 @@ class Inflows:
             return profile(x[None, None, :], y[None, :, None], z[:, None, None], time)
 
     def described(self) -> Iterator[str]:
-        """Yield a line for each side where fluid enters."""
+        """Yield a line for each inflow."""
         for face in self.profiles:
             speeds = self.inward(face, 0.0)
             often = " at first, and changes in time" if self.varies else ""
             yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
 
     def check(self, times: list[float]) -> None:
-        """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""
+        """Raise BadInput if a value is not finite at one of these times, or the inflow cannot leave."""
         for time in times if self.varies else times[:1]:
             for face, side in self.all_profiles.items():
                 for name in side:
@@ -111,7 +111,7 @@ class Inflows:
             self._flow(time)
 
     def fastest(self, times: list[float]) -> list[np.ndarray]:
-        """The largest |u|, |v|, |w| that enter on each side."""
+        """Return the largest inflow |u|, |v|, |w| on each side."""
         fastest = []
         for face in self.profiles:
             over = on_face(face, self.grid.constants)
@@ -138,13 +138,13 @@ class Inflows:
         return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "sum_bound": bound}
 
     def inward(self, face: str, time: float) -> np.ndarray:
-        """The speeds at which fluid enters at an inflow, as its fields hold them, in double precision."""
+        """Return the inward normal velocities at an inflow, as in its fields, in double precision."""
         axis, high = frame(face)
         normal = self.at(face, "uvw"[axis], time, on_face(face, self.grid.constants))
         return normal.astype(self.dtype).astype(np.float64) * (-1.0 if high else 1.0)
 
     def _flow(self, time: float) -> tuple[float, float]:
-        """The mean outward speed where what leaves is carried out, and the largest of all speeds through open sides."""
+        """Return the mean outward speed at convective outflows, and the largest speed through open sides."""
         net, gross, largest = 0.0, 0.0, 0.0
         for face in self.profiles:
             inward, area = self.inward(face, time), self.grid.area(frame(face)[0])
@@ -168,7 +168,7 @@ class Inflows:
 
 
 def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
-    """The profiles that enter at a face, by field."""
+    """Return the inflow profiles at a face, by field."""
     side = case.boundary(face)
     profiles: dict[str, InflowProfile] = {}
     if side.table:
@@ -185,7 +185,7 @@ def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
 
 
 def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
-    """The profiles of what depends on the place on walls, by face and field: of the velocities along them, and of T."""
+    """Return the wall profiles that depend on position, by face and field: of tangential velocities, and of T."""
     walls: dict[str, dict[str, InflowProfile]] = {}
     for face, side in case.boundaries.sides.items():
         if side.kind.permeable:
@@ -199,8 +199,8 @@ def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
 
 
 def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, face: str) -> float:
-    """The number of largest size, with its sign, that a profile of some kind has at the faces and the centres of a
-    wall's cells in the run. Raises BadInput where it is not finite.
+    """Return the number of largest magnitude, with its sign, of a profile of this kind at the faces and centres of a
+    wall's cells during the run. Raises BadInput if it is not finite.
     """
     axis, high = frame(face)
     faces = [grid.faces(along) for along in range(3)]
@@ -213,7 +213,7 @@ def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, fa
 
 
 def _key(face: str, name: str) -> str:
-    """The key of the case that gives a quantity on a face."""
+    """Return the key of the case for a quantity on a face."""
     return f"boundaries.{face}.{KEYS[name] if name in KEYS else f'velocity[{1 + [*VELOCITY].index(name)}]'}"
 
 
@@ -222,7 +222,7 @@ def _formula(value: Value) -> InflowProfile:
 
 
 def _on_wall(value: Value) -> InflowProfile:
-    """On walls functions are those of the time."""
+    """Return a profile on walls, where functions are functions of time."""
     return EvenFunction(value) if isinstance(value, TimeFunction) else _formula(value)
 
 
@@ -239,20 +239,20 @@ def _wind(case: Case, face: str) -> list[LogProfile]:
 
 
 def moments(case: Case) -> list[float]:
-    """Times of the run, the first and, where that is known, the last among them."""
+    """Return times of the run, including the first and, if known, the last."""
     return [case.end_time * n / (SAMPLES - 1) for n in range(SAMPLES)] if case.end_time else [0.0]
 
 
 @dataclass(frozen=True)
 class EvenFunction:
-    """A function of the time alone, the same at all places."""
+    """A function of time alone, uniform in space."""
 
     function: TimeFunction
 
     varies = True
 
     def __call__(self, x: Any, y: Any, z: Any, t: float) -> np.ndarray:
-        """Its value at all places, to whose shape they broadcast."""
+        """Return its value in the shape to which x, y and z broadcast."""
         return np.full(np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)), self.function.at(t))
 
 
@@ -262,8 +262,8 @@ class LogProfile:
 
         share (friction_velocity / 0.41) ln((s - ground + roughness) / roughness)
 
-    where s is the coordinate along `up`, a direction by its number, and 0 below the ground. `share` is the component
-    of the wind's direction, a unit vector.
+    with the coordinate s along `up`, a direction by number, and 0 below the ground. `share` is the component of the
+    wind's direction, a unit vector.
     """
 
     friction_velocity: float
@@ -275,7 +275,7 @@ class LogProfile:
     varies = False
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
-        """Values in float64, in the shape to which x, y and z broadcast."""
+        """Return values in float64, in the shape to which x, y and z broadcast."""
         height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
         speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
         return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))

@@ -1,4 +1,4 @@
 """Records of a run: snapshots, statistics, spectra, planes, probes, integrals and the log.
 
-They know when something is due, on one block. They do not know how files are laid out.
+They know schedules, on one block. They do not know the layout of files.
 """

@@ -1,4 +1,5 @@
-"""Records of a run, such as snapshots, on one block: copied out of the fields between two steps, written meanwhile."""
+"""Records of a run, such as snapshots, on one block: copied out of the fields between two steps, and written meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 
 @dataclass(frozen=True)
 class WriteStatus:
-    """The records of a block, from which the client makes visible what is left at the end: the numbers of each,
-    its time among them, and how many the block has written.
+    """The records of a block, from which the client makes remaining ones visible at the end: the numbers of each,
+    including its time, and the count of written records.
     """
 
     records: tuple[Mapping[str, float], ...]
@@ -43,7 +44,7 @@ class WriteStatus:
 
 @dataclass(frozen=True)
 class PlaneLayers:
-    """The layers of cells of a plane, in the index space of all cells, and how often they are recorded."""
+    """The layers of cells of a plane, in the index space of all cells, and their recording interval."""
 
     cells: tuple[Box, ...]
     every: Every
@@ -51,7 +52,7 @@ class PlaneLayers:
 
 @dataclass(frozen=True)
 class GroupPlace:
-    """The place of records: a group of a store, which a block fills by its writer, behind the records of `times`.
+    """The place of records: a group of a store, which a block fills through its writer, after the records of `times`.
     `guard` is called before the store is changed.
     """
 
@@ -64,7 +65,7 @@ class GroupPlace:
 
 
 class Recording(ABC):
-    """The part of one block in a group of the store; block 0 makes records visible."""
+    """One block's part of a group of the store. Block 0 makes records visible."""
 
     def __init__(self, place: GroupPlace) -> None:
         self.place, self.shard = place, place.shard
@@ -75,10 +76,10 @@ class Recording(ABC):
         self.complete = len(self._records)
 
     def take(self, *, planned: bool = True, **about: float) -> None:
-        """Hand the present fields over to be written, with numbers that belong to them, their time among them. Waits
-        while two records are still being written. All blocks have to call it.
+        """Copy the present fields to be written, with their numbers, including the time. Waits while two records are
+        unwritten. Collective.
 
-        A record that is not `planned` is only there because the run was stopped, and is the last one.
+        A record that is not `planned` is the last one, taken only because the run was stopped.
         """
         index = len(self._records)
         if self._store is not None:
@@ -92,13 +93,13 @@ class Recording(ABC):
 
     @abstractmethod
     def _copy(self, index: int) -> None:
-        """Copy out of the fields what the block writes of record `index`, and have it written soon."""
+        """Copy the block's part of record `index` out of the fields, to be written soon."""
 
     def flush(self) -> None:  # noqa: B027  what is copied may be written at once
-        """Have everything written that was copied."""
+        """Write all copied records."""
 
     def _submit(self, write: Callable[[], None], count: int) -> None:
-        """Have so many records written."""
+        """Queue the writing of `count` records."""
 
         def job() -> None:
             write()
@@ -107,25 +108,25 @@ class Recording(ABC):
         self.place.writer.submit(job)
 
     def commit(self, complete: int) -> None:
-        """Make visible what all blocks have written: so many records."""
+        """Make the first `complete` records visible, which all blocks have written."""
         if self._store is not None:
             for index in range(len(self._store.times), complete):
                 self.place.guard()
                 self._store.commit(index, **self._records[index])
 
     def sync(self) -> None:
-        """Wait until the disk has what makes records visible, but not yet the records."""
+        """Flush the index of visible records to disk, without the records."""
         if self._store is not None:
             self._store.sync()
 
     @property
     def planned(self) -> int:
-        """The number of records without one that was taken only because the run was stopped."""
+        """The number of records, except one taken only because the run was stopped."""
         return len(self._records) - self._unplanned
 
     @property
     def sum_of_times(self) -> int:
-        """The checksum of the times of those that are planned."""
+        """The checksum of the times of planned records."""
         known, crc = self._summed
         crc = sum_of_times((record["time"] for record in self._records[known : self.planned]), crc)
         self._summed = self.planned, crc
@@ -133,17 +134,17 @@ class Recording(ABC):
 
     @cached_property
     def fixed(self) -> int:
-        """The checksum of what does not change in the group."""
+        """The checksum of the constant part of the group."""
         return sum_of_group(self.place.path, self.place.group)
 
     @property
     def visible(self) -> int:
-        """The number of visible records, as far as this block knows."""
+        """The number of visible records known to this block."""
         return len(self._store.times) if self._store is not None else 0
 
     @property
     def last(self) -> float | None:
-        """The time of the last one."""
+        """The time of the last record, or None."""
         return self._records[-1]["time"] if self._records else None
 
     @property
@@ -153,7 +154,7 @@ class Recording(ABC):
 
 
 class FieldRecording(Recording):
-    """Fields, or layers of them: every block writes what it has. Some may be `computed` from the time for a box."""
+    """Fields, or layers of them: every block writes its part. Fields may be `computed` from the time for a box."""
 
     def __init__(self, place: GroupPlace, computed: Mapping[str, Computed] = MappingProxyType({})) -> None:
         super().__init__(place)
@@ -174,7 +175,7 @@ class FieldRecording(Recording):
 
 
 class ChartRecording(Recording):
-    """Fields on charts, or in `layers` of their cells: every block writes what it has of them."""
+    """Fields on charts, or in `layers` of their cells: every block writes its part."""
 
     def __init__(self, place: GroupPlace, layers: Sequence[Box] = ()) -> None:
         super().__init__(place)
@@ -192,7 +193,7 @@ class ChartRecording(Recording):
 
 
 def complete(path: Path, group: str, blocks: Iterable[WriteStatus]) -> int:
-    """Make the records of a group visible that every block has written; how many there are then."""
+    """Make the records of a group visible that every block has written; return their number."""
     store, statuses = Store(path, group), list(blocks)
     records = max((status.records for status in statuses), key=len, default=())
     written = min((status.complete for status in statuses), default=0)

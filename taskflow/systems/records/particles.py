@@ -1,4 +1,4 @@
-"""Particles on one block: released, carried, handed over to the block in whose cells they come, and read."""
+"""Particles on one block: released, advected, passed to the block whose cells they enter, and read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MANY, OFTEN = 50_000, 100  # particles that are sorted by their cells, and after
 
 @dataclass(frozen=True, eq=False)
 class ParticleSeries:
-    """The particles of a table, their fields, what samples others at them, and their group of the store. Picklable."""
+    """The particles of a table, their fields, the sampling program, and their group of the store. Picklable."""
 
     table: ParticlesTable
     fields: ParticleFields
@@ -37,14 +37,14 @@ class ParticleSeries:
 
 @dataclass(frozen=True, eq=False)
 class ParticleTransport:
-    """All particles of a case, and the program of a step that carries them. Picklable."""
+    """All particles of a case, and the program of a step that advects them. Picklable."""
 
     series: tuple[ParticleSeries, ...]
     carrying: Carrying
 
 
 class Cloud:
-    """The particles of one table that are on a block: their numbers, places and velocities, in slots."""
+    """The particles of one table on a block: their numbers, positions and velocities, in slots."""
 
     def __init__(self, series: ParticleSeries, extent: Extent, shard: Shard, *, bodies: bool = False) -> None:
         self.series, self._extent, self._shard, self._bodies = series, extent, shard, bodies
@@ -60,7 +60,7 @@ class Cloud:
         return f"{self._fields.name}.state"
 
     def go_on(self, checkpoint: Checkpoint, time: float) -> None:
-        """Have those of a checkpoint, at its time."""
+        """Set the particles of a checkpoint, at its time."""
         state = np.empty((1, 1, len(self._columns), self._fields.count))
         checkpoint.fill(self.role, state, Box.of((self._fields.count, 1, 1)))
         rows = state[0, 0].T
@@ -69,7 +69,7 @@ class Cloud:
         self._put(numbers, rows[numbers])
 
     def kept(self) -> Callable[[], None]:
-        """Hold the present slots; return a function that gives them back."""
+        """Save the present slots; return a function that restores them."""
         arrays = (self._number, *self._columns)
         copies = [array.copy() for array in arrays]
 
@@ -80,7 +80,7 @@ class Cloud:
         return put_back
 
     def release(self, time: float) -> None:
-        """Have those that are released up to a time and are not there yet, but for those that would be in bodies."""
+        """Add particles released up to a time, except those inside bodies."""
         table = self.series.table
         for release in range(self._released, table.due(time)):
             places = self._extent.within(table.places(release))
@@ -90,8 +90,8 @@ class Cloud:
             self._released = release + 1
 
     def settle(self) -> None:
-        """Hand those over that have left the cells of this block, and now and then put those side by side in memory
-        that are so in space. All blocks have to call it, after a step.
+        """Pass particles that have left the cells of this block to others, and occasionally sort slots by position.
+        Collective, after a step.
         """
         self._steps += 1
         if not self._alone and self._shard.scalars[self._fields.leaving] > 0:
@@ -100,8 +100,7 @@ class Cloud:
             self._sort()
 
     def sampled(self) -> np.ndarray:
-        """Places and what is sampled at them now [number, particle], NaN where there is none. All blocks have to call
-        it, and have it of all blocks.
+        """Return positions and sampled values [number, particle] of all blocks, NaN for absent particles. Collective.
         """
         self._shard.run(self.series.sampling)
         slots, numbers, state = self._rows()
@@ -112,7 +111,7 @@ class Cloud:
         return self._of_all(numbers, np.hstack(columns)).T
 
     def held(self) -> Values:
-        """The part of the state that this block has in a checkpoint. All blocks have to call it."""
+        """Return this block's part of the state in a checkpoint. Collective."""
         _, numbers, state = self._rows()
         block, blocks, count = self._shard.block, len(self._shard.partition), self._fields.count
         part = Box((count * block // blocks, 0, 0), (count * (block + 1) // blocks, 1, 1))
@@ -120,8 +119,8 @@ class Cloud:
         return self.role, part, values
 
     def _put(self, numbers: np.ndarray, state: np.ndarray) -> None:
-        """Take those of some particles that are in the cells of this block into empty slots: their numbers, and their
-        state [particle, number].
+        """Put the given particles that are in the cells of this block into empty slots: their numbers and state
+        [particle, number].
         """
         if not self._alone:
             cells, box = self._extent.numbers(state[:, :3]), self._shard.cells
@@ -137,7 +136,7 @@ class Cloud:
                 values[row, column] = xp.asarray(np.ascontiguousarray(mine))
 
     def _of_fluid(self, numbers: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Those of some particles, by their numbers and states, that are in the cells of this block and in no body."""
+        """Return the given particles, by numbers and states, that are in the cells of this block and in no body."""
         if not self._bodies:
             return numbers, state
         cells, box = self._extent.numbers(state[:, :3]), self._shard.cells
@@ -153,7 +152,7 @@ class Cloud:
         self._put(*self._gathered(numbers, state))
 
     def _sort(self) -> None:
-        """Order the slots by the cells that their particles are in; empty ones come last."""
+        """Sort the slots by the cells of their particles, empty ones last."""
         with _still(self._shard):
             xp, extent = self._xp, self._extent
             keys, size = xp.zeros(self._number.size, "i8"), 1
@@ -169,7 +168,7 @@ class Cloud:
                 values[...] = values.reshape(-1)[order].reshape(values.shape)
 
     def _rows(self) -> tuple[Any, np.ndarray, np.ndarray]:
-        """The slots that are not empty, and the numbers and states of their particles."""
+        """Return the non-empty slots, and the numbers and states of their particles."""
         self._shard.synchronize()
         slots = self._xp.flatnonzero(self._number > 0)
         return slots, self._host(self._number[slots]).astype(int) - 1, self._states(slots)
@@ -179,14 +178,14 @@ class Cloud:
         return np.stack([self._host(values[row, column]) for values in self._columns], axis=1)
 
     def _of_all(self, numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """The values [particle, number] of the particles of all blocks in order, NaN of those that are nowhere."""
+        """Return the values [particle, number] of the particles of all blocks in order, NaN for absent ones."""
         whole = np.full((self._fields.count, values.shape[1]), np.nan)
         numbers, values = self._gathered(numbers, values)
         whole[numbers] = values
         return whole
 
     def _gathered(self, numbers: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers, and values [particle, number], of some particles of each block. All blocks have to call it."""
+        """Return the numbers and values [particle, number] of some particles of each block. Collective."""
         if self._alone:
             return numbers, values
         counts = self._shard.gather(np.array([len(numbers)]))[:, 0]
@@ -201,7 +200,7 @@ class Cloud:
 
 
 class Clouds(dict[str, Cloud]):
-    """All particles of a case on one block, by name; none where it has none."""
+    """All particles of a case on one block, by name."""
 
     def __init__(self, transport: ParticleTransport | None, shard: Shard) -> None:
         super().__init__()
@@ -211,16 +210,16 @@ class Clouds(dict[str, Cloud]):
             self.update((one.fields.name, Cloud(one, extent, shard, bodies=bodies)) for one in transport.series)
 
     def release(self, time: float) -> None:
-        """Have those that are released up to a time. All blocks have to call it."""
+        """Add particles released up to a time. Collective."""
         for cloud in self.values():
             cloud.release(time)
 
     def scalars(self, tick: Tick) -> dict[str, float]:
-        """The numbers that carry them in the step of the flow that leads to a tick."""
+        """Return the scalars of their advection in the step of the flow to a tick."""
         return self._carrying.scalars(tick.dt, tick.ratio) if self._carrying else {}
 
     def settle(self, tick: Tick) -> None:
-        """After that step, hand over those that have left, and have those that are released. All blocks call it."""
+        """Pass on particles that have left in that step, and add released ones. Collective."""
         for cloud in self.values():
             cloud.settle()
         self.release(tick.time)
@@ -228,7 +227,7 @@ class Clouds(dict[str, Cloud]):
 
 @contextmanager
 def _still(shard: Shard) -> Iterator[None]:
-    """Within, no block computes: somebody who allocates may have to wait for all GPUs of a process."""
+    """Keep all blocks from computing: an allocation may have to wait for all GPUs of a process."""
     shard.synchronize()
     shard.meet()
     yield

@@ -1,5 +1,5 @@
-"""Records of numbers in time, on one block: values at points, on Cartesian grids linear between the eight places around
-each at which a field has values, and integrals over surfaces.
+"""Time series of numbers, on one block: values at points, on Cartesian grids interpolated linearly between the eight
+surrounding values of a field, and integrals over surfaces.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Corners:
 def corners(grid: StaggeredGrid, location: Location, points: np.ndarray, ends: Ends) -> Corners:
     """Return the corners for a field at `location` and the `points` [point, axis] of the domain.
 
-    Between a boundary and the first place inside the value is linear up to the `ghost` value, so that it has the value
-    of a wall there (`sides`: as far as there are ghost values, beyond sides and not beyond edges); or it follows the
-    line through the two nearest places (`linear`), or is that of the `nearest` one. Periodic directions go round.
+    Between a boundary and the first place inside the value is linear up to the `ghost` value, so that it has the
+    boundary value of a wall (`sides`: with ghost values outside sides, not outside edges); or it is extrapolated from
+    the two nearest places (`linear`), or equals the `nearest` value. Periodic directions wrap around.
     """
     sides = [_sides(grid, location, axis, points[:, axis], ends) for axis in range(3)]
     cells, weights = [], []
@@ -53,7 +53,7 @@ def corners(grid: StaggeredGrid, location: Location, points: np.ndarray, ends: E
 
 
 def _beside_sides(cells: np.ndarray, weights: np.ndarray, grid: StaggeredGrid) -> np.ndarray:
-    """Return weights without the ghost values beyond edges: there the value is linear, by those beyond the sides."""
+    """Return weights without ghost values outside edges, replaced by linear combinations of those outside sides."""
     outside = (cells < 0) | (cells >= np.array(grid.cells)) & ~np.array(grid.periodic)
     count, moved = outside.sum(axis=2), weights.copy()
     for point, corner in np.argwhere(count > 1):
@@ -86,7 +86,7 @@ def _sides(grid: StaggeredGrid, location: Location, axis: int, x: np.ndarray, en
 
 
 class SeriesRecording(Recording):
-    """Numbers that are the same on all blocks: [field, ...] as `measure` finds them on all blocks together."""
+    """Numbers that are identical on all blocks: [field, ...] from the collective function `measure`."""
 
     def __init__(self, place: GroupPlace, series: TimeSeries, measure: Callable[[], np.ndarray]) -> None:
         super().__init__(place)
@@ -118,8 +118,8 @@ class SeriesRecording(Recording):
 
 @dataclass(frozen=True, eq=False)
 class ProbeSeries:
-    """A group of points [point, axis], and which fields are recorded there, each with its location and its `ends`, how
-    often. `corners` finds the cells around points for a field at a location.
+    """A group of points [point, axis], the recorded fields with their location and their `ends`, and the interval.
+    `corners` finds the cells around points for a field at a location.
     """
 
     series: TimeSeries
@@ -130,8 +130,8 @@ class ProbeSeries:
 
 
 class PointSampler:
-    """Values at points, weighted sums over the cells around each. Whoever has one of these passes its value on:
-    exactly, so that the bits do not depend on the blocks.
+    """Values at points, weighted sums over the surrounding cells. Owners pass cell values on exactly, so the result is
+    bitwise identical for any blocks.
     """
 
     def __init__(self, probe: ProbeSeries, shard: Shard) -> None:
@@ -141,7 +141,8 @@ class PointSampler:
         self._mine = [self._parts(around.cells.reshape(-1, 3)) for around in self._corners]
 
     def _parts(self, cells: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
-        """The pieces of this block that own some of the cells, with the places of these in the list, and these."""
+        """Return the pieces of this block that own some of the cells, with their indices in the list, and these cells.
+        """
         partition, parts = self._shard.partition, []
         for piece in partition.pieces_of(self._shard.block):
             own = [np.all((cells >= box.lo) & (cells < box.hi), axis=1) for box in partition.own[piece]]
@@ -151,7 +152,7 @@ class PointSampler:
         return parts
 
     def values(self) -> np.ndarray:
-        """The values [field, point] now. All blocks have to call it."""
+        """Return the present values [field, point]. Collective."""
         values = np.zeros((len(self._corners), self._corners[0].weights.size))
         for row, name, parts in zip(values, self._fields, self._mine, strict=True):
             for piece, mine, cells in parts:
@@ -172,14 +173,15 @@ class IntegralProgram(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Integral:
-    """The programs that measure the sides of a surface, or an isosurface, their group of the store, and how often."""
+    """The programs that measure the sides of a surface, or an isosurface, their group of the store, and the interval.
+    """
 
     series: TimeSeries
     measured: tuple[IntegralProgram, ...]
     every: Every
 
     def values(self, shard: Shard) -> np.ndarray:
-        """The numbers of all sides, one after the other: each side leaves its own in the same scalars."""
+        """Return the numbers of all sides, measured sequentially, as all sides use the same scalars."""
         rows = []
         for measure in self.measured:
             shard.run(measure)
@@ -188,7 +190,7 @@ class Integral:
 
 
 def sides(surface: SurfaceTable, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
-    """The faces nearest to a plane, or to the six sides of a box."""
+    """Return the faces nearest to a plane, or to the six sides of a box."""
     if surface.box is None:
         face = grid.nearest_face(surface.axis, surface.position)
         layer = grid.box.layer(surface.axis, 0, face, face + 1)
@@ -203,14 +205,14 @@ def sides(surface: SurfaceTable, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
 
 
 def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
-    """The faces of a layer by their lowest number: in a periodic direction the last ones are the first."""
+    """Return the faces of a layer by their lowest index: in a periodic direction the last faces are the first."""
     n = grid.cells[axis]
     beyond = grid.periodic[axis] and layer.lo[axis] == n
     return layer.shift(triple(-n * (beyond and a == axis) for a in range(3)))
 
 
 def geometry(layers: tuple[FaceLayer, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Centres [side, axis], outward normals [side, axis], and areas."""
+    """Return centres [side, axis], outward normals [side, axis], and areas."""
     centres, normals, areas = np.zeros((len(layers), 3)), np.zeros((len(layers), 3)), np.zeros(len(layers))
     for n, side in enumerate(layers):
         ends = [(grid.faces(a)[side.cells.lo[a]], grid.faces(a)[side.cells.hi[a] - (a == side.axis)]) for a in range(3)]

@@ -1,4 +1,4 @@
-"""Averages over a run: when samples are taken, what each weighs, when means, covariances and spectra are written."""
+"""Averages over a run: the times and weights of samples, and the writing of means, covariances and spectra."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class TimeAverages(Generic[Averaged]):
-    """Statistics of samples that are taken `every` so often from the time `start` on; written at the end, and whenever
-    `write` says. With `afresh` each record is of the samples since the one before.
+    """Statistics of samples taken at the interval `every` from the time `start`; written at the end, and at the
+    interval `write`. With `afresh` each record averages the samples since the previous one.
     """
 
     statistics: Averaged
@@ -41,11 +41,11 @@ class TimeAverages(Generic[Averaged]):
 
     @property
     def single(self) -> bool:
-        """Whether each sample has a record of its own, which is that of its moment."""
+        """True if each record has a single sample, an instantaneous one."""
         return self.afresh and self.write == self.every
 
     def row(self, name: str, cells: int, nbytes: int, step: float) -> Row:
-        """Return the row of `taskflow check`: the bytes that a sample moves, next to those of a `step`."""
+        """Return the row of `taskflow check`: the bytes moved by a sample, next to the bytes of a `step`."""
         every = self.every
         often = several(every.steps, "step") if every.steps else f"{every.time:g} of time"
         part = f", {nbytes / step / every.steps:.1%} of what the steps move" if every.steps else ""
@@ -57,11 +57,11 @@ class TimeAverages(Generic[Averaged]):
 class AverageRecorder:
     """The statistics of a run, on one block, by the trapezoidal rule.
 
-    The first sample is the first state from the start on, and has half of the interval to the next one. Each other
-    sample has the interval before it: half of that as its end, and as much for the interval behind it, whose length is
-    not known yet. A record takes that half off its last sample. With equal intervals that is the trapezoidal rule, and
-    of second order with others. So the weight of all is the time from `since` to `until`. `derive` computes what is
-    averaged and follows from other fields.
+    The first sample is the first state at or after the start, with half the interval to the next one as weight. Each
+    other sample has the weight of the interval before it: half of it as its end, and as much for the following
+    interval, of unknown length. A record removes that half from its last sample. With equal intervals this is the
+    trapezoidal rule, otherwise of second order. The total weight is the time from `since` to `until`. `derive` computes
+    averaged derived fields.
     """
 
     def __init__(
@@ -74,21 +74,21 @@ class AverageRecorder:
         self._weight = self._ahead = 0.0  # of all samples, and the part of it that is behind the last sample
 
     def begin(self, now: float) -> None:
-        """Begin without samples at the time `now`."""
+        """Start without samples at the time `now`."""
         self._shard.run(self._averages.statistics.begin)
         self.since, self.samples = max(self._averages.start, now), 0
         self.until = self.since
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Go on from the state of a checkpoint, whose fields are restored already. Those of earlier builds have the
-        weight of the time alone.
+        """Resume from the state of a checkpoint, after its fields are restored. Checkpoints of earlier builds imply the
+        weight.
         """
         self.since, self.until, self.samples = state["since"], state["until"], state["samples"]
         self._weight, self._ahead = state.get("weight", self.until - self.since), state.get("ahead", 0.0)
 
     def look(self, before: Tick, now: Tick, *, interrupted: bool) -> None:
-        """Take a sample and write a record where they are due; a record has a sample of its time, but for that of a
-        run that was interrupted, which leaves the samples as they would have been.
+        """Take a scheduled sample and write a scheduled record. A record includes a sample at its time, except after an
+        interruption, which leaves the samples unchanged.
         """
         averages = self._averages
         due = averages.write is not None and averages.write.due(before, now.step, now.time)
@@ -111,7 +111,7 @@ class AverageRecorder:
                     self._sample(now, 0.0, 0.0)
 
     def _sample(self, now: Tick, weight: float, ahead: float) -> None:
-        """Add the present state with a weight, of which a part is for the interval behind it."""
+        """Add the present state with a weight, of which `ahead` is for the following interval."""
         self._derive(now)
         if self.samples:
             self._add(weight)
@@ -121,27 +121,27 @@ class AverageRecorder:
         self._ahead, self.until, self.samples = ahead, now.time, self.samples + 1
 
     def _add(self, weight: float) -> None:
-        """Add the present state with a weight, or take it off."""
+        """Add the present state with a weight, possibly negative."""
         if weight:
             self._weight += weight
             self._shard.run(self._averages.statistics.sample, **{SHARE: weight / self._weight})
 
     @property
     def state(self) -> dict[str, Any]:
-        """The state for a checkpoint, besides fields."""
+        """The state for a checkpoint, without fields."""
         known = {"since": self.since, "until": self.until, "samples": self.samples}
         return {**known, "weight": self._weight, "ahead": self._ahead}
 
 
 @dataclass(frozen=True, eq=False)
 class AveragedSpectra:
-    """Spectra that are averaged over time, and their group of the store."""
+    """Time-averaged spectra, and their group of the store."""
 
     series: TimeSeries
     averages: TimeAverages[Spectra]
 
     def values(self, shard: Shard) -> np.ndarray:
-        """The mean power, gathered from all slabs; what comes of it does not depend on their number."""
+        """Return the mean power, gathered from all slabs, independent of their number."""
         spectra = self.averages.statistics
         return np.array([spectra.density(_gathered(shard, role, spectra.modes)) for role in spectra.roles])
 
@@ -160,7 +160,7 @@ def _gathered(shard: Shard, role: str, modes: Box) -> np.ndarray:
 def averaged_spectra(
     case: Case, table: SpectrumTable, grid: StaggeredGrid, main: Partition, metadata: Mapping[str, FieldMetadata]
 ) -> AveragedSpectra:
-    """The spectra that a table asks for, on blocks as those of `main`; `metadata` is that of all fields by name."""
+    """Return the spectra of a table, on the blocks of `main`; `metadata` describes all fields by name."""
     spectra: Spectra
     common = table.name, table.fields or case.fields, grid, main
     if table.along == "all":
@@ -177,7 +177,7 @@ def averaged_spectra(
 
 
 def alike(case: Case, axis: int) -> tuple[int, ...]:
-    """The directions across an axis over which spectra along it are averaged: where the flow is the same everywhere."""
+    """Return the homogeneous directions across an axis, over which spectra along it are averaged."""
     grid = case.staggered
     if case.obstacles:
         return ()

@@ -1,5 +1,5 @@
-"""The system of two phases: the tables of its cases, its model, and what it measures.
-It knows both the language of cases and the model; nothing else knows it.
+"""The system of two phases: the tables of its cases, its model and its measurements. It knows both the language of
+cases and the model. No other room knows it.
 """
 
 from taskflow.systems.two_phase.tables import TwoPhaseTable as TwoPhase

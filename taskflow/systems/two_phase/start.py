@@ -1,6 +1,4 @@
-"""The phases at the start: the shapes that they fill, [[two_phase.shapes]], and what can be said of them before
-anything is computed, for `taskflow check`, which has to be quick.
-"""
+"""The phases at the start: the shapes that they fill, [[two_phase.shapes]], and quick checks for `taskflow check`."""
 
 from __future__ import annotations
 
@@ -50,9 +48,9 @@ class PhaseShape(ShapeTable):
 
 
 def composed(shapes: Sequence[PhaseShape], background: int, grid: GridTable) -> Profile | Composition:
-    """phi of phases that fill shapes, one after the other: the distance to the interface, positive in phase 1. With
-    functions of Python it is one itself, which is computed once. Raises BadInput where a file cannot be read, or its
-    triangles are nowhere in the domain.
+    """Return phi of phases that fill shapes in sequence: the distance to the interface, positive in phase 1. With
+    Python functions it is a function itself, computed once. Raises BadInput if a file cannot be read, or its
+    triangles are outside the domain.
     """
     parts = []
     for number, table in enumerate(shapes, start=1):
@@ -78,7 +76,7 @@ def _outline(table: PhaseShape, grid: GridTable, inside: str) -> Distance:
 
 
 def shapes_are_inside(two_phase: Any, grid: GridTable) -> Iterator[Problem]:
-    """Problems with shapes of `two_phase` that are nowhere in the domain; of files nothing is known here."""
+    """Yield problems with shapes of `two_phase` outside the domain; files are not checked here."""
     for place, table in numbered(shapes=two_phase.shapes or ()):
         key = ("two_phase", *place)
         if unfit := list(places_have_squares(key, table)):
@@ -91,8 +89,8 @@ def shapes_are_inside(two_phase: Any, grid: GridTable) -> Iterator[Problem]:
 
 @dataclass(frozen=True)
 class InitialPhases:
-    """The share of phase 1 in the domain, whether phi has both signs, and the smallest radius of the interface in
-    cells: 95 % of it are bent less; infinite where it is flat, or there is none.
+    """The share of phase 1 in the domain, True if phi has both signs, and the smallest radius of the interface in cells
+    (95 % of the interface is less curved), infinite if it is flat or absent.
     """
 
     share: float
@@ -110,10 +108,10 @@ class InitialPhases:
 
 
 def initial_phases(phi: Phi, grid: StaggeredGrid, points: int = POINTS) -> InitialPhases:
-    """Look at phi in the centres of cells, of a grid of more than `SAMPLES` cells in those of wider ones, and at some
+    """Sample phi in the centres of cells, of coarser ones if the grid has more than `SAMPLES` cells, and at some
     `points` of the interface.
 
-    Raises BadInput where a value is not finite.
+    Raises BadInput if a value is not finite.
     """
     wider = math.ceil((grid.box.volume / SAMPLES) ** (1 / 3))
     cells = triple(max(1, n // wider) for n in grid.cells)
@@ -130,7 +128,7 @@ def initial_phases(phi: Phi, grid: StaggeredGrid, points: int = POINTS) -> Initi
 
 
 def _shares(values: np.ndarray) -> np.ndarray:
-    """The share of each cell in which phi is positive, about: as of a plane."""
+    """Return the approximate share of each cell with positive phi, as for a plane."""
     across = sum(np.abs(np.gradient(values, axis=axis)) for axis in range(3) if values.shape[axis] > 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.clip(0.5 + values / across, 0, 1)
@@ -138,8 +136,8 @@ def _shares(values: np.ndarray) -> np.ndarray:
 
 
 def _crossings(values: np.ndarray, axes: list[np.ndarray], points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Centres of neighbouring cells [n, xyz] of which the first are in phase 1 and the others in phase 2, of as many as
-    these `points`, about.
+    """Return centres of neighbouring cells [n, xyz], the first in phase 1 and the others in phase 2, for about `points`
+    pairs.
     """
     inside, outside = [], []
     for axis in range(3):
@@ -156,7 +154,7 @@ def _crossings(values: np.ndarray, axes: list[np.ndarray], points: int) -> tuple
 
 
 def _between(phi: Phi, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
-    """Points of the interface between others."""
+    """Return points of the interface between others."""
     for _ in range(HALVINGS):
         middle = (inside + outside) / 2
         positive = (_at(phi, middle) > 0)[:, None]
@@ -165,12 +163,13 @@ def _between(phi: Phi, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
 
 
 def _at(phi: Phi, points: np.ndarray) -> np.ndarray:
-    """The values at points [n, xyz]; a function of Python sees arrays of three dimensions, as it does on a grid."""
+    """Return the values at points [n, xyz]. A Python function gets three-dimensional arrays, as on a grid."""
     return np.asarray(phi(*points.T[:, :, None, None])).reshape(-1)
 
 
 def _radius(phi: Phi, points: np.ndarray, grid: StaggeredGrid) -> float:
-    """The smallest radius in cells, from the larger principal curvature of phi = 0 by differences over a cell."""
+    """Return the smallest radius in cells, from the larger principal curvature of phi = 0 by differences over a cell.
+    """
     wide = [axis for axis in range(3) if grid.cells[axis] > 2]
     steps = np.diag([grid.spacing[axis] if axis in wide else 0.0 for axis in range(3)])
     low = np.array(grid.origin) + steps.sum(axis=0)
@@ -191,8 +190,8 @@ def _radius(phi: Phi, points: np.ndarray, grid: StaggeredGrid) -> float:
 
 
 def _curvature(g: np.ndarray, hessian: np.ndarray) -> np.ndarray:
-    """The larger principal curvature of level surfaces, without its sign (R. Goldman 2005, Comput. Aided Geom. Design
-    22, 632), from first [xyz] and second derivatives [xyz, xyz].
+    """Return the magnitude of the larger principal curvature of level surfaces (R. Goldman 2005, Comput. Aided Geom.
+    Design 22, 632), from first [xyz] and second derivatives [xyz, xyz].
     """
     square = (g**2).sum(axis=0)
     once = np.einsum("an,abn,bn->n", g, hessian, g)
@@ -206,7 +205,7 @@ def _curvature(g: np.ndarray, hessian: np.ndarray) -> np.ndarray:
 
 
 def long_cells(grid: Grid, thickness: float) -> Iterator[str]:
-    """A warning of cells much longer than wide: the density changes over so many of the longest spacings, and the
+    """Warn of cells much longer than wide: the density transition is `thickness` of the longest spacings wide, and the
     curvature is found within two of the shortest.
     """
     short, long = min(grid.resolved), max(grid.resolved)
@@ -219,8 +218,8 @@ def long_cells(grid: Grid, thickness: float) -> Iterator[str]:
 
 
 def friction(phases: Phases, spacing: tuple[float, float, float], width: float) -> float:
-    """The largest rate of friction on faces next to a flat interface, wherever in a cell it is: what `friction_rate`
-    measures, about, for an interface of half this width. `spacing` is infinite where nothing changes.
+    """Return the approximate largest `friction_rate` on faces next to a flat interface of half this width, at any
+    position in a cell. `spacing` is infinite without variation.
     """
     most = 0.0
     for axis, across in enumerate(spacing):
@@ -239,7 +238,8 @@ def friction(phases: Phases, spacing: tuple[float, float, float], width: float) 
 
 
 def _viscosity(phases: Phases, f: np.ndarray) -> np.ndarray:
-    """The viscosity where phase 1 has the share f: the mean of both phases with the weight 2 f - 1/2, from 0 to 1."""
+    """Return the viscosity at the share f of phase 1: the mean of both phases with the weight 2 f - 1/2, from 0 to 1.
+    """
     weight = np.clip(2 * f - 0.5, 0, 1)
     if phases.arithmetic:
         return phases.viscosity_2 + (phases.viscosity_1 - phases.viscosity_2) * weight

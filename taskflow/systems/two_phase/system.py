@@ -1,4 +1,4 @@
-"""The system of two phases: its model, and the numbers in its log."""
+"""The system of two phases: its model, and its numbers in the log."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ WORDS = {
 
 
 def surface_on(model: TwoPhase, field: str, value: float) -> ValueSurface:
-    """The surface on which f or phi has a value; f has ghost values, but the field that the interface is of has not."""
+    """Return the surface on which f or phi has a value. f has ghost values, the field of the interface has none."""
     return ValueSurface(field, value, () if field == "f" else tuple(model.boundaries))
 
 
 def choice(case: Case) -> Choice:
-    """FFT where both densities are equal, and the grid and its sides let it; else multigrid, also for a number of
-    iterations.
+    """Return FFT if both densities are equal, and the grid and its sides allow it; else multigrid, also for a fixed
+    number of iterations.
     """
     table, (first, second) = case.pressure, case.own.density
     if table.solver != "auto":
@@ -86,7 +86,7 @@ def choice(case: Case) -> Choice:
 
 
 def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
-    """The solver, for the operator with the coefficients 1/rho, on a grid that is cut into blocks."""
+    """Return the solver, for the operator with the coefficients 1/rho, on a grid divided into blocks."""
     name = choice(case).solver
     if name == "fft":
         return UniformCoefficient(direct(case, operator.grid, blocks), operator, case.own.density[0])
@@ -109,7 +109,7 @@ class TwoPhaseMeasures(FlowMeasures):
         return {"residual": relative_residual(scalars), "iterations": iterations}
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """The line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
+        """Return the line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
         phases, numbers = self.model.phases, self.monitor.numbers(scalars)
         kept = self.model.interface.numbers(scalars) if tick.step else {}
         about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
@@ -137,7 +137,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables with `time.cfl` 0.3 if neither that nor a step is given."""
+        """Return the tables with `time.cfl` 0.3 if neither `time.cfl` nor a step is given."""
         time = tables.get("time")
         if isinstance(time, Mapping) and time.get("cfl") is None and time.get("step") is None:
             return {**tables, "time": {**time, "cfl": CFL}}
@@ -179,13 +179,13 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def phi(self) -> Profile | Composition:
-        """The initial phi, positive in phase 1. Raises BadInput where the file of a shape cannot be read."""
+        """The initial phi, positive in phase 1. Raises BadInput if the file of a shape cannot be read."""
         own = self.sim.case.own
         return own.initial or composed(own.shapes, own.background or 2, self.sim.case.grid)
 
     @property
     def scales(self) -> Scales:
-        """The largest values that the case explains: weight and surface tension make either phase faster."""
+        """The largest values that the case explains: weight and surface tension accelerate either phase."""
         phases, known, h = self.phases, super().scales, min(self.sim.grid.spacing)
         fall = phases.ratio * math.hypot(*phases.gravity)
         bent = phases.surface_tension / (min(phases.density_1, phases.density_2) * h * h)
@@ -210,7 +210,7 @@ class TwoPhaseSystem(FlowSystem):
         return Isosurface(self.sim.grid, surface_on(self.model, field, value), bool(self.obstacles))
 
     def _cells(self, box: tuple[Any, Any] | None) -> Box:
-        """The whole cells of a box, by the nearest faces."""
+        """Return the complete cells of a box, by the nearest faces."""
         grid = self.sim.grid
         ends = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in box or ())
         return grid.box if box is None else Box(*ends)
@@ -226,7 +226,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def start(self) -> InitialPhases:
-        """The phases at the start. Raises BadInput where phi is not finite."""
+        """The phases at the start. Raises BadInput if phi is not finite."""
         shapes = self.sim.case.own.shapes
         phi, key = self.phi, "initial" if shapes is None else "shapes"
         slow = any(shape.type == "surface" for shape in shapes or ())
@@ -235,18 +235,18 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def spreads(self) -> DiffusiveRates:
-        """Return what friction changes on faces beside the interface, about, and what diffuses most."""
+        """The estimated friction rate on faces next to the interface, and the largest diffusive rates."""
         width = self.model.interface.band.width
         return self.model.carried.beside(friction(self.phases, self.model.limiting_grid.spacing, width))
 
     def check(self) -> None:
-        """See `FlowSystem`. Raises BadInput where phi is not finite, or the file of a shape cannot be read, too."""
+        """See `FlowSystem`. Also raises BadInput if phi is not finite, or the file of a shape cannot be read."""
         super().check()
         _ = self.start
 
     @property
     def _elsewhere(self) -> bool:
-        """Whether phi is that of another state."""
+        """True if phi comes from another state."""
         return self.sim.source is not None and "phi" in (self.sim.source.fields or ())
 
     @property
@@ -268,7 +268,9 @@ class TwoPhaseSystem(FlowSystem):
             yield Row("", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit")
 
     def _first_step(self) -> Iterator[str]:
-        """Which bound sets the first step, and what the others would allow; the capillary one against them."""
+        """Yield the bound that sets the first step, and the steps allowed by the others, with the capillary one against
+        them.
+        """
         bounds = self.clock.limit.bounds(self.advective_rate, self.spreads)
         known = sorted((length, name) for name, length in bounds.items() if length < math.inf)
         if not known:

@@ -1,4 +1,4 @@
-"""When a march to a steady state is over: it has converged, it falls no further, or its numbers are none any more."""
+"""The end of a march to a steady state: converged, stalled or diverged."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ Look = tuple[int, float]  # after a step, what was left of the worst residual
 
 @dataclass
 class Convergence:
-    """The residuals of each equation after some steps. The state is steady when each has fallen to `tolerance` times
-    its `largest` value so far: fluid at rest begins with next to none. `accept`: residuals that fall no further are the
-    end, too, and no error. `history` has the looks that count since a residual was last larger than ever before: the
-    least of the older ones, and those of the last steps. `norms` are the residuals now. Multiplied by their `weights`
-    (default: 1) residuals have the same unit.
+    """Residuals of each equation during a march. The state is steady when each has fallen to `tolerance` times its
+    `largest` value so far, as a fluid at rest starts with small residuals.
+
+    - `accept`: stalled residuals also end the march, without error.
+    - `norms`: the present residuals. Multiplied by `weights` (default 1) they have the same unit.
+    - `history`: samples since a residual last exceeded its largest value, namely the least of the older ones and those
+      of the last `patience` steps.
     """
 
     tolerance: float
@@ -33,9 +35,10 @@ class Convergence:
     history: list[Look] = field(default_factory=list)
 
     def note(self, step: int, norms: Mapping[str, float]) -> bool:
-        """Note the residuals after a step; return whether the march is over.
+        """Record the residuals after a step and return True if the march has ended.
 
-        Raises RunFailed where one is not finite, or where the worst has fallen by less than a tenth in so many steps.
+        Raises RunFailed if a residual is not finite, or if the worst has fallen by less than a tenth in `patience`
+        steps.
         """
         if wrong := [name for name, value in norms.items() if not math.isfinite(value)]:
             raise RunFailed(
@@ -63,20 +66,22 @@ class Convergence:
         )
 
     def fallen(self) -> dict[str, float]:
-        """The rest of each residual, of its largest value so far; 0 of one that has never been above rounding."""
+        """Return each residual over its largest value so far; 0 if it has never exceeded rounding."""
         counting = self._counting
         return {n: value / self.largest[n] if n in counting else 0.0 for n, value in self.norms.items()}
 
     @property
     def _counting(self) -> set[str]:
-        """The equations that have been above rounding."""
+        """The equations whose residuals have exceeded rounding."""
         sizes = {name: value * self.weights.get(name, 1.0) for name, value in self.largest.items()}
         least = ROUNDING * max(sizes.values(), default=0.0)
         return {name for name, size in sizes.items() if size > least}
 
     def _stalled(self) -> bool:
-        """Whether what is left of the worst residual has at no look of the last steps been a tenth below what was the
-        least before: a march swings on its way. Of the looks before, forget all but the least.
+        """Return True if the worst residual, in all samples of the last steps, exceeds 0.9 times the least earlier
+        sample.
+
+        Residuals oscillate during a march. Earlier samples except the least are dropped.
         """
         begin = self.history[-1][0] - self.patience
         old = [look for look in self.history if look[0] <= begin]

@@ -1,11 +1,11 @@
-"""Eddy viscosities on charts: those of `taskflow.flow.closures`, from the velocity gradient in the centres of cells.
+"""Eddy viscosities of `taskflow.flow.closures` on charts, from the velocity gradient in the centres of cells.
 
-    grad q = sum over the faces of a cell of S (q + q_beyond) / (2 V),    Delta = V^(1/3)
+    grad q = sum over the faces of a cell of S (q + q_neighbour) / (2 V),    Delta = V^(1/3)
 
-Gauss' theorem with means on faces: exact for linear functions where all cells are one parallelepiped, of second order
-on smooth grids. nu_t is 0 on walls, and has no gradient across other sides. In a step of real time it is that of the
-velocity with which the step begins, which is extrapolated to its end from the two levels before: as exact in time as
-the scheme, and what is marched within a step has one viscosity.
+Gauss' theorem with means on faces is exact for linear functions on identical parallelepipeds, and of second order on
+smooth grids. nu_t is 0 on walls, and has no gradient across other sides. In a physical time step nu_t is computed once,
+from the starting velocity of the step, extrapolated from the two previous levels to its end: it has the order in time
+of the scheme, and is constant during pseudo-time.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from taskflow.runtime.tasks import Components, Launch, Read, Roles, Stencil, Wri
 
 TEXT = KERNELS / "artificial_compressibility" / "eddies.cu"
 FILTER = "filter_square"
-"""The field of squares of the filter's width, Delta^2, which no program writes."""
+"""The field of the squared filter width, Delta^2, which no program writes."""
 VELOCITY = Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT])
 METRICS = Read[SHORT] * 10
 
 
 @dataclass(frozen=True)
 class UnitFactors:
-    """Factors from the unit of length of metrics and filter to the unit of a closure, and of its viscosity to the case:
-    powers of two, which change no digit. A gradient reads all six neighbours.
+    """Factors from the unit of length of metrics and filter to the unit of a closure, and from its viscosity to the
+    case: powers of two, which are exact. A gradient reads all six neighbours.
     """
 
     per_length: float = 1.0
@@ -43,12 +43,14 @@ class UnitFactors:
 
     @classmethod
     def of(cls, closure: Closure, unit: float) -> UnitFactors:
-        """The factors for a closure, which may compute in the `unit` of metrics if its numbers have no dimension."""
+        """Return the factors for a closure, which may compute in the `unit` of metrics if its numbers are
+        dimensionless.
+        """
         return cls(viscosity=unit) if closure.dimensionless else cls(per_length=1 / unit, area=unit**2)
 
 
 class UnitFactorsInPlane(UnitFactors):
-    """Charts one cell thick along z: nothing changes along that."""
+    """Charts one cell thick along z, without variation along it."""
 
     defines: ClassVar[tuple[str, ...]] = ("PLANAR",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType(dict.fromkeys(("u", "v", "w", "metrics"), PLANE_SHORT))
@@ -66,8 +68,8 @@ def eddy_viscosity(
     f: Roles, turbulence: Turbulence, *,
     cells: tuple[Box, ...], sides: tuple[Side, ...], planar: bool, unit: float = 1.0,
 ) -> Iterator[Launch]:  # fmt: skip
-    """nu_t, with its ghost values beyond sides, of the present velocity, whose ghost values are filled. Metrics and the
-    filter are in a `unit` of length, nu_t is in the units of the case.
+    """Compute nu_t, with its ghost values, from a velocity with ghost values. Metrics and the filter are in a `unit` of
+    length, nu_t is in the units of the case.
     """
     closure, velocity = turbulence.model, (f.u, f.v, f.w)
     factors = (UnitFactorsInPlane if planar else UnitFactors).of(closure, unit)
@@ -80,10 +82,10 @@ def eddy_viscosity(
 
 
 def fields(turbulence: Turbulence | None) -> tuple[str, ...]:
-    """The fields that a model has besides: nu_t."""
+    """Return the further fields of a model: nu_t."""
     return ("nu_t",) if turbulence else ()
 
 
 def constants(turbulence: Turbulence | None) -> tuple[str, ...]:
-    """The fields that no program writes: the filter of models that have one."""
+    """Return the fields that no program writes: the filter width, if used."""
     return (FILTER,) if turbulence and turbulence.model.filtered else ()

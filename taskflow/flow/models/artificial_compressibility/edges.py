@@ -1,4 +1,4 @@
-"""Cells beyond two sides of charts at once: edges, which no side fills."""
+"""Edges: ghost cells outside two sides of charts, which no side fills."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ TEXTS = KERNELS / "artificial_compressibility"
 
 @dataclass(frozen=True)
 class Edge:
-    """Ghost cells beyond two faces at once, which no other cell fills. With `three`, these are of an edge that three
-    charts meet at: all of them then have the same value there, as what passes the faces between them must be the same.
+    """Ghost cells outside two faces, which no other cell fills. `three`: three charts meet at the edge. All three then
+    use the same value there, as the fluxes through their common faces must be identical.
     """
 
     faces: tuple[str, str]
@@ -38,7 +38,7 @@ class Edge:
 
     @property
     def corner(self) -> Corner:
-        """Where the second face is, seen from the first, and the value there."""
+        """The position of the second face relative to the first, and the value there."""
         (axis, _), (other, high) = frame(self.faces[0]), frame(self.faces[1])
         corner = CORNERS[other == min({0, 1, 2} - {axis}), high]
         return replace(corner, value=MeanOfThree()) if self.three else corner
@@ -46,20 +46,18 @@ class Edge:
 
 @dataclass(frozen=True)
 class EdgeValue:
-    """A plane through the three cells beside."""
+    """A plane through the three adjacent cells."""
 
 
 class MeanOfThree(EdgeValue):
-    """The mean of the three, with the same bits seen from each of them."""
+    """The mean of the three, bitwise identical on each chart."""
 
     defines: ClassVar[tuple[str, ...]] = ("MEAN_OF_THREE",)
 
 
 @dataclass(frozen=True)
 class Corner:
-    """Where a second face is that an edge is beyond: along which of the other axes, and whether it is a `high` one. And
-    the value there.
-    """
+    """The second face of an edge: its axis among the other two, `high` if it is a high face, and the value there."""
 
     high: bool
     value: EdgeValue = EdgeValue()
@@ -75,7 +73,7 @@ def _corner(along_r: bool, high: bool) -> Corner:
 
 
 CORNERS: Mapping[tuple[bool, ...], Corner] = {key: _corner(*key) for key in product((False, True), repeat=2)}
-"""By whether the second face is along R, and whether it is a high one."""
+"""By (second face is along R, second face is high)."""
 
 
 @task(kernel=TEXTS / "edges.cu")
@@ -83,16 +81,16 @@ def beyond_edge(
     velocity: Components(u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE]), T: ReadWrite[INSIDE] | None,
     *, on: Face, corner: Corner,
 ) -> None:  # fmt: skip
-    """q(-1, -1) = q(-1, 0) + q(0, -1) - q(0, 0), beyond two faces; or a third of the sum of these, see `EdgeValue`."""
+    """q(-1, -1) = q(-1, 0) + q(0, -1) - q(0, 0), outside two faces; or a third of the sum of these, see `EdgeValue`."""
 
 
 @task(kernel=TEXTS / "edges.cu")
 def scalar_beyond_edge(s: ReadWrite[INSIDE], *, on: Face, corner: Corner) -> None:
-    """The same of a scalar."""
+    """As `beyond_edge`, for a scalar."""
 
 
 def edges(patches: Iterable[BoundaryPatch]) -> tuple[Edge, ...]:
-    """The edges where patches meet, in the order of their axes."""
+    """Return the edges between patches, in the order of their axes."""
     met: dict[tuple[str, str], list[Box]] = {}
     for pair in combinations(patches, 2):
         one, other = sorted(pair, key=lambda patch: frame(patch.face)[0])
@@ -109,5 +107,5 @@ def edge_ghosts(edge: Edge, velocity: tuple[str, ...], T: str | None) -> Launch:
 
 
 def scalar_edge_ghosts(edge: Edge, scalar: str) -> Launch:
-    """The same of a scalar."""
+    """Fill the ghost cells of an edge for a scalar."""
     return scalar_beyond_edge(scalar, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)

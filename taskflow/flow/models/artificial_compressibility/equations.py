@@ -1,9 +1,9 @@
-"""The equations of artificial compressibility as kernels read them: numbers, and choices that texts are compiled for.
+"""The equations of artificial compressibility for kernels: constants, and choices at compile time.
 
     (1/b) dp/dtau + div u = 0,    du/dtau + div(u u) + grad p - viscosity Laplacian(u) = force + lift (T - reference)
 
-All values live in the centres of cells. What is beyond the faces of a cell on a side of a grid is said by the field
-`sides`, see `taskflow.flow.boundaries.collocated`.
+All values are stored in the centres of cells. The field `sides` gives the kind of each side in its ghost cells, see
+`taskflow.flow.boundaries.collocated`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ DIFFUSING = ("u", "v", "w", "T", "u_d", "v_d", "w_d", "T_d")
 
 
 def power_of_two(number: float) -> float:
-    """The power of two nearest to a positive number: what is multiplied by it keeps its digits."""
+    """Return the power of two nearest to a positive number. Multiplication by it is exact."""
     return 2.0 ** round(math.log2(number))
 
 
 def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
-    """Return how a residual reads the pressure, all that diffuses, and what says where faces are; its derivative reads
-    the direction, too.
+    """Return the stencils of a residual for the pressure, diffusing fields, and `sides` and metrics. Its derivative
+    also reads the direction.
     """
     pressures, places = dict.fromkeys(("p", "p_d"), pressure), dict.fromkeys(("sides", "metrics"), beside)
     return MappingProxyType({**pressures, **dict.fromkeys(DIFFUSING, rest), **places})
@@ -46,7 +46,7 @@ def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
 
 @dataclass(frozen=True)
 class HeatTransport:
-    """The diffusivity of the temperature, what lift it gives, and how much temperatures `differ`, about."""
+    """The diffusivity of the temperature, its buoyancy, and the scale of temperature differences."""
 
     diffusivity: float
     buoyancy: Buoyancy | None = None
@@ -55,7 +55,7 @@ class HeatTransport:
 
 @dataclass(frozen=True)
 class Passive:
-    """A passive scalar in the field of its name, whose values `differ` so much, about."""
+    """A passive scalar in the field of its name. `differ` is the scale of its differences."""
 
     name: str
     diffusivity: float
@@ -64,13 +64,15 @@ class Passive:
 
 @dataclass(frozen=True)
 class Reach:
-    """Which cells a residual reads: along lines, and diagonal ones where cells are skewed."""
+    """The cells that a residual reads: along lines, and diagonal cells if the grid is skewed."""
 
 
 def _reach(planar: bool, uniform: bool, damped: bool) -> Reach:
-    """Return what is read where charts are `planar`, one cell thick along z: what passes there leaves on the other
-    side, and is left out; where cells are `uniform`, none across edges; and where central differences are `damped` in
-    the pressure alone, two cells away of the pressure, one of the rest.
+    """Return the stencils of a residual.
+
+    - `planar`: charts are one cell thick along z. Opposite fluxes along z cancel and are omitted.
+    - `uniform`: no cells across edges are read.
+    - `damped`: central differences damp only the pressure, read two cells away, the rest one cell away.
     """
     if not (planar or uniform or damped):
         return Reach()
@@ -82,12 +84,12 @@ def _reach(planar: bool, uniform: bool, damped: bool) -> Reach:
 
 
 REACHES: Mapping[tuple[bool, ...], Reach] = {key: _reach(*key) for key in product((False, True), repeat=3)}
-"""By whether charts are planar, whether cells are uniform, and whether the pressure alone is damped."""
+"""By (charts are planar, cells are uniform, only the pressure is damped)."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """How values come to faces: upwind, by parabolas (kappa = 1/3)."""
+    """Reconstruction on faces: upwind, by parabolas (kappa = 1/3)."""
 
 
 class LimitedScheme(Scheme):
@@ -103,7 +105,7 @@ class SecondScheme(Scheme):
 
 
 class FirstScheme(Scheme):
-    """Upwind, those of the cells."""
+    """Upwind, cell values."""
 
     defines: ClassVar[tuple[str, ...]] = ("FIRST",)
 
@@ -122,27 +124,31 @@ class PressureDampedScheme(Scheme):
 
 @dataclass(frozen=True)
 class Steps:
-    """How long steps are: each cell takes its own, `step` times the longest for a CFL number of 1."""
+    """Local steps: each cell takes `step` times its step for a CFL number of 1."""
 
 
 class GlobalSteps(Steps):
-    """All cells take the same, `step`."""
+    """All cells take the same step, `step`."""
 
     defines: ClassVar[tuple[str, ...]] = ("GLOBAL_STEPS",)
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """The constants of a stage. `areas` and `volume` are those of uniform cells; `lift` = -expansion gravity; `spread`
-    is the larger one of viscosity and diffusivity, `fourth` the coefficient of fourth differences, `fraction` the share
-    of the step that a stage takes, `fresh` the weight of what friction and scheme add now, against what they added in
-    the stage before.
+    """The constants of a stage.
 
-    Lengths and times may be in another unit than velocities: `per_length` is one over that unit. `speed` is the
-    reference speed, `differ` how much the values of a scalar differ. The others follow: one over b and over the volume,
-    squares of the areas, and these over the volume; `pace`, a power of two near the speed; `least`, the squares below
-    which differences of p, of velocities and of a scalar are rounding, and `per`, powers of two near one over the sizes
-    of these.
+    - `areas`, `volume`: of uniform cells
+    - `lift` = -expansion gravity
+    - `spread`: max(viscosity, diffusivity)
+    - `fourth`: coefficient of fourth differences
+    - `fraction`: share of the step that a stage takes
+    - `fresh`: weight of the new friction and dissipation, against their values in the previous stage
+    - `per_length`: inverse unit of lengths and times, which may differ from the unit of velocities
+    - `speed`, `differ`: reference speed, and scale of the differences of a scalar
+
+    Derived: inverses of b and of the volume, squared areas, and these over the volume; `pace`, a power of two near the
+    speed; `least`, squares below which differences of p, velocities and a scalar are rounding errors; `per`, powers of
+    two near the inverse scales of these.
     """
 
     viscosity: float
@@ -189,9 +195,9 @@ class Numbers:
 
 @dataclass(frozen=True)
 class TurbulentNumbers(Numbers):
-    """Those with an eddy viscosity in cells, in the units of the case: an eddy diffusivity is `share` times that.
-    `spread` knows that friction is the whole stress then, twice as fast across faces. `half` is 1/2 and `eddying` the
-    larger one of 2 and `share`, both times `per_length`.
+    """Constants with an eddy viscosity in cells, in the units of the case. An eddy diffusivity is `share` times the
+    eddy viscosity. `spread` accounts for the full stress, which diffuses twice as fast across faces. `half` is 1/2
+    and `eddying` max(2, `share`), both times `per_length`.
     """
 
     share: float = 1.0

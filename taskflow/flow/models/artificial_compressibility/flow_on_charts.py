@@ -1,5 +1,5 @@
-"""A flow on charts of cells, as artificial compressibility solves it: its constants and its ghost values. How it
-is marched says `model`.
+"""A flow on charts of cells, as solved by artificial compressibility: its constants and ghost values. For marching see
+`model`.
 """
 
 from __future__ import annotations
@@ -42,20 +42,27 @@ SINGLE = "_single"  # behind the name of a field: the same in single precision, 
 class FlowOnCharts(Model):
     """A flow in the `cells` of all charts, between `sides`: its fields, constants and ghost values.
 
-    `spacing` is that of uniform cells; without it the field `metrics` holds ten values of each cell, of the layer of
-    ghost cells too (see `taskflow.flow.grid.curvilinear`: vertices are reflected beyond sides, areas `mirrored`), and
-    `largest_volume` is the largest of a cell. The field `sides` holds `SIDES` in ghost cells beyond sides, `f_x`,
-    `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of sides that are
-    `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell thick along z,
-    between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that are not between
-    two sides, where other than four charts meet or a side ends at a seam. With `real` steps are those of real time, in
-    which the grid may move (`moves`): then the field `swept` has what faces sweep per time in the step. There may be
-    `turbulence` in such steps, of cells that have no `spacing`: see `eddies`.
+    No program writes these fields:
 
-    `unit` is the unit of length of kernels, a power of two about the size of a cell: products of areas and volumes stay
-    within single precision, and no digit changes. Metrics, what faces sweep, the filter of eddies, `f_x`, `f_y`, `f_z`
-    and rates are in that unit; velocities, pressures, scalars and nu_t are in the units of the case, as are the
-    arguments of this class.
+    - `metrics`: ten values per cell, also in the layer of ghost cells, unless cells are uniform with a `spacing` (see
+      `taskflow.flow.grid.curvilinear`: vertices are reflected at sides, areas `mirrored`)
+    - `sides`: the kind of flux in ghost cells of sides
+    - `f_x`, `f_y`, `f_z`: a non-uniform force per mass
+    - `u_s`, `v_s`, `w_s`: velocities of `varying` sides, in the adjacent ghost cells
+
+    Attributes:
+
+    - `largest_volume`: of a cell, if cells are not uniform
+    - `planar`: charts are one cell thick along z, between planes of symmetry or periodic
+    - `speed`: the reference speed
+    - `more_edges`: edges that are not between two sides, where other than four charts meet or a side ends at a seam
+    - `real`: physical time steps, in which the grid may move (`moves`). Then the field `swept` has the volume swept by
+      faces per time in the step.
+    - `turbulence`: only with physical time steps and without `spacing`, see `eddies`
+    - `unit`: the unit of length of kernels, a power of two near the cell size. Products of areas and volumes then stay
+      within single precision, and scaling is exact. Metrics, `swept`, the filter of eddies, `f_x`, `f_y`, `f_z` and
+      rates are in that unit. Velocities, pressures, scalars, nu_t and the arguments of this class are in the units of
+      the case.
     """
 
     cells: tuple[Box, ...]
@@ -79,12 +86,12 @@ class FlowOnCharts(Model):
 
     @property
     def ghost(self) -> int:
-        """Fluxes read two cells on either side."""
+        """Layers of ghost cells: fluxes read two cells on either side."""
         return 2
 
     @property
     def flow(self) -> tuple[str, ...]:
-        """The fields that a stage changes at once: p, u, v, w and T."""
+        """The fields that a stage changes together: p, u, v, w and T."""
         return (*STATE, "T") if self.heat else STATE
 
     @property
@@ -94,7 +101,7 @@ class FlowOnCharts(Model):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field of single values by role: the state, its next value and, with several stages, one between."""
+        """Every single-valued field by role: the state, its next value and, with several stages, one between."""
         ages = ("", "_new", "_mid") if len(self.method.stages.fractions) > 1 else ("", "_new")
         names = [f"{name}{age}" for age in ages for name in self.state]
         if self.method.stages.keeps:
@@ -109,7 +116,7 @@ class FlowOnCharts(Model):
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """Fields that no program writes, but `sides` and `metrics`."""
+        """Fields that no program writes, except `sides` and `metrics`."""
         varying = ("u_s", "v_s", "w_s") if any(side.varying for side in self.sides) else ()
         return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()), *eddies.constants(self.turbulence))
 
@@ -121,7 +128,7 @@ class FlowOnCharts(Model):
 
     @cached_property
     def numbers(self) -> Numbers:
-        """The constants of a stage that takes the whole step."""
+        """The constants of a stage that takes the full step."""
         method, fluid, turbulence, unit = self.method, self.fluid, self.turbulence, self.unit
         heat = self.heat or HeatTransport(0.0)
         pull = triple(-heat.buoyancy.expansion * g for g in heat.buoyancy.gravity) if heat.buoyancy else (0.0, 0.0, 0.0)
@@ -142,47 +149,45 @@ class FlowOnCharts(Model):
 
     @property
     def spread(self) -> float:
-        """The largest of viscosity, which counts twice with eddies, and diffusivities."""
+        """The largest of viscosity, counted twice with eddies, and diffusivities."""
         return max([*self.moving.values(), *([2 * self.fluid.viscosity] if self.turbulence else [])])
 
     def carrying(self, scalar: Passive) -> Numbers:
-        """The constants for a passive scalar in the place of T."""
+        """Return the constants for a passive scalar instead of T."""
         return replace(self.numbers, diffusivity=scalar.diffusivity / self.unit, differ=scalar.differ)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        """Where ghost cells are beyond two faces at once, and read: by differences along faces of skewed cells."""
+        """The ghost cells outside two faces that are read: by differences along faces of skewed cells."""
         patches = [patch for side in self.sides for patch in side.patches]
         return () if self.spacing else (*edges(patches), *self.more_edges)
 
     @property
     def rounds(self) -> bool:
-        """Whether metrics and what faces sweep are needed in single precision, too."""
+        """True if metrics and swept volumes are also needed in single precision."""
         return False
 
     def metrics(self, f: Roles) -> str | None:
-        """The field of metrics, which uniform cells do not need."""
+        """Return the field of metrics, None for uniform cells."""
         return None if self.spacing else f.metrics
 
     @abstractmethod
     def pseudo_step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """A step of pseudo-time."""
+        """Yield a step of pseudo-time."""
 
     def begin_march(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """Do what pseudo-time begins with in a step of real time."""
+        """Yield the start of pseudo-time in a physical time step."""
         yield from ()
 
     def compressibility(self, f: Roles) -> Iterator[Launch]:
-        """b of the present velocity, in ghost cells beyond sides that inside."""
+        """Compute b from the present velocity. Ghost cells of sides take the value inside."""
         least = self.numbers.compressibility
         yield measures.local_compressibility((f.u, f.v, f.w), f.b, over=self.cells, least=least)
         for side in self.sides:
             yield measures.local_compressibility((f.u, f.v, f.w), f.b, over=side.ghosts, least=least)
 
     def level(self, f: Roles) -> Iterator[Launch]:
-        """Shift the pressure where nothing else says how high it is: it is 0 in a cell, or its mean over the volume is,
-        by exact sums.
-        """
+        """Shift the pressure, unless a side prescribes it, to 0 in a cell or to a volume mean of 0, by exact sums."""
         if any(side.kind.fixes_pressure for side in self.sides):
             return
         if (cell := self.method.pressure_cell) is not None:
@@ -196,17 +201,17 @@ class FlowOnCharts(Model):
             yield measures.take_off_mean(f.p, over=self.cells, sums=sums)
 
     def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
-        """Fill the ghost cells beyond sides, and beyond two of them."""
+        """Fill the ghost cells of sides and edges."""
         yield from self.flow_ghosts(f, age)
         for scalar in self.passive:
             yield from self.scalar_ghosts(f, self.sides, scalar, f[f"{scalar.name}{age}"])
 
     def flow_ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
-        """Those of p, u, v, w and T."""
+        """Fill the ghost cells of p, u, v, w and T."""
         yield from self.ghosts_beyond(f, self.sides, self.of(f, STATE, age), f[f"T{age}"] if self.heat else None)
 
     def ghosts_beyond(self, f: Roles, sides: Iterable[Side], flow: tuple[str, ...], T: str | None) -> Iterator[Launch]:
-        """Those of fields of p, u, v, w and T, by what these sides say."""
+        """Fill the ghost cells of fields of p, u, v, w and T, by the conditions of these sides."""
         fields, numbers = CellFields(flow, T, self.metrics(f), self.unit), _spreading(self.numbers)
         for side in sides:
             yield from side_ghosts(side, fields, numbers)
@@ -214,7 +219,7 @@ class FlowOnCharts(Model):
             yield edge_ghosts(edge, flow[1:], T)
 
     def scalar_ghosts(self, f: Roles, sides: Iterable[Side], scalar: Passive, field: str) -> Iterator[Launch]:
-        """Those of a field of a passive scalar, by what these sides say of it."""
+        """Fill the ghost cells of a field of a passive scalar, by the conditions of these sides."""
         metrics, numbers = self.metrics(f), _spreading(self.carrying(scalar))
         for side in sides:
             yield from scalar_ghosts(side, scalar.name, field, metrics, numbers)
@@ -222,15 +227,15 @@ class FlowOnCharts(Model):
             yield scalar_edge_ghosts(edge, field)
 
     def renew(self, f: Roles) -> Iterator[Launch]:
-        """Ghost values of the present state, and its eddy viscosity."""
+        """Fill the ghost values of the present state, and compute its eddy viscosity."""
         yield from self.ghosts(f, "")
         if self.turbulence:
             where: dict[str, Any] = {name: getattr(self, name) for name in ("cells", "sides", "planar", "unit")}
             yield from eddies.eddy_viscosity(f, self.turbulence, **where)
 
     def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, str | None, tuple[str, ...] | None]:
-        """The other fields that a residual reads: sides, metrics, what faces sweep, compressibility, eddy viscosity
-        and force, in real time with what the levels before add.
+        """Return the other fields that a residual reads: sides, metrics, swept volumes, compressibility, eddy viscosity
+        and force, in physical time with the contributions of previous levels.
         """
         acting = (f.f_x, f.f_y, f.f_z) if self.body_force else None
         force = self.of(f, ("past_u", "past_v", "past_w"), "") if self.real else acting
@@ -238,20 +243,20 @@ class FlowOnCharts(Model):
         return f.sides, self.metrics(f), swept, b, f.nu_t if self.turbulence else None, force
 
     def past(self, f: Roles, name: str | None) -> str | None:
-        """The field that the levels before add to T or a scalar."""
+        """Return the field that previous levels add to T or a scalar, or None."""
         return f[f"past_{name}"] if self.real and name in self.state else None
 
     def change(self, f: Roles) -> str | None:
-        """c_0 / dt of a step of real time."""
+        """Return the scalar c_0 / dt of a physical time step."""
         return f.scalar(CHANGE) if self.real else None
 
     def rates(self, dt: float, ratio: float) -> dict[str, float]:
-        """The scalars of a step of real time."""
+        """Return the scalars of a physical time step."""
         return self.real.scalars(dt / self.unit, ratio) if self.real else {}
 
     @staticmethod
     def of(f: Roles, names: tuple[str, ...], age: str) -> tuple[str, ...]:
-        """The fields of an age: "", "_new" or "_mid"."""
+        """Return the fields of an age: "", "_new" or "_mid"."""
         return tuple(f[f"{name}{age}"] for name in names)
 
 
@@ -260,9 +265,10 @@ def _spreading(numbers: Numbers) -> Condition:
 
 
 def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launch]:
-    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix, in the
-    `unit` of the model. Ghost values have to be those of the present state. The roles of the next state hold R / V
-    afterwards.
+    """Compute the scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, with a prefix, in
+    the `unit` of the model.
+
+    Needs ghost values of the present state. Overwrites the next state with R / V.
     """
     if model.method.local:
         yield from model.compressibility(f)
@@ -275,13 +281,13 @@ def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launc
 
 
 def norm(model: FlowOnCharts, scalars: Mapping[str, float], *names: str, prefix: str = "") -> float:
-    """The root mean square of R / V over all cells, of some equations together, in the `unit` of the model."""
+    """Return the root mean square of R / V over all cells, of some equations together, in the `unit` of the model."""
     total = sum(reduced(scalars, f"{prefix}squares_{name}")[0] for name in names)
     return (total / sum(chart.volume for chart in model.cells)) ** 0.5
 
 
 def _residual(model: FlowOnCharts, f: Roles, carried: str | None, numbers: Numbers) -> Launch:
-    """That of the flow, with what it carries."""
+    """Return the residual of the flow, with a transported quantity."""
     heat = (f[carried], f[f"{carried}_new"]) if carried else None
     return residual(
         tuple(f[name] for name in "puvw"), tuple(f[f"{name}_new"] for name in "puvw"), heat,

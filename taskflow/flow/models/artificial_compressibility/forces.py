@@ -1,5 +1,4 @@
-"""Fluxes through sides: forces on them, moments, heat and mass, from the very fluxes of a stage, with the same bits for
-any blocks.
+"""Fluxes through sides: forces, moments, heat and mass, from the fluxes of a stage, bitwise identical for any blocks.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ VERTICES = Components(x=Read[CORNERS], y=Read[CORNERS], z=Read[CORNERS]) | None
 
 @dataclass(frozen=True)
 class Lever:
-    """The point about which moments are."""
+    """The reference point of moments."""
 
     point: Vector
 
@@ -48,7 +47,7 @@ def largest_passing(
     flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, vertices: VERTICES,
     *, on: Face, most: Reduce[max], numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
-    """most = the largest magnitude of what passes one face, of all that is summed."""
+    """most = the largest magnitude of any summed flux through one face."""
 
 
 @task(kernel=TEXT)
@@ -57,10 +56,10 @@ def force_on_side(
     *, on: Face, force: Reduce["exact sum", 10], most: Scalar, numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
     """force = sums over faces of p S, of -viscosity (grad u + (grad u)^T) . S, of r times their sum, and of the flux of
-    T: what acts on that which is beyond, S pointing there. The transposed gradient, less S div u, is the integral of
-    dl x u around a face: it adds up to 0 over a closed wall, so that the force is what the fluid loses. Of uniform
-    cells, whose walls are planes, it is left out, and where there are no vertices. With eddies the stress is that of a
-    stage, which has all of it.
+    T: the force on the outside, S pointing outward. The transposed gradient, less S div u, is the integral of dl x u
+    around a face. It adds up to 0 over a closed wall, so that the force equals the momentum loss of the fluid. It is
+    omitted for uniform cells, whose walls are planes, and without vertices. With eddies the full stress of a stage
+    is used.
     """
 
 
@@ -73,7 +72,7 @@ def mass_through_side(
 
 
 class Force(NamedTuple):
-    """The force on a side, the part of the pressure in it, the moment, and the heat and mass that leave through it."""
+    """The force on a side, its pressure part, the moment, and the outflow of heat and mass."""
 
     force: np.ndarray
     pressure: np.ndarray
@@ -85,7 +84,7 @@ class Force(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Forces:
     """The forces on `sides` of a model. With `vertices` the fields `x`, `y`, `z` hold the low corners of cells, in the
-    `unit` of the model, and there are moments about points, by the names of sides.
+    `unit` of the model, and moments are taken about the points in `about`, by side.
     """
 
     model: FlowOnCharts
@@ -94,7 +93,7 @@ class Forces:
     vertices: bool = False
 
     def measure(self, f: Roles) -> Iterator[Launch]:
-        """The scalars from which `of` follows. Ghost values have to be those of the present state."""
+        """Compute the scalars that `of` reads. Needs ghost values of the present state."""
         model, flow = self.model, tuple(f[name] for name in STATE)
         T, metrics = f.T if model.heat else None, model.metrics(f)
         corners, nu_t = (f.x, f.y, f.z) if self.vertices else None, f.nu_t if model.turbulence else None
@@ -109,7 +108,7 @@ class Forces:
                 yield mass_through_side(flow, f.sides, metrics, mass=mass, **where)
 
     def of(self, scalars: Mapping[str, float], side: Side) -> Force:
-        """Return what acts on a side."""
+        """Return the force on a side."""
         names = [f"{side.name}.{face}" for face in side.layers]
         area = self.model.unit**2
         total = area * np.sum([reduced(scalars, f"{name}.force") for name in names], axis=0)

@@ -1,4 +1,4 @@
-"""Numbers of all cells that steps and the log read. Sums have the same bits for any blocks."""
+"""Reductions over all cells for steps and the log. Sums are bitwise identical for any blocks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def fastest(velocity: VELOCITY, metrics: METRICS, *, rate: Reduce[max], numbers:
 def compressibility_to_exceed(
     velocity: VELOCITY, metrics: METRICS, swept: Read[SHORT] * 3, least: Write, *, most: Reduce[max], numbers: Numbers
 ) -> None:
-    """least = max over directions of u.n (u_g - u).n, or 0, S and u_g.S the means of both faces: where b is larger
-    sound is faster than what passes a face that moves. most = max least.
+    """least = max over directions of u.n (u_g - u).n, or 0, S and u_g.S being means of both faces: with a larger b
+    sound is faster than the flow through a moving face. most = max least.
     """
 
 

@@ -1,4 +1,4 @@
-"""The options of the method, and the marches: explicit schemes of Runge-Kutta type in pseudo-time."""
+"""Options of the method, and marching schemes: explicit schemes of Runge-Kutta type in pseudo-time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Marching = Literal["euler", "rk3", "rk4", "rk5"]
 
 
 class MultistageScheme(NamedTuple):
-    """The shares of a step that the stages take, each from the state at its beginning; the weights of what friction and
-    scheme add in a stage (0: what they added before); the usual CFL number, but for that of `SHORTER`.
+    """Fractions of the step that stages take, each from the state at the start; weights of new friction and dissipation
+    in a stage (0: as before); and the default CFL number, except for the entries of `SHORTER`.
     """
 
     fractions: tuple[float, ...]
@@ -27,7 +27,7 @@ class MultistageScheme(NamedTuple):
 
     @property
     def keeps(self) -> bool:
-        """Whether some stage takes from what friction and scheme added before."""
+        """True if a stage reuses earlier friction and dissipation."""
         return any(weight != 1 for weight in self.fresh)
 
 
@@ -41,18 +41,21 @@ MARCHES = {
 SHORTER: Mapping[Reconstruction, Mapping[Marching, float]] = {
     "second": {"rk3": 1.0, "rk4": 0.6, "rk5": 1.2}, "first": {"rk4": 1.2},
 }  # fmt: skip
-"""CFL numbers of upwind fluxes that bear less: waves two cells long grow beyond 1.15, 0.70, 1.41, and 1.39."""
+"""CFL numbers of less stable upwind fluxes: waves two cells long grow beyond 1.15, 0.70, 1.41, and 1.39."""
 UPWIND = {"third": eq.Scheme(), "second": eq.SecondScheme(), "first": eq.FirstScheme()}
 
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """How the equations are solved. `compressibility`: b, a velocity squared, by default 2.5 times the square of the
-    reference speed; with `local` it is max(|u|^2, `compressibility`), by default the square of that speed. `fourth`:
-    coefficient of fourth differences, with central fluxes. `cfl`: by default that of the march. `pressure_cell`: where
-    p = 0, in place of its mean.
+    """Options of the solution method.
 
-    Raises BadInput for what does not go together.
+    - `compressibility`: b, a velocity squared. Default: 2.5 times the square of the reference speed. With `local` it is
+      max(|u|^2, `compressibility`), by default the square of the reference speed.
+    - `fourth`: coefficient of fourth differences, with central fluxes
+    - `cfl`: default from the marching scheme
+    - `pressure_cell`: the cell with p = 0, instead of mean 0
+
+    Raises BadInput if options are incompatible.
     """
 
     compressibility: float | None = None
@@ -83,7 +86,7 @@ class MethodOptions:
 
     @property
     def scheme(self) -> eq.Scheme:
-        """How values come to faces."""
+        """The reconstruction of values on faces."""
         if self.flux == "central":
             return eq.PressureDampedScheme() if self.damping == "pressure" else eq.CentralScheme()
         return eq.LimitedScheme() if self.limiter != "none" else UPWIND[self.reconstruction]
@@ -102,7 +105,7 @@ class MethodOptions:
 
     @property
     def remedy(self) -> str:
-        """Say what to change where the march diverges."""
+        """Advice if the march diverges."""
         smaller = f"give a smaller method.cfl (now {self.courant:g})"
         if self.flux != "central":
             return f'{smaller}, or begin with method.reconstruction = "first"'
@@ -114,7 +117,7 @@ class MethodOptions:
         )
 
     def least_compressibility(self, speed: float) -> float:
-        """b, or the least one, for a reference speed."""
+        """Return b, or its minimum if local, for a reference speed."""
         factor = 1.0 if self.local else 2.5
         return self.compressibility if self.compressibility is not None else factor * speed**2
 

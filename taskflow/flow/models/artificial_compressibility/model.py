@@ -4,8 +4,8 @@ pseudo-time to a steady state; after W. Xue and C. J. Roy (2020) and L. Luo et a
     (1/b) dp/dtau + div u = 0,    du/dtau + div(u u) + grad p - viscosity Laplacian(u) = force - expansion (T - T_0) g
     dT/dtau + div(T u) - div(diffusivity grad T) = 0
 
-p is divided by the density. All values live in the centres of cells, whose vertices are anywhere: no step is taken
-along coordinates, and velocities are along x, y and z of space. When nothing changes any more, div u = 0.
+p is divided by the density. All values are stored in the centres of cells with arbitrary vertices: velocities are
+Cartesian, and no derivative is taken along coordinates. In the steady state div u = 0.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ NAMES = {"p": "continuity", "u": "momentum_x", "v": "momentum_y", "w": "momentum
 class ArtificialCompressibility(FlowOnCharts):
     """The equations of a `FlowOnCharts`, marched explicitly.
 
-    Where no side says how high the pressure is, `monitor` shifts it: fluxes feel its differences alone, so that steps
-    need no level, which would cost a step of a single stage half as much again.
+    If no side sets the pressure level, `monitor` shifts it. Fluxes depend only on pressure differences, so steps do not
+    shift it: that would cost half of a single-stage step.
     """
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """Ghost values of the initial state."""
+        """Fill the ghost values of the initial state."""
         yield from self.renew(f)
         if self.real:
             yield from real_time.start(self, f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """A step of real time; without it one of pseudo-time."""
+        """Yield a physical time step, or in steady marches a step of pseudo-time."""
         yield from real_time.step(self.real, self, f) if self.real else self.pseudo_step(f)
 
     def pseudo_step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
@@ -69,33 +69,33 @@ class ArtificialCompressibility(FlowOnCharts):
 
     @property
     def marched(self) -> str:
-        """How it marches, in words."""
+        """The marching scheme, as text."""
         return f"{self.method.march} with CFL {self.method.courant:g}"
 
     @property
     def remedy(self) -> str:
-        """Say what to change where the march diverges."""
+        """Advice if the march diverges."""
         return self.method.remedy
 
     def progress(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """Return what the log says of a step."""
+        """Return the log entries of a step."""
         return {"cfl": self.method.courant}
 
     @property
     def factors_precision(self) -> str:
-        """The precision in which factors of linear equations are stored, where it is another one than usual."""
+        """The precision of the factors of linear equations, if not the default."""
         return ""
 
     def rate(self, scalars: Mapping[str, float]) -> float:
-        """In real time that of the fastest cell; steps of pseudo-time do not follow from a rate."""
+        """Return the rate of the fastest cell in physical time. Steps of pseudo-time do not depend on a rate."""
         return self.real.rate(self.speed, scalars) if self.real else 0.0
 
     def advection(self, scalars: Mapping[str, float]) -> float:
         return scalars["rate"] if self.real else 0.0
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """Steps of real time, of one length or up to a CFL number of u; or steps of pseudo-time, each of them one:
-        how far each cell goes, `MethodOptions.courant` says.
+        """Return the limit of physical time steps: one length, or up to a CFL number of u. Steps of pseudo-time count 1
+        each, with the step sizes of cells set by `MethodOptions.courant`.
         """
         return StepLimit(fixed=fixed, cfl=cfl) if self.real else StepLimit(fixed=1.0)
 
@@ -103,8 +103,8 @@ class ArtificialCompressibility(FlowOnCharts):
         return {"one": 1.0, **self.rates(dt, ratio)}
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
-        """The residuals: scalars from which `norms` follow. They are in the roles of the next state afterwards. And the
-        level of the pressure.
+        """Compute the residuals, for `norms`, and shift the level of the pressure. Overwrites the next state with
+        residuals.
         """
         if not self.real:  # which does it in every step
             yield from self.level(f)
@@ -112,8 +112,8 @@ class ArtificialCompressibility(FlowOnCharts):
         yield from residuals(self, f)
 
     def norms(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The root mean square of R / V of each equation, from the scalars of `monitor`; passive scalars, which follow
-        the flow at their own pace, have theirs by name.
+        """Return the root mean square of R / V of each equation, from the scalars of `monitor`; passive scalars by
+        name.
         """
         return {NAMES.get(name, name): norm(self, scalars, name) / self.unit for name in self.state}
 
@@ -126,7 +126,7 @@ class ArtificialCompressibility(FlowOnCharts):
         return {NAMES.get(name, name): weights.get(name, 1.0) for name in self.state}
 
     def pace(self, f: Roles) -> Iterator[Launch]:
-        """Compute what steps need that are the same everywhere, or a compressibility that is not."""
+        """Compute the local compressibility and the global step size, if used."""
         if self.method.local:
             yield from self.compressibility(f)
         if self.method.global_steps:

@@ -1,4 +1,4 @@
-"""The programs of a step of real time: levels, and pseudo-time between them. See `dual_time`."""
+"""The programs of a physical time step: time levels, and pseudo-time between them. See `dual_time`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def next_level(
     q: ReadWrite, old: ReadWrite, past: Write | None, given: Read | None,
     *, ratio: Scalar, now: Scalar | None, before: Scalar | None,
 ) -> None:  # fmt: skip
-    """past = given + now q + before old; then q + ratio (q - old) in q, and the q there was in old."""
+    """past = given + now q + before old; then old = q, and q = q + ratio (q - old) with the former old."""
 
 
 def start(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
-    """The first state, which has no level before."""
+    """Initialise the levels: the first state has no earlier one."""
     yield from model.level(f)
     for name in model.state:
         past = None if name == "p" else f[f"past_{name}"]
@@ -45,7 +45,7 @@ def start(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
 
 
 def step(real: DualTime, model: FlowOnCharts, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-    """From one level to the next: a first guess along a line through the last two, then pseudo-time."""
+    """Advance one level: a first guess extrapolated linearly from the last two levels, then pseudo-time."""
     forces = dict(zip("uvw", (f.f_x, f.f_y, f.f_z), strict=True)) if model.body_force else {}
     for name in model.state:
         changes = name != "p"
@@ -79,25 +79,25 @@ def _round(model: FlowOnCharts, f: Roles) -> Iterator[Launch | Repeat | Derive]:
 
 
 def _measure(model: FlowOnCharts, f: Roles, prefix: str) -> Iterator[Launch]:
-    """The residuals of the step, of a state with ghost values, and how large T and scalars are."""
+    """Measure the residuals of the step, from a state with ghost values, and the magnitudes of T and scalars."""
     yield from residuals(model, f, prefix)
     for name in model.carried:
         yield measures.largest(f[name], over=model.cells, most=f.scalar(f"size_{name}"))
 
 
 def _fastest(model: FlowOnCharts, f: Roles) -> Launch:
-    """The rate from which the next step follows."""
+    """Measure the rate that bounds the next step."""
     numbers = {"rate": f.scalar("rate"), "numbers": model.numbers}
     return measures.fastest((f.u, f.v, f.w), model.metrics(f), over=model.cells, **numbers)
 
 
 def _reached(real: DualTime, model: FlowOnCharts, scalars: Mapping[str, float]) -> bool:
-    """Whether a step may end; also where its numbers are none."""
+    """Return True if a step may end, also if its numbers are NaN."""
     return all(not times > 1 for times in left(real, model, scalars).values())
 
 
 def left(real: DualTime, model: FlowOnCharts, scalars: Mapping[str, float]) -> dict[str, float]:
-    """Return, for momentum, what is carried, and continuity, how many times what it may be the residual is."""
+    """Return the residuals of momentum, transported quantities and continuity, each over its tolerance."""
     pace = model.speed / real.length * model.unit
     rates = model.speed * (scalars[CHANGE] + scalars["rate"] * model.unit)
 

@@ -1,4 +1,4 @@
-"""How long steps of pseudo-time may be, after von Neumann: waves of (p, u) on equal upright cells."""
+"""Stability limits of pseudo-time steps by von Neumann analysis: waves of (p, u) on uniform Cartesian cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ HALVINGS = 12
 
 
 def through(method: MethodOptions, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Differences of fluxes of a wave: of the mean of both sides of faces, and what the scheme adds to it."""
+    """Return the flux differences of a wave: of the mean of both sides of faces, and of the dissipation of the scheme.
+    """
     e = np.exp(1j * phase)
     if method.flux == "central":
         return (e - 1 / e) / 2, method.fourth * (1 - 1 / e) * (e * e - 1 / e - 3 * (e - 1))
@@ -35,8 +36,8 @@ def growth(
     viscosity: float,
     spread: float | None = None,
 ) -> float:
-    """Return the largest factor in a step of any wave of these phases along each direction, in a stream u on cells of
-    size 1. `spread`: the largest of viscosity and diffusivities, which steps follow.
+    """Return the largest amplification in a step of waves with these phases along each direction, in a stream u on
+    cells of size 1. `spread`: the largest of viscosity and diffusivities, which sets the step.
     """
     dims = len(u)
     waves = [axis.ravel() for axis in np.meshgrid(*[phases] * dims)]
@@ -64,10 +65,11 @@ def growth(
 
 
 def longest(method: MethodOptions, dims: int, viscosity: float, spread: float) -> float:
-    """Return the largest CFL number, at most that of the method, with which no short wave grows in a fluid at rest,
-    and with single stages no longer one; viscosity and `spread` are over the speed of sound and the size of a cell.
+    """Return the largest CFL number, at most the method's, without growth of short waves in a fluid at rest, for
+    single-stage schemes also of long waves. Viscosity and `spread` are divided by the speed of sound and the cell
+    size.
 
-    Long waves grow by little in several stages, or not at all, and boundaries may damp them.
+    In several stages long waves grow little or not at all, and boundaries may damp them.
     """
     phases = SHORT if len(method.stages.fractions) > 1 else np.concatenate([SHORT, LONG])
 

@@ -1,11 +1,11 @@
 """A stage of explicit pseudo-time, and the residual of the steady equations, on any cells.
 
-Fluxes pass faces: what leaves a cell enters the next one to the bit. Of uniform cells there are no `metrics`; otherwise
-these are ten values of a cell, the area vectors of its low faces across x, y and z, and its volume. On a grid that
-moves `swept` has what these faces sweep per time, u_g.S: momentum and scalars are carried by u - u_g, and what walls
-sweep passes through them, as they move with the grid. With an eddy viscosity `nu_t` in cells friction is that of the
-whole stress, (viscosity + nu_t) (grad u + (grad u)^T) . S, with the mean of both sides on faces, and diffusivities have
-`share` times nu_t, too.
+Fluxes are conservative bitwise: each leaves one cell and enters the next. Uniform cells need no `metrics`. Otherwise
+these are ten values per cell: the area vectors of its low faces across x, y and z, and its volume. On a moving grid
+`swept` is the volume swept by these faces per time, u_g.S. Momentum and scalars are advected by u - u_g, and the volume
+swept by walls passes through them, as they move with the grid. With an eddy viscosity `nu_t` in cells friction is the
+full stress, (viscosity + nu_t) (grad u + (grad u)^T) . S, with the mean of both sides on faces, and diffusivities
+increase by `share` times nu_t.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def stage(
     swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE, kept: KEPT,
     *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """q_new = q_0 - fraction dtau R(q) / V, for p times b: R is the sum of the fluxes out of a cell, less V force, of T
-    less V source.
+    """q_new = q_0 - fraction dtau R(q) / V, for p times b. R is the sum of the fluxes out of a cell, less V force, for
+    T less V source.
 
-    dtau is `step` times V / (sum over directions of |u.S| + root((u.S)^2 + b |S|^2) + 4 spread |S|^2 / V), of the
-    values of q_0, or `step` itself; with eddies `eddying` times the mean of nu_t on both faces is added to spread. T is
-    carried by the mass fluxes of q, from the upwind side, less T times their sum out of the cell, so that a uniform T
-    stays while mass is not balanced yet. With `kept` what friction and scheme add to R is mixed with that of the stage
-    before, and kept. In real time u, v, w and T change at `rate` q, too, at the end of the stage: what is above is
+    dtau is `step` times V / (sum over directions of |u.S| + root((u.S)^2 + b |S|^2) + 4 spread |S|^2 / V), from the
+    values of q_0, or `step` itself. With eddies `eddying` times the mean of nu_t on both faces is added to spread. T is
+    advected upwind by the mass fluxes of q, less T times their sum out of the cell, so that a uniform T stays uniform
+    while mass is not balanced. With `kept` friction and dissipation in R are blended with their values in the previous
+    stage, and stored. In physical time u, v, w and T also change by `rate` q at the end of the stage: the above is
     divided by 1 + fraction dtau rate.
     """
 
@@ -53,7 +53,7 @@ def residual(
     sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
     *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """q_new = R(q) / V; in real time of u, v, w and T with `rate` q."""
+    """q_new = R(q) / V; in physical time with `rate` q for u, v, w and T."""
 
 
 @task(kernel=TEXTS / "transport.cu")
@@ -63,4 +63,4 @@ def transport(
     metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
     *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """A stage of a passive scalar, as that of T in `stage`, by the mass fluxes of the same flow."""
+    """A stage of a passive scalar, as T in `stage`, by the mass fluxes of the same flow."""

@@ -1,5 +1,5 @@
-"""The pressure of the first state. Immersed bodies take the pressure before a step for the last one: fluid that is at
-rest by its weight and its pressure stays so in the first step, too.
+"""The pressure of the first state. Immersed bodies use the pressure of the previous step: with this one a fluid at
+rest, with weight balanced by pressure, also stays at rest in the first step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RATIO = "ratio_at_first"  # the scalar: a step of Euler's
 
 
 class Accelerated(Protocol):
-    """A flow as the first pressure needs it."""
+    """The part of a flow that `first_pressure` needs."""
 
     @property
     def driving(self) -> Driving: ...
@@ -35,8 +35,9 @@ class Accelerated(Protocol):
 
 
 def first_pressure(flow: Accelerated, f: Roles, obstacles: Obstacles) -> Iterator[Launch | Repeat | Derive]:
-    """Find the pressure that takes the divergence of the tendency of a velocity which has none; dt is 1. `u_new` and
-    `h` are used on the way.
+    """Compute the pressure that removes the divergence of the tendency of a divergence-free velocity; dt is 1.
+
+    Overwrites `u_new` and `h`.
     """
     setting = flow.setting
     yield Derive(_euler, (RATIO,))

@@ -1,15 +1,15 @@
-"""Implicit diffusion along one direction, between walls: in each stage by the method of J. Crank and P. Nicolson (1947,
-Proc. Camb. Phil. Soc. 43, 50), all else by the scheme of time.
+"""Implicit diffusion along one direction, between walls: Crank-Nicolson in each stage (J. Crank, P. Nicolson 1947,
+Proc. Camb. Phil. Soc. 43, 50), all other terms by the time scheme.
 
-With L = diffusivity d2/ds2 along the direction, and N all else, a stage of length dt is
+With L = diffusivity d2/ds2 along the direction, and N the other terms, a stage of length dt is
 
     q_new = q + dt ((1 + ratio/2) N - ratio/2 N_old) + dt/2 (L q + L q_new).
 
-The velocity is diffused with the gradient of the last pressure in it, which the projection then finds anew: so what is
-diffused misses the velocity of the walls by dt times the change of that gradient, of second order, and not by dt times
-the gradient (J. van Kan 1986, SIAM J. Sci. Stat. Comput. 7, 870; J. Kim, P. Moin 1985, J. Comput. Phys. 59, 308).
-What is solved for is the change by implicit diffusion, which is 0 on walls with a value, whatever that is and does in
-time.
+The velocity is diffused with the last pressure gradient included, and the projection then computes the gradient again.
+The diffused velocity so misses the wall velocity by dt times the change of that gradient, of second order, instead of
+dt times the gradient (J. van Kan 1986, SIAM J. Sci. Stat. Comput. 7, 870; J. Kim, P. Moin 1985, J. Comput. Phys. 59,
+308). The unknown is the change by implicit diffusion, which is 0 on walls with a prescribed value, also if that varies
+in time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ALONG, NORMAL = "leaks_along", "leaks_normal"  # of the velocities along the wal
 
 @dataclass(frozen=True)
 class ImplicitDiffusion:
-    """Diffusion along an `axis` of a grid that is cut into `blocks`."""
+    """Diffusion along an `axis` of a grid divided into `blocks`."""
 
     axis: int
     grid: Grid
@@ -44,19 +44,21 @@ class ImplicitDiffusion:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The walls across the axis."""
+        """The walls normal to the axis."""
         return f"{'xyz'[self.axis]}_min", f"{'xyz'[self.axis]}_max"
 
     def partitions(self, main: Partition, quantities: tuple[str, ...]) -> tuple[Partition, ...]:
-        """Regions of its own, on the blocks of `main`; `quantities` are those that diffuse besides the velocity."""
+        """Return the partitions of its regions, on the blocks of `main`; `quantities` diffuse in addition to the
+        velocity.
+        """
         return self.lines.partitions(main, (ALONG, NORMAL, *map(_leaks, quantities)))
 
     def begin(self, f: Roles, dt: str) -> Iterator[Launch]:
-        """Gives the new velocity the gradient of the last pressure. Its ghost values have to follow."""
+        """Add the last pressure gradient to the new velocity. Its ghost values have to be filled afterwards."""
         yield correct((f.u_new, f.v_new, f.w_new), f.p, None, over=Box.of(self.grid.cells), dt=dt, grid=self.grid)
 
     def velocity(self, f: Roles, boundaries: Boundaries, viscosity: float, dt: str) -> Iterator[Launch]:
-        """Diffuses the new velocity, with ghost values beyond the walls, and takes the gradient out of it."""
+        """Diffuse the new velocity, with its ghost values at the walls, and remove the pressure gradient."""
         low, high = (boundaries[side].factor(BoxSide(side, self.grid)) for side in self.sides)
         chains = {ALONG: self.lines.in_cells(low, high), NORMAL: self.lines.on_faces()}
         for leaks, chain in chains.items():
@@ -68,8 +70,8 @@ class ImplicitDiffusion:
     def quantity(
         self, f: Roles, name: str, factors: Mapping[str, float], diffusivity: float, dt: str
     ) -> Iterator[Launch]:
-        """Diffuses the new value of a quantity, with ghost values beyond the walls: the value inside times these
-        factors, by wall, and more that depends on nothing inside.
+        """Diffuse the new value of a quantity. Its ghost values are the value inside times `factors`, by wall, plus a
+        term independent of the values inside.
         """
         chain, leaks = self.lines.in_cells(*(factors[side] for side in self.sides)), _leaks(name)
         yield self.lines.find(f[leaks], chain, dt=dt, diffusivity=diffusivity)
@@ -78,7 +80,7 @@ class ImplicitDiffusion:
     def _diffuse(
         self, f: Roles, name: str, leaks: str, s: LayeredSpectrum, dt: str, diffusivity: float, component: int | None
     ) -> Iterator[Launch]:
-        """A quantity in cells or, on faces, a component of the velocity; faces that lie on a wall keep theirs."""
+        """Diffuse a quantity in cells or, on faces, a velocity component. Faces on a wall keep their value."""
         new, along, grid = f[f"{name}_new"], "xyz"[self.axis], self.grid
         first = triple(-int(axis == component and grid.low[axis]) for axis in range(3))
         over = Box.of(grid.cells).expand(first, (0, 0, 0))
@@ -93,7 +95,7 @@ def _leaks(quantity: str) -> str:
 
 
 def factors(boundaries: Boundaries, grid: Grid, quantity: Quantity, *, heats: bool) -> dict[str, float]:
-    """By side, what a ghost value of a quantity, or of the temperature, is over the value inside."""
+    """Return the ghost value of a quantity, or of the temperature, over the value inside, by side."""
     if heats:
         diffusivity, sides = quantity.diffusivity, boundaries.items()
         return {face: side.temperature_mirror(BoxSide(face, grid), diffusivity).factor for face, side in sides}

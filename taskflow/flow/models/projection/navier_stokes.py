@@ -3,14 +3,14 @@
     du/dt = -div(u u) + viscosity Laplacian(u) + force - expansion (T - reference) gravity - grad(p),    div(u) = 0
     dT/dt = -div(u T) + diffusivity Laplacian(T) + source
 
-and like T any number of passive scalars. What else drives the flow: see `taskflow.flow.forcing.driving`.
+and passive scalars like T. Further driving forces: see `taskflow.flow.forcing.driving`.
 
 With turbulence, viscosity Laplacian(u) is div((viscosity + nu_t) (grad u + grad u^T)), and diffusivity Laplacian(T) is
 div((diffusivity + nu_t / prandtl) grad T).
 
 A step has one or more stages (see `taskflow.flow.time.schemes`). Each predicts a velocity without the pressure, solves
 Laplacian(p) = div(u) / dt with the last pressure as the first guess, and corrects u by -dt grad(p), dt being the length
-of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t - dt/2.
+of the stage. p belongs to the middle of the last stage: with Adams-Bashforth to t - dt/2.
 """
 
 from collections.abc import Iterator, Mapping
@@ -41,12 +41,11 @@ from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 @dataclass(frozen=True, eq=False)
 class NavierStokes(FlowModel):
-    """The equations on a grid, with a solver for the pressure. With `implicit`, which `fluid` and central quantities
-    name, too, diffusion along one direction is.
+    """The equations on a grid, with a pressure solver. With `implicit`, also named in `fluid` and central quantities,
+    diffusion along one direction is implicit.
 
-    Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
-    roles are the names of `fields`. What steps with open boundaries need besides says
-    `taskflow.flow.boundaries.open_boundaries`.
+    Programs read the scalars from `scalars`, `start` reads dt = 1, and results are left in scalars. Roles are the names
+    of `fields`. For the scalars of open boundaries see `taskflow.flow.boundaries.open_boundaries`.
     """
 
     pressure: Solver
@@ -54,7 +53,7 @@ class NavierStokes(FlowModel):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field by role, with its location. The state is u, v, w, p, T and passive scalars; h is the last
+        """Every field by role, with its location. The state is u, v, w, p, T and passive scalars. h is the last
         right-hand side, *_new the next state.
         """
         fields: dict[str, Location] = dict(VELOCITY)
@@ -78,17 +77,17 @@ class NavierStokes(FlowModel):
 
     @property
     def diffused(self) -> tuple[Quantity, ...]:
-        """The quantities of which diffusion may be implicit: those with central differences that diffuse."""
+        """The quantities that may diffuse implicitly: with central differences and non-zero diffusivity."""
         return tuple(q for q in self.quantities if not q.bounded and q.diffusivity > 0)
 
     @property
     def state(self) -> tuple[str, ...]:
-        """The roles of what each stage advances at once: u, v, w and, where its differences are central, T."""
+        """The roles that each stage advances together: u, v, w and, with central differences, T."""
         return (*VELOCITY, "T") if self.heat and not self.heat.bounded else tuple(VELOCITY)
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """From initial values of u, v, w, T and passive scalars: a velocity as free of divergence as the solver makes
-        it, and p = 0 or, around immersed bodies, `first_pressure`. The scalar dt has to be 1.
+        """Compute a velocity from the initial u, v, w, T and passive scalars, divergence-free to the tolerance of the
+        solver, and p = 0 or, around immersed bodies, `first_pressure`. The scalar dt has to be 1.
         """
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.openings.begin(f)
@@ -109,13 +108,13 @@ class NavierStokes(FlowModel):
         yield from self.limits(f)
 
     def prepare(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Compute what the pressure solver needs of the grid and of bodies."""
+        """Compute the fields of the grid and of bodies that the pressure solver needs."""
         if self.obstacles:
             yield from coefficients_at_bodies(f, self.grid, self.pressure)
         yield from self.pressure.prepare(f)
 
     def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """See `Model`. The velocity is made free of divergence by the next step."""
+        """See `Model`. The next step makes the velocity divergence-free."""
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.update_derived_fields(f, (f.u, f.v, f.w), -1)
         for quantity in self.quantities:
@@ -123,8 +122,8 @@ class NavierStokes(FlowModel):
         yield from self.limits(f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """One time step; on return u, v, w, p, T and passive scalars are the new ones, u_new, v_new, w_new those of
-        the last stage before.
+        """Yield a time step. On return u, v, w, p, T and passive scalars are new, and u_new, v_new, w_new hold the
+        velocity of the previous stage.
         """
         if self.obstacles:
             yield from self.obstacles.begin(f, self.grid, self.pressure, self.quantities)
@@ -145,8 +144,8 @@ class NavierStokes(FlowModel):
         yield from self.limits(f)
 
     def prediction(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]:
-        """u_new, v_new, w_new without the pressure, and T_new and passive scalars where differences are central;
-        `names` are those of the stage's dt and ratio.
+        """Compute u_new, v_new, w_new without the pressure, and T_new and passive scalars with central differences.
+        `names` are the scalars dt and ratio of the stage.
         """
         new, part = (f.u_new, f.v_new, f.w_new), self.scheme.part(self.scheme.names.index(names))
         if self.obstacles:
@@ -172,7 +171,7 @@ class NavierStokes(FlowModel):
                     yield from self.obstacles.settle(f, quantity, next_, now, names["dt"], WHOLE)
 
     def accelerate(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]:
-        """u_new, v_new, w_new by the momentum equation alone."""
+        """Compute u_new, v_new, w_new by the momentum equation alone."""
         velocity, tendency, new = ((f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new))
         nu_t = f.nu_t if self.turbulence else None
         buoyancy = self.buoyancy if self.heat else None
@@ -195,7 +194,7 @@ class NavierStokes(FlowModel):
             yield from along.quantity(f, quantity.name, sides, quantity.diffusivity, dt)
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], dt: str) -> Iterator[Launch | Repeat]:
-        """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
+        """Solve Laplacian(p) = div(u) / dt, with the last p as the first guess, then u -= dt grad(p)."""
         box = self.staggered.box
         if self.obstacles:
             yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure)
@@ -206,21 +205,23 @@ class NavierStokes(FlowModel):
         yield from self.openings.correct(velocity, f.p, dt)
 
     def update_derived_fields(self, f: Roles, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
-        """Boundary values of a velocity along walls at the end of stage n, and the eddy viscosity that follows."""
+        """Fill the tangential velocity's ghost values at the end of stage n, and compute the eddy viscosity."""
         yield from self.velocity_ghosts(velocity, n)
         if self.turbulence:
             solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
             yield from eddy_viscosity(f, velocity, solid, self.turbulence, self.boundaries, self.grid, viscosity)
 
     def velocity_ghosts(self, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
-        """Boundary values of a velocity along walls at the end of stage n."""
+        """Fill the tangential velocity's ghost values at the end of stage n."""
         yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
         along = dict(zip(VELOCITY, velocity, strict=True))
         yield from placed_ghosts(along, self.boundaries, self.grid, self.openings.endings[n])
 
     def advance_scalars(self, f: Roles, quantities: tuple[Quantity, ...], n: int) -> Iterator[Launch]:
-        """Advances scalar quantities to the end of stage n, with their ghost values, once the velocity is known. All
-        first values come first: what forces one may depend on any other, at the beginning of the stage and at its end.
+        """Advance scalars to the end of stage n, with their ghost values, after the velocity.
+
+        First values of all scalars precede second ones, as a source of one may depend on any other at the beginning and
+        at the end of the stage.
         """
         bounded = [quantity for quantity in quantities if quantity.bounded]
         dt, ending = self.scheme.names[n]["dt"], self.scheme.endings[n]
@@ -248,31 +249,32 @@ class NavierStokes(FlowModel):
             yield from self.ghosts(f, quantity, f[quantity.name], n)
 
     def forced(self, f: Roles, quantity: Quantity, q: str, part: float, dt: str, time: str) -> Iterator[Launch]:
-        """The part of what forces add to a bounded quantity in the field q, from the fields that have these roles."""
+        """Add `part` of the sources by forces to a bounded quantity in the field q, from the fields with these roles.
+        """
         for force in self.forces:
             if force.on == quantity.name:
                 yield force.release(q, f, part, dt, time, self.grid, self.solid_flags(f, quantity.name))
 
     def solid_flags(self, f: Roles, name: str) -> str | None:
-        """The flags of cells that are solid, as the velocity or a quantity meets them; None without bodies."""
+        """Return the flags of solid cells, for the velocity or a quantity; None without bodies."""
         role = "solid" if name in VELOCITY else "T_faces" if name == "T" else "scalar_faces"
         return f[role] if self.obstacles else None
 
     def mixing(self, f: Roles, quantity: Quantity) -> Mixing:
-        """The eddies and bodies in the transport equation of a quantity."""
+        """Return the eddies and bodies in the transport equation of a quantity."""
         faces = self.solid_flags(f, quantity.name)
         return Mixing(f.nu_t, faces, self.turbulence.prandtl) if self.turbulence else Mixing(faces=faces)
 
     def wall_heat_flux(
         self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0
     ) -> Iterator[Launch]:
-        """Heat from immersed bodies into the temperature in the field of a name, in this part of a step dt."""
+        """Add the heat from immersed bodies to the temperature in the field `name`, for this part of a step dt."""
         if self.obstacles and quantity is self.heat:
             yield from self.obstacles.wall_heat_flux(name, f, dt, part * quantity.diffusivity)
 
     def ghosts(self, f: Roles, quantity: Quantity, name: str, n: int) -> Iterator[Launch]:
-        """Boundary values of a quantity in the field of a name at the end of stage n; those of a temperature with
-        central differences beyond open boundaries are there already.
+        """Fill the boundary values of a quantity in the field `name` at the end of stage n. Ghost values at open
+        boundaries are already filled for a temperature with central differences.
         """
         if quantity is self.heat:
             if quantity.bounded:
@@ -290,12 +292,14 @@ class NavierStokes(FlowModel):
             yield from supply_ghosts(name, f.nu_t, supplies, self.grid, quantity.diffusivity, prandtl)
 
     def limits(self, f: Roles) -> Iterator[Launch]:
-        """rate = max(|u|/dx + |v|/dy + |w|/dz): what bounds the next step. The eddy viscosity comes with it."""
+        """Compute rate = max(|u|/dx + |v|/dy + |w|/dz), which bounds the next step. With turbulence the eddy viscosity
+        computes it.
+        """
         if not self.turbulence:
             rate, grid = f.scalar("rate"), self.limiting_grid
             yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=rate, grid=grid)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
-        """The scalars `norm` and `residual` of the pressure equation, in the fluid."""
+        """Compute the scalars `norm` and `residual` of the pressure equation, in the fluid."""
         measured = partial(self.obstacles.residual, f) if self.obstacles else None
         yield from self.openings.residual(f, measured)

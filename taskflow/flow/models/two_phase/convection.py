@@ -1,4 +1,4 @@
-"""How momentum is carried: with the mass that the interface lets pass, or in velocity form."""
+"""Convection of momentum: with the mass fluxes of the interface, or in velocity form."""
 
 from __future__ import annotations
 
@@ -28,32 +28,34 @@ MASS: dict[str, Location] = {"m_x": "fx", "m_y": "fy", "m_z": "fz"}
 
 @dataclass(frozen=True)
 class MassFluxes:
-    """By the mass fluxes that carry the interface, with Koren's limiter: for all ratios of densities. `ghost` layers of
-    cells are read; `damping` is how much of a wave from cell to cell is taken per CFL number.
+    """Convection by the mass fluxes of the interface, with Koren's limiter, for all density ratios. `ghost` is the
+    number of ghost layers read, `damping` the damping of a wave from cell to cell per CFL number.
     """
 
     ghost: ClassVar[int] = 2
     damping: ClassVar[float] = 2.0  # where values alternate the limiter leaves first-order upwind differences
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
-        """Its own fields by role."""
+        """Return its own fields by role."""
         return MASS
 
     def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
-        """Makes its fields ready for the first step: no mass passes high walls."""
+        """Prepare its fields for the first step: the mass flux through high walls is 0."""
         for axis, name in enumerate(MASS):
             if flow.grid.high[axis]:
                 yield impose(f[name], over=on_face(f"{'xyz'[axis]}_max", flow.grid), value=Value(0.0))
 
     def fluxes(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
-        """The mass fluxes of the old interface, also on high faces where fluid passes."""
+        """Compute the mass fluxes of the old interface, also on open high faces."""
         velocity, before, mass = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old), (f.m_x, f.m_y, f.m_z)
         opened = (on_face(face, flow.grid) for face in opened_high(flow.boundaries))
         for over in (flow.staggered.box, *opened):
             yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=flow.grid, phases=phases)
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
-        """u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, and kappa."""
+        """Compute u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, with
+        kappa.
+        """
         mass, before, shares = (f.m_x, f.m_y, f.m_z), (f.u_old, f.v_old, f.w_old), (f.f, f.f_new)
         for axis, velocity, acting, where in _turned(f, flow, phases):
             yield momentum_of_phases(velocity, before[axis], _from(axis, mass), shares, *acting, **where)
@@ -64,8 +66,8 @@ MASS_FLUXES = MassFluxes()
 
 @dataclass(frozen=True)
 class VelocityForm:
-    """Convection of the velocity alone, where densities differ by a factor of 10 at most: by WENO5, as the seed has it,
-    or as one fluid carries it.
+    """Convection of velocity alone, for density ratios up to 10: by WENO5, as in the original solver, or as in one
+    fluid.
     """
 
     advection: Advection
@@ -79,7 +81,7 @@ class VelocityForm:
         return DAMPING[type(self.advection)]
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
-        """Mass fluxes for the forces on bodies alone."""
+        """Return mass fluxes, which only forces on bodies need."""
         return MASS if flow.obstacles else {}
 
     def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
@@ -87,7 +89,7 @@ class VelocityForm:
             yield from MASS_FLUXES.start(f, flow)
 
     def fluxes(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
-        """Those that act on bodies at the edges of their stair steps."""
+        """Compute mass fluxes for the forces at edges of stair steps."""
         if flow.obstacles:
             yield from MASS_FLUXES.fluxes(f, flow, phases)
 
@@ -105,23 +107,23 @@ SCHEMES: Mapping[str, Convection] = {
     "quick": VelocityForm(QuickInTurn()),
     "central": VelocityForm(CENTRAL),
 }
-"""The ways to carry momentum by their names in a case."""
+"""Convection schemes of momentum by their names in a case."""
 
 
 def opened_high(boundaries: Boundaries) -> list[str]:
-    """High faces where fluid passes: what lives on them is in the ghost layer."""
+    """Return the open high faces, whose values are stored in the ghost layer."""
     return [face for face in open_sides(boundaries) if frame(face)[1]]
 
 
 def _from(axis: int, group: tuple[str, str, str]) -> tuple[str, str, str]:
-    """The components of a vector as a task along an axis takes them: that along it first."""
+    """Return the components of a vector for a task along an axis: the component along it first."""
     first, second = (group[other] for other in range(3) if other != axis)
     return group[axis], first, second
 
 
 def _turned(f: Roles, flow: FlowModel, phases: Phases) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
-    """For each axis the velocity, what acts on it and is written (kappa, faces, h, q_new), and all that a launch of the
-    momentum equation takes by name.
+    """Yield for each axis: its number, the velocity, the fields (kappa, faces, h, q_new), and the named arguments of a
+    momentum launch.
     """
     kappa, faces = f.kappa if phases.surface_tension else None, f.faces if flow.obstacles else None
     about = {"over": flow.staggered.box, "dt": "dt", "ratio": "ratio", "grid": flow.grid, "phases": phases}

@@ -1,15 +1,15 @@
-"""The level set: phi is the distance to the interface, positive in phase 1.
+"""The level set: phi is the signed distance to the interface, positive in phase 1.
 
     dphi/dt + w . grad(phi) = 0,    w = u + 0.1 ratio (u - u_old)
 
-Transport has WENO5 from the upwind side (G.-S. Jiang, D. Peng 2000, SIAM J. Sci. Comput. 21, 2126) and the three stages
-of C.-W. Shu and S. Osher (1988, J. Comput. Phys. 77, 439), with the velocity held. After each step phi is made a
-distance again by dd/dtau = -S (|grad d| - 1), with Godunov's Hamiltonian and the same differences and stages, and
-shifted by a constant such that the volume of phase 1 stays. Walls mirror phi, and it goes on into bodies without a
-slope: contact angles are 90 degrees.
+Advection uses upwind WENO5 (G.-S. Jiang, D. Peng 2000, SIAM J. Sci. Comput. 21, 2126) and the three-stage scheme of
+C.-W. Shu and S. Osher (1988, J. Comput. Phys. 77, 439), with fixed velocity. After each step phi is reinitialised by
+dd/dtau = -S (|grad d| - 1), with Godunov's Hamiltonian and the same differences and stages, and shifted by a constant
+that conserves the volume of phase 1. Walls mirror phi, and it is extended into bodies with zero slope: contact angles
+are 90 degrees.
 
-w leads u by a tenth of what it changed: with the middle of the step, half of it, waves lose amplitude at the rate
-omega^2 dt / 4; without, a droplet a thousand times denser than its surroundings does not come to rest.
+w leads u by a tenth of its last change. With one half, the midpoint of the step, waves lose amplitude at the rate
+omega^2 dt / 4. With zero, a droplet a thousand times denser than its surroundings does not come to rest.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DISTANCES = 40  # iterations by which an initial phi is made a distance
 
 @dataclass(frozen=True)
 class RungeKuttaStage:
-    """A stage of Runge-Kutta: `begun` times the value at the start, and `now` times that of a step of Euler's."""
+    """A Runge-Kutta stage: `begun` times the value at the start plus `now` times an Euler step."""
 
     begun: float
     now: float
@@ -63,7 +63,7 @@ def advect_level_set(
     phi: Read[3], phi_begun: Read | None, velocity: CARRIER, velocity_old: CARRIER_OLD, phi_new: Write,
     *, dt: Scalar, ratio: Scalar, grid: Grid, band: Band, stage: RungeKuttaStage,
 ) -> None:  # fmt: skip
-    """phi_new = begun phi_begun + now (phi - dt w . grad(phi)), in the centres of cells; the first stage has no
+    """phi_new = begun phi_begun + now (phi - dt w . grad(phi)), in the centres of cells. The first stage has no
     phi_begun.
     """
 
@@ -75,8 +75,8 @@ def reinitialise(d: Read[3], phi: Read[1], d_new: Write, *, grid: Grid, band: Ba
 
 @task(kernel=TEXTS / "level_set.cu")
 def nearly_distance(phi: Read[1], d: Write, *, grid: Grid) -> None:
-    """d = phi / |grad phi|, with the steeper of both one-sided differences along each axis (G. Russo, P. Smereka 2000,
-    J. Comput. Phys. 163, 51): the distance near the interface, to first order. Where phi is even, d is phi.
+    """d = phi / |grad phi|, with the steeper one-sided difference along each axis (G. Russo, P. Smereka 2000, J.
+    Comput. Phys. 163, 51): the distance near the interface, to first order. d = phi if the gradient is 0.
     """
 
 
@@ -103,15 +103,17 @@ def shift_level_set(
     phi: ReadWrite, f: Write,
     *, first: Scalar["exact sum", 2], second: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
 ) -> None:  # fmt: skip
-    """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` for both volumes and their slopes: `first` at
-    none, `second` at that of a step of Newton's method.
+    """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` from both volumes and their derivatives:
+    `first` at shift 0, `second` after one Newton step.
     """
 
 
 def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> float:
-    """The shift of phi with which its volume is `kept`, from volume and slope at no shift and at that of a step of
-    Newton's method: a second step, and what a cubic through both values and slopes, the shift as a function of the
-    volume (inverse interpolation after Hermite), adds to it, if that is less.
+    """Return the shift of phi that keeps its volume: a second Newton step and, if smaller, the correction by inverse
+    Hermite interpolation.
+
+    `first` and `second` are volume and derivative at shift 0 and after one Newton step. The interpolant is the cubic of
+    the shift as a function of volume through both values and slopes.
     """
     (volume, slope), (volume_2, slope_2) = first, second
     once = (kept - volume) / slope if slope > 0 else 0.0
@@ -126,35 +128,38 @@ def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> 
 
 @task(kernel=TEXTS / "curvature.cu")
 def curvature_at_foot(phi: Read[box(3)], kappa: Write, *, grid: Grid, band: Band) -> None:
-    """kappa = -div(grad(phi) / |grad(phi)|) at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells,
-    up to two cells away, in cells beside the interface; 0 elsewhere.
+    """kappa = -div(grad(phi) / |grad(phi)|) at x - phi grad(phi) / |grad(phi)|^2, interpolated linearly between cell
+    centres up to two cells away, in cells near the interface; 0 elsewhere.
     """
 
 
 @task(kernel=TEXTS / "curvature.cu")
 def feet_missed(phi: Read[1], solid: ReadByte | None, *, failed: Reduce[sum], grid: Grid, band: Band) -> None:
-    """failed = the number of cells of fluid in which the density changes, |phi| < width, and that `curvature_at_foot`
-    gives no curvature of the interface: phi has no slope there, or their foot is more than two cells away along an
-    axis, or they are beyond `band.foot`.
+    """failed = number of fluid cells with varying density, |phi| < width, without a curvature from `curvature_at_foot`:
+    the slope of phi is 0, their foot is more than two cells away along an axis, or they are farther than
+    `band.foot`.
     """
 
 
 @task(kernel=TEXTS / "bodies.cu")
 def extend_into_bodies(phi: Read[1], solid: ReadByte, phi_new: Write, *, grid: Grid) -> None:
-    """phi_new = phi in the fluid, in solid cells the mean of neighbours in the fluid, or of all where there is none:
-    the interface meets bodies at 90 degrees.
+    """phi_new = phi in the fluid, in solid cells the mean over fluid neighbours, or over all neighbours if none is
+    fluid: the interface meets bodies at 90 degrees.
     """
 
 
 @dataclass(frozen=True)
 class LevelSet:
-    """The interface as the zero of phi. It hands over the shares of phase 1 before and after a step, in the fields f
-    and f_new in the centres of cells, without ghost values beyond the domain, and the curvature.
+    """The interface as the zero of phi. It provides the share of phase 1 before and after a step in the cell-centred
+    fields f and f_new, without ghost values, and the curvature.
 
-    The mass that a step carries through faces follows from f, and not from f_new: what momentum is divided by is the
-    mass after transport (`taskflow.flow.models.two_phase.momentum`). `reinitialise`: iterations after each step;
-    `conserve`: whether phi is shifted such that the volume of phase 1 stays, but for what enters and leaves;
-    `thickness`: half the width over which density changes, in spacings; `bodies`: whether some cells are solid.
+    The mass flux through faces in a step is computed from f, not f_new: momentum is divided by the mass after transport
+    (`taskflow.flow.models.two_phase.momentum`).
+
+    - `thickness`: half the width of the density transition, in spacings
+    - `reinitialise`: iterations after each step
+    - `conserve`: shift phi to conserve the volume of phase 1, except for inflow and outflow
+    - `bodies`: some cells are solid
     """
 
     grid: Grid
@@ -166,17 +171,17 @@ class LevelSet:
 
     @property
     def openings(self) -> InterfaceOpenings:
-        """The boundaries where the interface enters and leaves."""
+        """The open boundaries of the interface."""
         return InterfaceOpenings(self.grid, self.boundaries)
 
     @property
     def band(self) -> Band:
-        """The lengths beside the interface."""
+        """The lengths near the interface."""
         return Band.of(self.grid, self.thickness)
 
     @property
     def ghost(self) -> int:
-        """WENO5 reads three cells on either side."""
+        """Layers of ghost cells: three for WENO5."""
         return LAYERS
 
     @property
@@ -186,15 +191,16 @@ class LevelSet:
 
     @property
     def surface(self) -> tuple[str, float]:
-        """A role, and the value of its field on the interface, beside which the field is as linear as can be: the
-        perimeter of a circle of f = 1/2 would be 0.6 % too long at every spacing.
+        """A role, and the value of its field on the interface. The field is nearly linear there: with f = 1/2 the
+        perimeter of a circle would be 0.6 % too long at every spacing.
         """
         return "phi", 0.0
 
     def start(self, f: Roles) -> Iterator[Launch]:
-        """Makes phi a distance; f, and the scalar `kept`, the sum of f. Iterations alone would move an interface beside
-        which |grad phi| is far from 1: where it is 0.1 by 0.04 spacings, on 32 cells per radius, and by 0.004 after
-        a division by it.
+        """Make phi a distance, and compute f and the scalar `kept`, the sum of f.
+
+        Iterations alone would move an interface where |grad phi| is far from 1: by 0.04 spacings if it is 0.1 (32 cells
+        per radius), and by 0.004 after `nearly_distance`.
         """
         yield nearly_distance(f.phi, f.phi_1, over=self._box, grid=self.grid)
         f.swap("phi", "phi_1")
@@ -204,20 +210,20 @@ class LevelSet:
         yield from self.shares(f)
 
     def shares(self, f: Roles) -> Iterator[Launch]:
-        """f, and the scalar `kept`, of the present phi."""
+        """Compute f and the scalar `kept` from phi."""
         yield volume_fraction(f.phi, f.f, over=self._box, band=self.band)
         yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
 
     def summed(self, f: Roles) -> Iterator[Launch]:
-        """f of the present phi, moved such that its sum is that of the f that is there: phi is shifted, twice, for a
-        shift that is no small part of the width.
+        """Shift phi such that the sum of its f equals the sum of the present f, and compute f. Two shifts, as a shift
+        may be large compared with the width.
         """
         yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
         for _ in range(2):
             yield from self._shifted(f, f.f)
 
     def advance(self, f: Roles) -> Iterator[Launch]:
-        """Carries the interface over a step by u + 0.1 ratio (u - u_old), and leaves f_new."""
+        """Advect the interface over a step by u + 0.1 ratio (u - u_old), and compute f_new."""
         velocity, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
         numbers: dict[str, Any] = {"dt": "dt", "ratio": "ratio", "grid": self.openings.inner, "band": self.band}
         phi, first, second = f.phi, f.phi_1, f.phi_2
@@ -235,18 +241,18 @@ class LevelSet:
         yield from self._shifted(f, f.f_new)
 
     def curvature(self, f: Roles) -> Iterator[Launch]:
-        """kappa = div n of the new interface, n being its normal out of phase 1, at the foot of each cell on it."""
+        """Compute kappa = div n of the new interface at the foot of each cell near it, n being the normal out of phase
+        1.
+        """
         yield curvature_at_foot(f.phi, f.kappa, over=self._box, grid=self.grid, band=self.band)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
-        """The scalar `curvature_failed`: the number of cells with a part of the interface for which `curvature` found
-        none.
-        """
+        """Compute the scalar `curvature_failed`: the number of cells at the interface without a curvature."""
         name = f.scalar("curvature_failed")
         yield feet_missed(f.phi, self._solid(f), over=self._box, failed=name, grid=self.grid, band=self.band)
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The numbers that a line of the log has besides: the shift of phi in the last step, which kept the volume."""
+        """Return further numbers for a log line: the shift of phi in the last step."""
         if not self.conserve or "volume.0.total" not in scalars:
             return {}
         (kept,), one, two = (reduced(scalars, name) for name in ("kept", "volume", "volume_shifted"))
@@ -260,7 +266,7 @@ class LevelSet:
         return f.solid if self.bodies else None
 
     def _shifted(self, f: Roles, shares: str) -> Iterator[Launch]:
-        """phi with the sum that is `kept`, and its shares."""
+        """Shift phi to the sum `kept`, and compute its shares."""
         where: dict[str, Any] = {"over": self._box, "band": self.band}
         kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
         yield volume_of(f.phi, self._solid(f), volume=one, **where)
@@ -268,13 +274,13 @@ class LevelSet:
         yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **where)
 
     def _extended(self, f: Roles) -> Iterator[Launch]:
-        """The level set in bodies."""
+        """Extend the level set into bodies."""
         if self.bodies:
             for source, target in EXTENSIONS * ((f.phi, f.phi_1), (f.phi_1, f.phi)):
                 yield extend_into_bodies(source, f.solid, target, over=self._box, grid=self.grid)
 
     def _reinitialised(self, f: Roles) -> Iterator[Launch]:
-        """An iteration: phi is nearer to a distance then."""
+        """Move phi one iteration towards a distance."""
         phi = f.phi
         where: dict[str, Any] = {"over": self._box, "grid": self.openings.inner, "band": self.band}
         for _, source, target, stage in _stages(phi, f.phi_1, f.phi_2):
@@ -284,7 +290,9 @@ class LevelSet:
 
 
 def _stages(phi: str, first: str, second: str) -> Iterator[tuple[str | None, str, str, RungeKuttaStage]]:
-    """For each stage the field at the start, that of the last stage, and the one to be written: the last is `first`."""
+    """Yield for each stage the field at the start, the field of the previous stage, and the field to write: finally
+    `first`.
+    """
     fields = ((None, phi, first), (phi, first, second), (phi, second, first))
     for (begun, source, target), stage in zip(fields, STAGES, strict=True):
         yield begun, source, target, stage

@@ -1,19 +1,19 @@
-"""Momentum of two phases, carried by the mass fluxes that carry the interface.
+"""Momentum of two phases, advected by the mass fluxes of the interface.
 
     rho^_f u1 = rho_f u - dt div(M u^),    rho^ = rho - dt div M
     u_new = u1 + dt [(1 + r/2) V - r/2 V_old] / rho'_f + dt g + dt sigma kappa grad(f') / rho'_f
 
 M = w rho on faces, V = div(mu (grad u + grad u^T)), u^ is u + r/2 (u - u_old) from the upwind side, r = dt / dt_old.
-Densities on faces are plain means of both cells: so rho^_f - rho_f = -dt div M holds around every face, and a uniform
-velocity stays uniform for any densities (O. Desjardins, V. Moureau 2010; N. Nangia, B. E. Griffith, N. A. Patankar,
-A. P. S. Bhalla 2019, J. Comput. Phys. 390, 548). rho' and f' are those of the new interface: the pressure has the same.
+Densities on faces are plain means of both cells: rho^_f - rho_f = -dt div M then holds around every face, and a uniform
+velocity stays uniform for any densities (O. Desjardins, V. Moureau 2010; N. Nangia, B. E. Griffith, N. A. Patankar, A.
+P. S. Bhalla 2019, J. Comput. Phys. 390, 548). rho' and f' belong to the new interface, as in the pressure equation.
 
-Or in velocity form, where no mass is carried and densities jump but little (P. Zaspel, M. Griebel 2011):
+Or in velocity form, without mass fluxes, for small density ratios (P. Zaspel, M. Griebel 2011):
 
     u_new = u + dt [(1 + r/2) H - r/2 H_old] + dt g + dt sigma kappa grad(f') / rho'_f,    H = -(u . grad) u + V / rho_f
 
-(u . grad) u has WENO5 from the upwind side (G.-S. Jiang, D. Peng 2000), a component being carried on its own faces,
-where the others are means of the four faces around; or it is div(u u) by central differences or QUICK, as in one fluid.
+(u . grad) u uses upwind WENO5 (G.-S. Jiang, D. Peng 2000), each component on its own faces, with the others as means of
+the four surrounding faces. Alternatively it is div(u u) by central differences or QUICK, as in one fluid.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ SHARES = Components(f=Read[EDGES_R | EDGES_S | AROUND_FACE], f_new=Read[BOTH_SID
 
 
 class QuickInTurn(Quick):
-    """QUICK of one component at a time."""
+    """QUICK, one component at a time."""
 
     stencils: ClassVar[Mapping[str, Any]] = MappingProxyType({"q": TWO_AWAY})
 
 
 class Weno(Advection):
-    """WENO5, of one component at a time."""
+    """WENO5, one component at a time."""
 
     ghost: ClassVar[int] = 3
     defines: ClassVar[tuple[str, ...]] = ("WENO",)
@@ -88,8 +88,8 @@ def momentum_of_phases(
     *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
 ) -> None:  # fmt: skip
     """q_new, the velocity along an axis without the pressure, on faces, as above; on return h holds V. At the start
-    `ratio` is 0, and neither q_old nor h is used. Faces that lie on a wall, or are closed by bodies, keep their
-    velocity. Without `kappa` there is no surface tension.
+    `ratio` is 0, and neither q_old nor h is used. Faces on a wall, or closed by bodies, keep their velocity. Without
+    `kappa` surface tension is omitted.
     """
 
 
@@ -99,9 +99,9 @@ def momentum_in_velocity_form(
     kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: Write,
     *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases, fluid: Fluid,
 ) -> None:  # fmt: skip
-    """q_new as `momentum_of_phases` has it, in velocity form; on return h holds H. At the start `ratio` is 0, and h is
-    not used. Of `fluid` the scheme of advection is used: central, `QuickInTurn` or `Weno`. Of what lies beyond
-    boundaries the first layer is used: beyond that, differences of WENO5 repeat the nearest one.
+    """q_new as in `momentum_of_phases`, in velocity form; on return h holds H. At the start `ratio` is 0, and h is not
+    used. The advection scheme of `fluid` is central, `QuickInTurn` or `Weno`. Only the first ghost layer is used:
+    WENO5 repeats the nearest difference farther out.
     """
 
 
@@ -115,8 +115,8 @@ def take_off_mean_weight(
 
 @task(kernel=TEXTS / "limits.cu")
 def friction_rate(f: Read[AROUND_EDGES], *, friction: Reduce[max], grid: Grid, phases: Phases) -> None:
-    """friction = max over faces, but for those on boundaries, of the sum of mu / h^2 over the sides of their volumes,
-    over twice their density.
+    """friction = max over interior faces of the sum of mu / h^2 over the sides of their volumes, over twice their
+    density.
     """
 
 
@@ -125,7 +125,7 @@ def inverse_density(
     f: Read[BESIDE], solid: ReadByte | None, coefficients: Components(b_x=Write, b_y=Write, b_z=Write),
     *, phases: Phases,
 ) -> None:  # fmt: skip
-    """b = 1 / rho on low faces, 0 where bodies close them."""
+    """b = 1 / rho on low faces, 0 on faces closed by bodies."""
 
 
 @task(kernel=TEXTS / "projection.cu")
@@ -148,26 +148,26 @@ def force_of_phases(
     solid: ReadByte, owners: OWNERS,
     *, forces: Reduce[sum, 9], grid: Grid, phases: Phases, target: ForceTarget,
 ) -> None:  # fmt: skip
-    """The force of both phases on a body and its moment: `forces` are pressure, friction and moment, along x, y and z
-    each.
+    """Force of both phases on a body and its moment: `forces` are pressure, friction and moment, with x, y and z
+    components.
 
-    pressure = sum of p on the faces between fluid and body times their area, towards the body: p in the cell beside a
-    face, and the weight of the fluid in the half cell between. friction is the rest of the momentum that reaches its
-    faces: viscous stress, and at edges, where the stair steps turn, what the mass fluxes of the last step carry there.
-    The pull of the interface along its line of contact is not in it.
+    pressure = sum of p on the faces between fluid and body times their area, towards the body: p of the adjacent cell
+    plus the weight of the fluid in the half cell between. friction = the other momentum fluxes into its faces: viscous
+    stress, and at edges of stair steps the momentum advected by the mass fluxes of the last step. The capillary force
+    along the contact line is not included.
     """
 
 
 @dataclass(frozen=True)
 class PhaseObstacles(Obstacles):
-    """Bodies of which the solver of the pressure knows the faces."""
+    """Bodies whose faces the pressure solver resolves."""
 
     _: KW_ONLY
     phases: Phases
 
     @property
     def pushed(self) -> dict[str, Location]:
-        """No fields: forces are found from a state."""
+        """Empty: forces are computed from a state."""
         return {}
 
     def force(self, f: Roles, forces: str, **where: Any) -> Launch:

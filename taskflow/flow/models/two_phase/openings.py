@@ -1,5 +1,5 @@
-"""The interface where fluid enters and leaves. At an inflow the share f of phase 1 is prescribed, on its faces; through
-an outflow goes what is beside it. The volume that `conserve` keeps counts both.
+"""The interface at open boundaries. An inflow prescribes the share f of phase 1 on its faces, an outflow takes the
+adjacent share. The volume kept by `conserve` counts both.
 """
 
 from __future__ import annotations
@@ -20,9 +20,14 @@ from taskflow.runtime.tasks import Face, Foreign, Launch, Read, Reduce, Roles, S
 
 @dataclass(frozen=True)
 class Band:
-    """Lengths beside the interface: half the `width` over which the density changes; up to which distance differences
-    are of fifth order (`weno`), there is a curvature, and it is taken from the `foot` on the interface; the largest
-    curvature, the step `tau` of the iteration that makes phi a distance, and phi `beyond` an inflow of phase 1.
+    """Lengths near the interface, and derived constants.
+
+    - `width`: half the width of the density transition
+    - `weno`, `curvature`, `foot`: largest distances of fifth-order differences, of a curvature, and of a curvature
+      taken at the foot on the interface
+    - `most`: largest curvature
+    - `tau`: step of the reinitialisation
+    - `beyond`: phi outside an inflow of phase 1
     """
 
     width: float
@@ -35,7 +40,7 @@ class Band:
 
     @classmethod
     def of(cls, grid: Grid, thickness: float) -> Band:
-        """For a width of so many spacings, the largest of those along which anything changes."""
+        """Return the lengths for a `thickness` in spacings, the largest along resolved axes."""
         large, small = max(grid.resolved), min(grid.resolved)
         return cls(thickness * large, 6 * large, 4.5 * large, 2.5 * large, 1 / small, 0.5 * small, 3 * large)
 
@@ -55,8 +60,8 @@ def pass_volume(
     *, on: Face, volume: Reduce["exact sum"], kept: Scalar["exact sum"], dt: Scalar, ratio: Scalar, opening: Opening,
     bound: float,
 ) -> None:  # fmt: skip
-    """volume = kept + what enters through a side in a step, in cells: dt / h times the sum over its faces of w f, w
-    inward, w = q + 0.1 ratio (q - q_old), f being that inside where fluid leaves, else the mean of both sides.
+    """volume = kept + inflow through a side in a step, in cells: dt / h times the sum over its faces of w f, w inward,
+    w = q + 0.1 ratio (q - q_old). f is the inside value at outflow, else the mean of both sides.
     """
 
 
@@ -69,12 +74,12 @@ class InterfaceOpenings:
 
     @property
     def inner(self) -> Grid:
-        """The grid without walls at inflows: its kernels read what lies beyond."""
+        """The grid without walls at inflows: its kernels read ghost values there."""
         entered = entrances(self.boundaries)
         return self.grid.without(entered) if entered else self.grid
 
     def enter(self, phi: str, band: Band) -> Iterator[Launch]:
-        """The level set beyond inflows, in all layers as in the first."""
+        """Fill the ghost cells of inflows, all layers equal to the first."""
         for face in entrances(self.boundaries):
             first, *others = (Box.of(self.grid.cells).layer(*frame(face), -n, 1 - n) for n in range(1, LAYERS + 1))
             yield enter_level_set(phi, values(face, "f"), over=first, on=face, band=band)
@@ -82,7 +87,7 @@ class InterfaceOpenings:
                 yield mirror(phi, over=layer, on=face, mirror=Mirror(1.0, 0.0))
 
     def passed(self, f: Roles) -> Iterator[Launch]:
-        """Adds to the scalar `kept`, the volume of phase 1 in cells, what enters in a step."""
+        """Add the inflow of a step to the scalar `kept`, the volume of phase 1 in cells."""
         kept = f.scalar("kept")
         for face in open_sides(self.boundaries):
             q, q_old = (getattr(f, f"{'uvw'[frame(face)[0]]}{age}") for age in ("", "_old"))

@@ -2,10 +2,9 @@
 
     rho (du/dt + (u . grad) u) = -grad(p) + div(mu (grad u + grad u^T)) + rho g + sigma kappa grad(f),    div(u) = 0
 
-and passive scalars, which know nothing of phases. The share f of phase 1 follows the interface, and with it density and
-viscosity. A step carries the interface first:
-forces and the density of the projection belong to the new one, so that surface tension and weight can be balanced by
-the pressure to rounding. p is a true pressure, force per area, and belongs to the middle of the step.
+and passive scalars, which do not depend on phases. Density and viscosity follow the share f of phase 1. A step advects
+the interface first. Forces and the density of the projection then use the new interface, so that the pressure can
+balance surface tension and weight to rounding. p is a pressure in force per area, at the middle of the step.
 """
 
 from __future__ import annotations
@@ -44,9 +43,8 @@ from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 @dataclass(frozen=True, eq=False)
 class TwoPhase(FlowModel):
-    """The equations on a uniform grid, with a method for the interface, a way to carry momentum, and a solver for the
-    pressure, whose coefficients are variable. `capillary` is the share of the period of the shortest capillary waves
-    that a step takes.
+    """The equations on a uniform grid, with an interface method, a momentum convection scheme, and a pressure solver
+    with variable coefficients. `capillary` is the largest step over the period of the shortest capillary waves.
     """
 
     _: KW_ONLY
@@ -63,8 +61,8 @@ class TwoPhase(FlowModel):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field by role. The state is u, v, w, their last values, p and the interface; h holds friction, and
-        in velocity form what is carried, too.
+        """Every field by role. The state is u, v, w, their last values, p and the interface. h holds friction, in
+        velocity form also advection.
         """
         fields: dict[str, Location] = dict(VELOCITY)
         for name, location in VELOCITY.items():
@@ -92,8 +90,8 @@ class TwoPhase(FlowModel):
         return f.u_old, f.v_old, f.w_old
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """From initial values of u, v, w and of the interface: a velocity free of divergence, with the densities that
-        are there, and p = 0. The scalar dt has to be 1.
+        """Compute a divergence-free velocity from the initial u, v, w and interface, with their densities, and p = 0.
+        The scalar dt has to be 1.
         """
         yield from self.interface.start(f)
         yield from self.begin_shares(f)
@@ -114,11 +112,11 @@ class TwoPhase(FlowModel):
 
     @property
     def changeable(self) -> frozenset[str]:
-        """The velocity and passive scalars: the interface is that of the level set."""
+        """The velocity and passive scalars. The shares follow from the level set."""
         return super().changeable - {"f"}
 
     def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """See `Model`. The velocity is made free of divergence by the next step."""
+        """See `Model`. The next step makes the velocity divergence-free."""
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
         for quantity in self.passive:
@@ -126,25 +124,25 @@ class TwoPhase(FlowModel):
         yield from self.limits(f)
 
     def taken(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """See `Model`: the interface is that of phi as it is."""
+        """See `Model`. The interface follows from phi."""
         yield from self.interface.shares(f)
         yield from self.begin_shares(f)
         yield from self.renew(f)
 
     def summed(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """See `Model`: the interface is moved such that the volume of phase 1 is that of the shares."""
+        """See `Model`. The interface is shifted until the volume of phase 1 equals the sum of the shares."""
         yield from self.interface.summed(f)
         yield from self.begin_shares(f)
         yield from self.limits(f)
 
     def begin_shares(self, f: Roles) -> Iterator[Launch]:
-        """Ghost values of the shares, and the curvature for who looks at it: a step finds its own."""
+        """Fill ghost values of the shares, and compute the curvature for output: a step computes its own."""
         yield from self.share_ghosts(f.f)
         if self.phases.surface_tension:
             yield from self.interface.curvature(f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """One time step: the interface, forces of the new interface, the pressure, passive scalars."""
+        """Yield a time step: the interface, forces of the new interface, the pressure, passive scalars."""
         new, now = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
         yield from self.interface.advance(f)
         yield from self.share_ghosts(f.f_new)
@@ -167,7 +165,7 @@ class TwoPhase(FlowModel):
         yield from self.limits(f)
 
     def prediction(self, f: Roles) -> Iterator[Launch]:
-        """u_new, v_new, w_new without the pressure, from the old interface to the new one."""
+        """Compute u_new, v_new, w_new without the pressure, from the old interface to the new one."""
         yield from self.convection.fluxes(f, self, self.phases)
         if self.phases.surface_tension:
             yield from self.interface.curvature(f)
@@ -175,13 +173,13 @@ class TwoPhase(FlowModel):
 
     @property
     def unsupported(self) -> list[str]:
-        """The periodic directions along which weight acts and nothing carries the fluid: no wall, body or open side."""
+        """The periodic directions with gravity, if no wall, body or open side supports the fluid."""
         supported = self.obstacles or any(not side.symmetric for side in self.boundaries.values())
         around = zip("xyz", self.staggered.periodic, self.phases.gravity, strict=True)
         return [] if supported else [axis for axis, periodic, g in around if periodic and g]
 
     def balance_weight(self, f: Roles) -> Iterator[Launch]:
-        """Takes the mean weight off the predicted velocity along the directions that are `unsupported`."""
+        """Subtract the mean weight from the predicted velocity along the `unsupported` directions."""
         box, total = self.staggered.box, f.scalar("share_new")
         if self.unsupported:
             yield exact_total(f.f_new, None, over=box, total=total, bound=1.0)
@@ -190,7 +188,7 @@ class TwoPhase(FlowModel):
             yield take_off_mean_weight(q, f.f_new, along=axis, over=box, total=total, dt="dt", **number)
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
-        """div(1/rho grad p) = div(u) / dt, solved from p as the first guess; then u -= dt/rho grad(p)."""
+        """Solve div(1/rho grad p) = div(u) / dt, with p as the first guess, then u -= dt/rho grad(p)."""
         box, b = self.staggered.box, (f.b_x, f.b_y, f.b_z)
         yield inverse_density(share, f.solid if self.obstacles else None, b, over=box, phases=self.phases)
         for face in opened_high(self.boundaries):
@@ -202,20 +200,22 @@ class TwoPhase(FlowModel):
         yield from self.openings.correct(velocity, f.p, "dt", b)
 
     def share_ghosts(self, share: str) -> Iterator[Launch]:
-        """The shares beyond boundaries: those inside, but beyond inflows those with which what enters is between."""
+        """Fill ghost values of the shares: the value inside, at inflows 2 f - inside with the prescribed f."""
         for face in self.boundaries:
             yield mirror(share, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
         for face in entrances(self.boundaries):
             yield from inflow_ghosts({"f": share}, BoxSide(face, self.grid), "")
 
     def limits(self, f: Roles) -> Iterator[Launch]:
-        """The scalars `rate` and `friction`, which bound the next step."""
+        """Compute the scalars `rate` and `friction`, which bound the next step."""
         box, grid = self.staggered.box, self.limiting_grid
         yield advective_rate(f.u, f.v, f.w, over=box, rate=f.scalar("rate"), grid=grid)
         yield friction_rate(f.f, over=box, friction=f.scalar("friction"), grid=grid, phases=self.phases)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
-        """The scalars `norm` and `residual` of the pressure equation, and `curvature_failed`, where there is one."""
+        """Compute the scalars `norm` and `residual` of the pressure equation, and `curvature_failed` with surface
+        tension.
+        """
         yield self.operator.measure_rhs(f, centred=self.operator.singular)
         yield self.operator.measure_residual(f)
         if self.phases.surface_tension:
@@ -223,17 +223,17 @@ class TwoPhase(FlowModel):
 
     @property
     def carried(self) -> DiffusiveRates:
-        """Return what of passive scalars diffuses most."""
+        """The largest diffusive rates of passive scalars."""
         of_each = ((q.bounded, q.diffusivity) for q in self.passive)
         return DiffusiveRates.of(0.0, of_each, self.limiting_grid.inverse_spacing_squared)
 
     def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
-        """Return what friction changes most on a face, and what diffuses most."""
+        """Return the largest rates of friction on a face and of diffusion."""
         return self.carried.beside(scalars["friction"])
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, both together, and the
-        capillary one.
+        """Return the limit of steps: one `fixed` length, or up to these CFL and diffusion numbers, both together, and
+        the capillary limit.
         """
         shortest = self.capillary * self.phases.capillary_step(min(self.grid.resolved))
         fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.limiting_grid.spacing, strict=True))
@@ -243,4 +243,4 @@ class TwoPhase(FlowModel):
         )
 
     def stability(self, limit: StepLimit) -> None:
-        """Nothing: waves where densities and viscosities jump have not been analysed."""
+        """Return None: waves with jumps of density and viscosity have no analysis."""

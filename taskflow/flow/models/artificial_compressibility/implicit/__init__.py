@@ -1,1 +1,1 @@
-"""Implicit marching in pseudo-time: an outer iteration of linear equations, their matrix, and how they are solved."""
+"""Implicit marching in pseudo-time: an outer iteration of linear equations, their matrix and their solution."""

@@ -1,4 +1,4 @@
-"""Corrections with the matrix of first order alone (L. Luo et al. 2014): x = x + M^-1 (r - A_1 x)."""
+"""Corrections with the first-order matrix alone (L. Luo et al. 2014): x = x + M^-1 (r - A_1 x)."""
 
 from __future__ import annotations
 
@@ -31,23 +31,24 @@ def left(
     update: Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1]),
     new: Components(p=Write, u=Write, v=Write, w=Write),
 ) -> None:  # fmt: skip
-    """new = right - A_1 update, neighbours in other charts among them."""
+    """new = right - A_1 update, including neighbours in other charts."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """So many `sweeps`, the first from x = 0. No sum decides anything; the scalar `taken` is their number."""
+    """A fixed number of `sweeps`, the first from x = 0, without a convergence test. The scalar `taken` is their number.
+    """
 
     sweeps: int = 4
     approximates: ClassVar[bool] = True  # it needs the matrix itself, not the factors alone
 
     @property
     def told(self) -> str:
-        """In words."""
+        """The solver, as text."""
         return f"{self.sweeps} corrections"
 
     def solve(self, f: Roles, system: LinearSystem) -> Program:
-        """x of A x = r, about."""
+        """Solve A x = r approximately."""
         yield from measured(f, system, RIGHT)
         yield derive(self._begin, ("begun", "taken"))
         yield from same(f, system, AFTER, RIGHT)
@@ -63,11 +64,11 @@ class Correction:
         yield from added(f, system, UPDATE, BEFORE)
 
     def solved(self, scalars: Scalars) -> bool:
-        """Not known: no sum tells what is left."""
+        """Return False: the residual is not measured."""
         return False
 
     def left(self, scalars: Scalars) -> float:
-        """All, for all that is known."""
+        """Return 1: the residual is not measured."""
         return 1.0
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:

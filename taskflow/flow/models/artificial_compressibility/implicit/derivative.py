@@ -1,4 +1,4 @@
-"""The linear operator of an outer iteration: the exact derivative of the residual, and the term of pseudo-time."""
+"""The linear operator of an outer iteration: the exact derivative of the residual, and the pseudo-time term."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pseudo_time(
     velocity: Components(u=Read, v=Read, w=Read), pseudo: Write, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None,
     nu_t: EDDIES, *, slowness: Scalar, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """pseudo = V / dtau, of a step of pseudo-time with the CFL number 1 / `slowness`."""
+    """pseudo = V / dtau, for a step of pseudo-time with the CFL number 1 / `slowness`."""
 
 
 @task(kernel=TEXTS / "derivative.cu")
@@ -26,7 +26,7 @@ def derivative(
     flow: FLOW, direction: DIRECTION, out: OUT, heat: HEAT, pseudo: Read, sides: ReadByte[BESIDE], metrics: METRICS,
     swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """out = (G pseudo + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1): R is the sum of the
-    fluxes out of a cell, with `heat` less V times its lift, `rate` that of real time. Ghost values of d are those of a
-    side without velocity, pressure and free stream: how ghost values of the flow change. nu_t does not change.
+    """out = (G pseudo + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1). R is the sum of the
+    fluxes out of a cell, with `heat` less V times its lift, and `rate` belongs to the physical time step. Ghost
+    values of d obey homogeneous side conditions, as changes of the flow's ghost values do. nu_t is constant.
     """

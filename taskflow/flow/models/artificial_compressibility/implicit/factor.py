@@ -2,7 +2,7 @@
 
     M = (D - L) D^-1 (D - U),    D = pivot - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here)
 
-Which neighbours are earlier, an ordering says (see `taskflow.runtime.tasks.sweep`). Between charts nothing is coupled.
+An ordering determines which neighbours are earlier (see `taskflow.runtime.tasks.sweep`). Charts are not coupled.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ def invert(
     pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
     *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """pivot = D^-1, from that of the matrix; its first number is infinite where that is singular, its pivots being
-    further apart than 1e12.
+    """pivot = D^-1, from the pivot of the matrix. Its first number is infinite if D is singular, with a pivot ratio
+    above 1e12.
     """
 
 
 @task(kernel=TEXT)
 def keep_inverse(pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min]) -> None:
-    """inverse = pivot, which solves read from one piece of memory; cell = i + ROW (j + ROW k) of the first cell where D
-    is singular, infinite where none is.
+    """inverse = pivot, contiguous for solves; cell = i + ROW (j + ROW k) of the first cell with singular D, infinite if
+    D is regular everywhere.
     """
 
 
 def refuse_singular(charts: tuple[Box, ...], single: bool, scalars: Mapping[str, float]) -> dict[str, float]:
-    """The scalar `sound`, 1. Raises RunFailed where the scalar `cell` of `keep_inverse` is one, and Avoidable where
+    """Return the scalar `sound`, 1. Raises RunFailed if the scalar `cell` of `keep_inverse` is finite, Avoidable if
     factors are in `single` precision.
     """
     number = scalars["cell"]
@@ -65,7 +65,7 @@ def refuse_singular(charts: tuple[Box, ...], single: bool, scalars: Mapping[str,
 
 
 def imprecise(why: str) -> Avoidable:
-    """The error of factors in single precision, which those in double precision may avoid."""
+    """Return the error of single-precision factors, which double precision may avoid."""
     changes = {"method.linear.precision": "double"}
     return Avoidable.by(f'{why}, with method.linear.precision = "single"; "double" may do', changes)
 

@@ -1,16 +1,16 @@
 """GMRES(m), restarted, preconditioned from the right (Y. Saad, M. H. Schultz 1986, SIAM J. Sci. Stat. Comput. 7, 856).
 
-Each new vector is made orthogonal to those before by classical Gram-Schmidt, a second time where little is left of it.
-All sums are exact: the iterations have the same bits for any blocks. Vectors are stored as precisely as factors (after
-J. I. Aliaga et al. 2023, Int. J. High Perform. Comput. Appl. 37, 82).
+Each new vector is orthogonalised by classical Gram-Schmidt, repeated if little of it remains. All sums are exact:
+iterations are bitwise identical for any blocks. Vectors are stored in the precision of factors (after J. I. Aliaga et
+al. 2023, Int. J. High Perform. Comput. Appl. 37, 82).
 
-The first FIRST vectors are worth a product each, those behind them d. With B = 1 - w A M^-1 these have
+The first FIRST vectors take one product each, later ones d products. With B = 1 - w A M^-1 later vectors use
 
     P = w M^-1 (1 + B + ... + B^(d - 1)),    A P = 1 - B^d
 
-in place of M^-1. As P does not change, x = M^-1 (sum of the first y_n v_n) + P (sum of the others), and the P v_n need
-not be kept. B^d falls with d where the eigenvalues of w A M^-1 are well within a circle of radius 1 around 1. The
-first vectors know some of them: if there is such a w, d is DEEP, else w is 1 and d SHALLOW.
+instead of M^-1. P is constant, so x = M^-1 (sum of the first y_n v_n) + P (sum of the others), and the P v_n are not
+stored. B^d decreases with d if the eigenvalues of w A M^-1 are well within a circle of radius 1 around 1. The first
+vectors provide estimates of them: if such a w exists, d is DEEP, else w is 1 and d SHALLOW.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ COEFFICIENTS = {name: numbered(name, krylov.MOST) for name in ("share", "share_p
 
 @dataclass(frozen=True)
 class Gmres:
-    """At most some `products` with A, with a restart after so many `vectors`, until the residual has fallen to
-    `tolerance` of the right-hand side, by default what `forcing` says. The scalar `taken` says how many products the
-    vectors took, `left` what is left.
+    """At most `products` products with A, with a restart after `vectors` vectors, until the residual has fallen to
+    `tolerance` times the right-hand side (default: `forcing`). Scalars: `taken`, the number of products; `left`, the
+    remaining residual.
     """
 
     vectors: int = krylov.MOST
@@ -71,12 +71,13 @@ class Gmres:
 
     @property
     def told(self) -> str:
-        """In words."""
+        """The solver, as text."""
         left = f"{TIGHTEST:g} to {LOOSEST:g}" if self.tolerance is None else f"{self.tolerance:g}"
         return f"GMRES({self.vectors}), to {left} of the residual, at most {self.products} products"
 
     def solve(self, f: Roles, system: LinearSystem) -> Program:
-        """x of A x = r. Before a restart A x is worked out as exactly as r; the rest in the precision of vectors."""
+        """Solve A x = r. Before a restart A x is computed in the precision of r, the rest in the precision of vectors.
+        """
         yield from measured(f, system, RIGHT)
         yield derive(self._begin, (*self._small.memory, "begun", "taken", "forcing", "depth"))
         yield from system.prepared(f)
@@ -90,7 +91,7 @@ class Gmres:
 
     @property
     def deep(self) -> bool:
-        """Whether there are vectors behind the first ones."""
+        """True if the solver has more vectors than the first FIRST."""
         return self.vectors > FIRST
 
     @property
@@ -98,7 +99,7 @@ class Gmres:
         return LeastSquares(self.vectors)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
-        """A cycle for what is left."""
+        """Yield a cycle for the remaining residual."""
         yield from same(f, system, BEFORE, UPDATE)
         yield from system.product(f)
         yield from same(f, system, BEFORE, AFTER)
@@ -108,9 +109,7 @@ class Gmres:
         yield from self._cycle(system, BEFORE, f)
 
     def _cycle(self, system: LinearSystem, left: tuple[str, ...], f: Roles) -> Program:
-        """x = x + M^-1 (sum of the first y_n v_n) + P (sum of the others), of the y for which what is `left` is
-        shortest.
-        """
+        """x = x + M^-1 (sum of the first y_n v_n) + P (sum of the others), with y minimising the residual."""
         s = system.single(f)
         vectors, vector = self._vectors(f, system), (fields(s, AFTER), warm(s, system, AFTER))
         begun = fields(f, left), warm(f, system, left)
@@ -128,25 +127,25 @@ class Gmres:
         yield from added(f, system, UPDATE, BEFORE, s)
 
     def _further(self, system: LinearSystem, f: Roles) -> Program:
-        """Vectors behind the first ones."""
+        """Yield vectors after the first FIRST."""
         yield derive(self.polynomial, ("damping", "depth"))
         for first in range(FIRST, self.vectors, krylov.AT_ONCE):
             yield self._more(system, first)
 
     def _more(self, system: LinearSystem, first: int) -> Repeat:
-        """Up to AT_ONCE vectors behind so many."""
+        """Yield up to AT_ONCE vectors after the `first` ones."""
         body = partial(self._arnoldi, system, first >= FIRST, first // krylov.AT_ONCE + 1)
         return Repeat(body, min(self.vectors - first, krylov.AT_ONCE), until=self._enough, lag=False, further=True)
 
     def _combined(self, system: LinearSystem, share: str, count: str, f: Roles) -> Program:
-        """new = sum of share_n v_n, of the first ones, which are so many."""
+        """new = sum of share_n v_n over the first `count` vectors."""
         s = system.single(f)
         vectors, vector = self._vectors(f, system), (fields(s, AFTER), warm(s, system, AFTER))
         of = {"share": f.scalar(share), "count": f.scalar(count)}
         yield krylov.combined(*vectors, *vector, over=system.cells, **of)
 
     def _terms(self, system: LinearSystem, f: Roles) -> Program:
-        """x = x + all terms of P (sum of y_n v_n) but M^-1 rest, the last one."""
+        """x = x + all terms of P (sum of y_n v_n) except the last, M^-1 rest."""
         yield from self._combined(system, "share_p", "place", f)
         yield from same(system.single(f), system, REST, AFTER)
         term = partial(self._term, system)
@@ -154,12 +153,12 @@ class Gmres:
         yield Repeat(partial(_thrice, term), DEEP // SHALLOW - 1, until=_shallow, lag=False, further=True)
 
     def _term(self, system: LinearSystem, f: Roles) -> Program:
-        """x = x + M^-1 new; new = rest = B rest, of which new was a copy."""
+        """x = x + M^-1 new; new = rest = B rest. On entry new = rest."""
         yield from self._operator(system, True, f)
         yield from added(f, system, UPDATE, BEFORE, system.single(f))
 
     def _operator(self, system: LinearSystem, powers: bool, f: Roles) -> Program:
-        """new = A M^-1 new, or, of `powers`, new = rest = B rest, of which new was a copy."""
+        """new = A M^-1 new, or with `powers` new = rest = B rest, where new = rest on entry."""
         s = system.single(f)
         yield from system.precondition(s)
         yield from system.product(s)
@@ -167,8 +166,8 @@ class Gmres:
             yield from damped(s, system)
 
     def _arnoldi(self, system: LinearSystem, powers: bool, sums: int, f: Roles) -> Program:
-        """A vector more: A M^-1, or of `powers` B^d, times the last one, less its parts along all others, of which
-        there are at most so many `sums` of ten.
+        """Add a vector: A M^-1, or with `powers` B^d, times the last one, orthogonal to all others, at most `sums`
+        times ten.
         """
         s, operator = system.single(f), partial(self._operator, system, powers)
         vector = fields(s, AFTER), warm(s, system, AFTER)
@@ -186,7 +185,7 @@ class Gmres:
         yield krylov.next_vector(*self._vectors(f, system), *vector, over=system.cells, **where)
 
     def _less_parts(self, system: LinearSystem, sums: int, again: bool, f: Roles) -> Program:
-        """The new vector less its parts along all others, which are `along`, and the square of its length."""
+        """Subtract the components `along` all other vectors from the new one, and compute its squared length."""
         s = system.single(f)
         vectors, vector = self._vectors(f, system), (fields(s, AFTER), warm(s, system, AFTER))
         about: dict[str, Any] = {"over": system.cells, "count": f.scalar("count"), **weights(system)}
@@ -209,18 +208,18 @@ class Gmres:
         return self._small.begun(scalars) | {"begun": size, "taken": 0.0, "depth": 1.0, "forcing": forcing}
 
     def _begun_again(self, scalars: Scalars) -> dict[str, float]:
-        """With A x - r, the first vector is minus that."""
+        """Start a cycle with negative sign, as the residual is given as A x - r."""
         begun = self._small.begun(scalars)
         return begun | {"scale": -begun["scale"]}
 
     def forcing(self, fallen: float) -> float:
-        """The rest of equations whose right-hand side is `fallen` times that of those before: without a
-        tolerance that of S. C. Eisenstat and H. F. Walker (1996, SIAM J. Sci. Comput. 17, 16), by its square.
+        """Return the relative tolerance: the given one, or by S. C. Eisenstat and H. F. Walker (1996, SIAM J. Sci.
+        Comput. 17, 16) from the square of `fallen`, the right-hand side over the previous one.
         """
         return self.tolerance or max(TIGHTEST, min(LOOSEST, SHARE * fallen**2))
 
     def left(self, scalars: Scalars) -> float:
-        """Return how much was left of the last equations, of their right-hand side."""
+        """Return the remaining residual of the last equations over their right-hand side."""
         return scalars["left"] / scalars["begun"] if scalars["begun"] > 0 else 0.0
 
     def _rotated(self, powers: bool, scalars: Scalars) -> dict[str, float]:
@@ -228,8 +227,8 @@ class Gmres:
         return {**self._small.rotated(powers, scalars), "taken": taken}
 
     def polynomial(self, scalars: Scalars) -> dict[str, float]:
-        """The w and d of P. Last bits of eigenvalues may be others on another kind of host: w is rounded, so that
-        blocks there find the same, and d as well but next to a bound.
+        """Return the w and d of P. The last bits of eigenvalues may differ between kinds of hosts: w is rounded, so
+        that all blocks agree, also on d unless an eigenvalue is next to a bound.
         """
         known = self._small.eigenvalues(FIRST, scalars)
         size = np.abs(known)
@@ -238,7 +237,7 @@ class Gmres:
         return {"damping": damping, "depth": DEEP} if inside else {"damping": 1.0, "depth": SHALLOW}
 
     def _shares(self, scalars: Scalars) -> dict[str, float]:
-        """The y of the first vectors, and w times those of the others."""
+        """Return the y of the first vectors, and w times the y of the others."""
         y, by = self._small.solution(scalars), 0.0 if _few(scalars) else scalars["damping"]
         first = [value if n < FIRST else 0.0 for n, value in enumerate(y)]
         others = [by * value if n >= FIRST else 0.0 for n, value in enumerate(y)]
@@ -246,8 +245,8 @@ class Gmres:
         return {"few": min(scalars["place"], float(FIRST)), **dict(named)}
 
     def present(self, scalars: Scalars) -> Iterator[int]:
-        """For each vector that the last equations took, how many there were with it since the restart, if all cycles
-        had the d of the last one.
+        """Yield for each vector of the last equations the number of vectors since the restart, assuming the last
+        cycle's d for all cycles.
         """
         left, vectors = scalars["taken"], 0
         while left > 0:
@@ -256,11 +255,11 @@ class Gmres:
             yield vectors
 
     def solved(self, scalars: Scalars) -> bool:
-        """Whether the last equations were solved to the tolerance."""
+        """Return True if the last equations were solved to the tolerance."""
         return scalars["left"] <= scalars["forcing"] * scalars["begun"]
 
     def _enough(self, scalars: Scalars) -> bool:
-        """Whether no vector is to follow: it would take one product, or d behind the first ones."""
+        """Return True if no vector is to follow. A vector takes one product, after the first FIRST d products."""
         step = scalars["depth"] if scalars["place"] >= FIRST else 1
         return self.solved(scalars) or scalars["taken"] + step > self.products
 

@@ -1,7 +1,7 @@
-"""The vectors of a Krylov space: sums that decide are exact, so that they have the same bits for any blocks.
+"""The vectors of a Krylov space. Sums that affect decisions are exact, so bitwise identical for any blocks.
 
-With heat `warm` has the part of T of all vectors, and T is that of the new one: squares have a T^2, too. Those
-that are written are `warm_set` and `T_set`, those that are changed `warm_kept` and `T_kept`.
+With heat `warm` holds the T components of all vectors, T belongs to the new one, and squares include T^2. Written
+fields are `warm_set` and `T_set`, modified ones `warm_kept` and `T_kept`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TEXT = TEXTS / "krylov.cu"
 MOST = 40
 """The most vectors before a restart."""
 PART = 20
-"""Vectors of a field: `later` has those behind the first, where there are more."""
+"""Vectors per field: `later` holds any further ones."""
 AT_ONCE = 10  # sums of a launch
 VALUES, WARM = 4 * PART, MOST
 SHARES = Scalar["sum", MOST]
@@ -30,7 +30,7 @@ CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of p^2 and T^2 in the square of a length; those of velocities are 1."""
+    """The weights of p^2 and T^2 in the square of a length, with weight 1 for velocities."""
 
     pressure: float
     heat: float
@@ -45,7 +45,7 @@ def largest_square(vector: VECTOR, T: Read | None, *, most: Reduce[max], weights
 def square(
     vector: VECTOR, T: Read | None, *, squares: Reduce["exact sum", 1], most: Scalar, weights: Weights
 ) -> None:  # fmt: skip
-    """squares = sum over cells of weights.pressure p^2 + u^2 + v^2 + w^2; `most` is the largest of these."""
+    """squares = sum over cells of weights.pressure p^2 + u^2 + v^2 + w^2; `most` is the largest term."""
 
 
 @task(kernel=TEXT)
@@ -54,7 +54,7 @@ def first_vector(
     later_set: WRITTEN_ROWS * VALUES | None, warm_set: WRITTEN_ROWS * WARM | None, vector: WRITTEN,
     T_set: Write | None, *, scale: Scalar,
 ) -> None:  # fmt: skip
-    """vector = scale right, in whatever precision that is: the first of the vectors, of which there are no others."""
+    """vector = scale right, in any precision: the first of the vectors."""
 
 
 @task(kernel=TEXT)
@@ -63,7 +63,7 @@ def products(
     vector: VECTOR, T: Read | None,
     *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weights: Weights,
 ) -> None:  # fmt: skip
-    """along[n] = vectors[first + n] . vector, of the `count` vectors that there are; `most` as of `square`."""
+    """along[n] = vectors[first + n] . vector, over the `count` vectors; `most` as in `square`."""
 
 
 @task(kernel=TEXT)
@@ -81,7 +81,7 @@ def next_vector(
     warm_kept: CHANGED_ROWS * WARM | None, vector: CHANGED, T_kept: ReadWrite | None,
     *, place: Scalar, scale: Scalar,
 ) -> None:  # fmt: skip
-    """vector = scale vector, as it is stored, which is vectors[place], too, where there is room for that."""
+    """vector = scale vector, as stored, and vectors[place] = vector if memory allows."""
 
 
 @task(kernel=TEXT)
@@ -89,4 +89,4 @@ def combined(
     vectors: READ_ROWS * VALUES, later: READ_ROWS * VALUES | None, warm: READ_ROWS * WARM | None,
     vector: WRITTEN, T_set: Write | None, *, share: SHARES, count: Scalar,
 ) -> None:  # fmt: skip
-    """vector = sum of share[n] vectors[n], of the `count` vectors that there are."""
+    """vector = sum of share[n] vectors[n], over the `count` vectors."""

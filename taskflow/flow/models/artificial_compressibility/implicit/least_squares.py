@@ -1,4 +1,4 @@
-"""The small least-squares problem of GMRES, which the host solves with Givens rotations, a column at a time."""
+"""The small least-squares problem of GMRES, solved on the host with Givens rotations, one column at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AGAIN = 0.1  # of a vector's length: where less is left, what was taken off is n
 
 
 def length(scalars: Scalars) -> float:
-    """The length of the vector that was `measured`."""
+    """Return the length of the `measured` vector."""
     return math.sqrt(_square(scalars))
 
 
@@ -27,13 +27,14 @@ def _square(scalars: Scalars) -> float:
 
 
 def orthogonal(scalars: Scalars) -> bool:
-    """Whether enough was left of the new vector: rounding has then left next to nothing along the others."""
+    """Return True if enough of the new vector remained for it to be orthogonal to rounding."""
     return scalars["rest"] >= AGAIN**2 * scalars["whole"]
 
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """For so many `vectors`. The scalar `place` is the number of columns that there are, `left` what they leave."""
+    """Least-squares problem of up to `vectors` columns. Scalars: `place`, the number of columns; `left`, the residual.
+    """
 
     vectors: int
 
@@ -46,16 +47,19 @@ class LeastSquares:
 
     @property
     def column(self) -> tuple[str, ...]:
-        """The products of a new vector with all others, the square of its length before, and of what is left of it."""
+        """The products of a new vector with all others, and the squares of its length before and after
+        orthogonalisation.
+        """
         return ("whole", "rest", *(f"column.{n}" for n in range(self.vectors)))
 
     def begun(self, scalars: Scalars) -> dict[str, float]:
-        """No column, and the first vector's length."""
+        """Return the scalars without columns, with the first vector's length."""
         size = length(scalars)
         return {"place": 0.0, "count": 1.0, "scale": 1 / size if size > 0 else 0.0, "left": size, "e.0": size}
 
     def taken_off(self, sums: int, again: bool, scalars: Scalars) -> dict[str, float]:
-        """The numbers of `column`, from so many `sums` of ten; `again`: besides what was taken off before."""
+        """Return the numbers of `column`, from `sums` groups of ten; `again`: add them to the parts subtracted before.
+        """
         count, rest = int(scalars["count"]), _square(scalars)
         along = [h for n in range(sums) for h in krylov.SUMS.values(scalars, f"along_{n}")][:count]
         whole = rest + sum(h * h for h in along)
@@ -65,7 +69,7 @@ class LeastSquares:
         return {"whole": whole, "rest": rest, **dict(zip(column, along, strict=True))}
 
     def rotated(self, powers: bool, scalars: Scalars) -> dict[str, float]:
-        """A column more, rotated so that the matrix stays triangular; `powers`: the new vector is one of 1 - A P."""
+        """Add a column, rotated so that the matrix stays triangular; `powers`: the new vector belongs to 1 - A P."""
         j, rest = int(scalars["place"]), scalars["rest"]
         column = together(scalars, numbered("column", j + 1))
         if powers:
@@ -83,7 +87,7 @@ class LeastSquares:
         return memory | {"place": j + 1.0, "count": j + 2.0, "scale": sign / norm if norm > 0 else 0.0}
 
     def solution(self, scalars: Scalars) -> list[float]:
-        """The y for which |e - T y| is least, by substitution from behind; 0 of vectors that are not there."""
+        """Return the y that minimises |e - T y|, by back substitution; 0 for absent vectors."""
         count, y = int(scalars["place"]), [0.0] * krylov.MOST
         triangle, right = (together(scalars, numbered(*q)) for q in (("t", count * (count + 1) // 2), ("e", count)))
         for i in reversed(range(count)):
@@ -93,8 +97,8 @@ class LeastSquares:
         return y
 
     def eigenvalues(self, most: int, scalars: Scalars) -> np.ndarray:
-        """Those of the Hessenberg matrix of the first columns, at most so many, which is made of the triangular one by
-        taking the rotations back: those of A M^-1 that these vectors know, NaN where they are not found.
+        """Return Ritz values of A M^-1, at most `most`: eigenvalues of the Hessenberg matrix, rebuilt from the
+        triangular factor and the Givens rotations. NaN if the eigenvalue solver fails.
         """
         count = min(most, int(scalars["place"]))
         rotations = list(zip(*(together(scalars, numbered(name, count)) for name in "cs"), strict=True))

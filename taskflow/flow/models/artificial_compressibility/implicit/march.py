@@ -1,4 +1,4 @@
-"""How implicit marching goes on: how long steps of pseudo-time are, how far each goes, and when it is taken back."""
+"""Control of implicit marching: steps of pseudo-time, shares of updates, and refused updates."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ LEAST = 1e-300  # a CFL number whose inverse is a number
 
 
 BEGUN = ("cfl", "slowness", "first", "retreat", "refused", "begun", "broken")
-"""The scalars that outer iterations hand on to each other."""
+"""Scalars that outer iterations pass to each other."""
 ADDED = ("broken",)
-"""Those of them that checkpoints of the first builds lack."""
+"""Scalars among them that checkpoints of the first builds lack."""
 
 
 @dataclass(frozen=True)
 class Ramp:
-    """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most `most` and three times what it was before.
+    """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most `most` and three times its last value.
 
-    It triples, whatever the residual, where the last update was taken as a whole and its linear equations were solved
-    to their tolerance: a residual that begins small, or rises at first, is no reason for short steps. It does not fall
-    where they left less than half. Raises BadInput where it cannot be so.
+    It triples, for any residual, if the last update was taken as a whole and its linear equations were solved to their
+    tolerance, as a residual that starts small or rises at first needs no short steps. It does not fall if their
+    residual is less than half. Raises BadInput if a value is invalid.
     """
 
     start: float = 5.0
@@ -44,12 +44,12 @@ class Ramp:
             raise BadInput(f"method.cfl.most = {self.most:g}: give {self.start:g}, method.cfl.start, or more")
 
     def begin(self, scalars: Scalars) -> dict[str, float]:
-        """Nothing has been done."""
+        """Return the initial scalars: all 0."""
         return dict.fromkeys(BEGUN, 0.0)
 
     def advance(self, scalars: Scalars, size: float, solved: bool, left: float) -> dict[str, float]:
-        """The next CFL number, for a residual of this size; whether the last equations were `solved`, and what share of
-        their right-hand side was `left`.
+        """Return the next CFL number, for a residual of this `size`. `solved`: the last equations reached their
+        tolerance; `left`: their remaining residual over their right-hand side.
         """
         before, retreat, first = scalars["cfl"], scalars["retreat"] > 0, scalars["first"]
         whole = "share" in scalars and scalars["share"] == 1
@@ -68,7 +68,7 @@ class Ramp:
 
 
 def _power(base: float, exponent: float) -> float:
-    """Infinity where that is too large for a number."""
+    """Return the power, infinite on overflow."""
     try:
         return base**exponent
     except OverflowError:
@@ -80,8 +80,8 @@ RAMP = Ramp()
 
 
 def share(scalars: Scalars) -> dict[str, float]:
-    """The largest share of an update, at most all, by which no velocity changes too much; how many updates in a row
-    were `broken`, numbers that are none.
+    """Return the largest share of an update, at most 1, with acceptable changes of velocities, and the number of
+    successive `broken` (non-finite) updates.
     """
     largest = math.sqrt(scalars["change"]) if scalars["change"] >= 0 else math.nan
     if not math.isfinite(largest):
@@ -91,8 +91,8 @@ def share(scalars: Scalars) -> dict[str, float]:
 
 
 def judged(scalars: Scalars, size: float) -> dict[str, float]:
-    """Whether the state is taken: where it leaves more than WORSE times the residual, half of the update is tried, and
-    then none of it.
+    """Decide if the state is accepted. If its residual exceeds WORSE times the previous one, half of the update is
+    tried, and then none.
     """
     tries, refused = scalars["tries"], scalars["share"] == 0
     if refused or (math.isfinite(size) and size <= WORSE * scalars["begun"]):

@@ -2,9 +2,9 @@
 
     (V G / dtau + dR/dQ) dQ = -R,    Q = Q + share dQ,    G = diag(1/b, 1, 1, 1, 1)
 
-Q = (p, u, v, w) and, with heat, T. R is the sum of the fluxes out of a cell less V times forces, in a step of real time
-with V P (rate Q - past). A step of pseudo-time is an outer iteration: a matrix, its factors, linear equations. Passive
-scalars follow the flow, see `passive`.
+Q = (p, u, v, w) and, with heat, T. R is the sum of the fluxes out of a cell less V times forces, in a physical time
+step plus V P (rate Q - past). A step of pseudo-time is an outer iteration: a matrix, its factors, linear equations.
+Passive scalars follow the flow, see `passive`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ BROKEN = 2  # updates in a row that are no numbers: factors are to be in double 
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ImplicitScalars):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with factors stored
-    in a `precision`; `ramp` says how long steps are. `double`: all else is in double precision.
+    in `precision`. `ramp` sets the step sizes. `double`: everything else is in double precision.
     """
 
     _: KW_ONLY
@@ -61,7 +61,7 @@ class ImplicitCompressibility(ImplicitScalars):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """The state and the next one, a right-hand side, an update, a vector with ghost values; V / dtau."""
+        """The present and the next state, a right-hand side, an update, a vector with ghost values, and V / dtau."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, "pseudo"]
         names += self.real.fields(self.state) if self.real else []
         if isinstance(self.solver, Gmres) and self.solver.deep and not self.rounds:
@@ -72,7 +72,7 @@ class ImplicitCompressibility(ImplicitScalars):
         return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
 
     def several(self, dtype: str) -> tuple[Field, ...]:
-        """The blocks of the matrix for neighbours, pivots and their inverses, and what the solver has."""
+        """Return the matrix blocks for neighbours, pivots and their inverses, and the fields of the solver."""
         kept = "f4" if self.precision == "single" else dtype
         own = Field("own", kept, values=PIVOT, private=True)
         more = [own] if self.solver.approximates else [Field("vectors", kept, values=VALUES, private=True, rows=True)]
@@ -90,24 +90,24 @@ class ImplicitCompressibility(ImplicitScalars):
 
     @property
     def rounds(self) -> bool:
-        """Whether the vectors of GMRES are in single precision, where all else is in double."""
+        """True if GMRES vectors are in single precision, and the rest in double."""
         return isinstance(self.solver, Gmres) and self.double and self.precision == "single"
 
     @property
     def marched(self) -> str:
-        """How it marches, in words."""
+        """The marching scheme, as text."""
         ordered = "blocks, on which bits depend" if self.ordering == "blocks" else self.ordering
         return f"implicit with CFL {self.ramp.start:g} to {self.ramp.most:g}, {self.solver.told}, {ordered}"
 
     @property
     def remedy(self) -> str:
-        """Say what to change where the march diverges."""
+        """Advice if the march diverges."""
         first = "" if self.method.flux == "central" else ', or begin with method.reconstruction = "first"'
         return f"give a smaller method.cfl.start (now {self.ramp.start:g}){first}"
 
     def progress(self, scalars: Scalars) -> dict[str, float]:
-        """The part of an outer iteration in the log: its CFL number, the iterations of its linear equations and what
-        they left, the share of the update that was taken, and the updates refused so far.
+        """Return the log entries of an outer iteration: its CFL number, the iterations and remaining residual of its
+        linear equations, the share of the update that was taken, and the number of updates refused so far.
         """
         mine = OwnedScalars(OWNER, scalars)
         if "taken" not in mine:
@@ -118,25 +118,25 @@ class ImplicitCompressibility(ImplicitScalars):
 
     @property
     def factors_precision(self) -> str:
-        """`double` where they are, as the case has it or because single precision could not hold them."""
+        """"double" if factors are in double precision, else empty."""
         return "" if self.precision == "single" else self.precision
 
     @property
     def added(self) -> dict[str, float]:
-        """Nothing was broken."""
+        """Zeros: no update was broken."""
         return {f"{OWNER}.{name}": 0.0 for name in march.ADDED}
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """Those of a step of real time; outer iterations make their own."""
+        """Return the scalars of a physical time step. Outer iterations compute their own."""
         return self.rates(dt, ratio)
 
     def start(self, f: Roles) -> Program:
-        """Ghost values of the initial state; nothing has been done."""
+        """Fill the ghost values of the initial state, and initialise the march."""
         yield from super().start(f)
         yield from self.begin_march(f)
 
     def begin_march(self, f: Roles) -> Program:
-        """The CFL number of the first outer iteration: of all, or of those in a step of real time."""
+        """Reset the CFL number, for the whole march or within a physical time step."""
         begun = Derive(self.ramp.begin, march.BEGUN)
         yield from owned(OWNER, lambda _: iter([begun]))(f)
 
@@ -146,7 +146,7 @@ class ImplicitCompressibility(ImplicitScalars):
         yield from same(f, self, STATE, AFTER)  # to swap them would record all of it for each way round
 
     def iteration(self, f: Roles) -> Program:
-        """The next state, in the roles of `AFTER`."""
+        """Compute the next state, in the roles of `AFTER`."""
         yield from self.ghosts(f, "")
         if self.method.local:
             yield from self.compressibility(f)
@@ -189,7 +189,9 @@ class ImplicitCompressibility(ImplicitScalars):
         return in_single(self, f)
 
     def prepared(self, f: Roles) -> Iterator[Launch]:
-        """The flow in single precision, too; and z, as a sweep reads what it writes: checkpoints would hold it."""
+        """Round the flow to single precision, and z, as a sweep reads fields that it writes, which checkpoints would
+        hold otherwise.
+        """
         if self.rounds:
             single = self.single(f)
             yield from flow_in_single(self, f)
@@ -197,7 +199,9 @@ class ImplicitCompressibility(ImplicitScalars):
             yield from rounded(single, f, self, BEFORE, BEFORE)
 
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
-        """The rest of the equation of T after an update, with the matrix of first order; momentum gets its lift."""
+        """Compute the residual of the equation of T after an update, with the first-order matrix, and add its lift to
+        momentum.
+        """
         if self.heat:
             yield scalar.value_left(f.carry, f.T_r, f.T_x, f.T_new, over=self.cells)
             yield from self._lift(f, f.T_x)
@@ -208,26 +212,26 @@ class ImplicitCompressibility(ImplicitScalars):
             yield scalar.lift(new, T, self.metrics(f), over=self.cells, numbers=self.numbers)
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
-        """How ghost values change with z: as those beyond sides on which all that is given is 0."""
+        """Fill the ghost values of z: homogeneous conditions on all sides."""
         yield from self.ghosts_beyond(f, self.still, fields(f, BEFORE), f.T_z if self.heat else None)
 
     @property
     def weight(self) -> float:
-        """The weight of what is left of continuity, squared: both have the units of a force then."""
+        """Squared weight of the residual of continuity, which gives it the unit of a force."""
         return self.numbers.compressibility
 
     @property
     def warmth(self) -> float:
-        """The weight of what is left of heat, squared: with it that has the units of a force, too."""
+        """Squared weight of the residual of heat, which gives it the unit of a force; 0 without heat."""
         return (self.speed / self.heat.differ) ** 2 if self.heat else 0.0
 
     @property
     def further(self) -> bool:
-        """Whether GMRES has more vectors than fit into one field."""
+        """True if the vectors of GMRES need two fields."""
         return isinstance(self.solver, Gmres) and self.solver.vectors > PART
 
     def _left(self, f: Roles, age: str) -> Program:
-        """-R of the state of an age, and the square of its length; in z there is R / V."""
+        """Compute -R of the state of an age, and the square of its length; z holds R / V."""
         z, metrics = fields(f, BEFORE), self.metrics(f)
         heat = (f[f"T{age}"], f.T_z) if self.heat else None
         where: dict[str, Any] = {"over": self.cells, "rate": self.change(f), "numbers": self.numbers}
@@ -238,14 +242,14 @@ class ImplicitCompressibility(ImplicitScalars):
         yield from measured(f, self, RIGHT)
 
     def matrix(self, f: Roles) -> Iterator[Launch]:
-        """The blocks of the matrix, and the term of pseudo-time in them."""
+        """Compute the matrix blocks, including the pseudo-time term."""
         yield self.paced((f.u, f.v, f.w), f)
         place = self.place(f)[:-1]
         own = f.own if self.solver.approximates else None
         yield matrix(fields(f, STATE), fields(f, COUPLING), f.pivot, own, f.pseudo, *place, **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
-        """The factors of the matrix, of which none may be singular."""
+        """Compute the factors of the matrix, and check that none is singular."""
         _, *place, _ = self.place(f)
         of = (f.u, f.v, f.w), fields(f, COUPLING), f.pivot, *place
         for sweep in sweeps(self.ordering, "up", self.tile):
@@ -254,7 +258,7 @@ class ImplicitCompressibility(ImplicitScalars):
         yield derive(partial(factor.refuse_singular, self.cells, self.precision == "single"), ("sound",))
 
     def _tried(self, f: Roles) -> Program:
-        """A share of the update, and whether that is taken."""
+        """Apply a share of the update, and decide if it is accepted."""
         flow, update, new = fields(f, STATE), fields(f, UPDATE), fields(f, AFTER)
         yield outer.moved(flow, update, new, over=self.cells, share=f.scalar("share"))
         if self.heat:
@@ -264,7 +268,8 @@ class ImplicitCompressibility(ImplicitScalars):
         yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
 
     def _shared(self, scalars: Scalars) -> dict[str, float]:
-        """Raises Avoidable where updates twice were no numbers, with factors in single precision."""
+        """Return the share of the update. Raises Avoidable after two non-finite updates with single-precision factors.
+        """
         shared = march.share(scalars)
         if shared["broken"] == BROKEN and self.precision == "single":
             raise factor.imprecise("the linear equations have been solved twice to numbers that are not finite")

@@ -1,4 +1,4 @@
-"""The work of an outer iteration beside its linear equations."""
+"""The tasks of an outer iteration apart from its linear equations."""
 
 from __future__ import annotations
 
@@ -58,4 +58,4 @@ def largest_change(
 def moved(
     flow: FLOW, update: UPDATE, new: Components(p_new=Write, u_new=Write, v_new=Write, w_new=Write), *, share: Scalar
 ) -> None:  # fmt: skip
-    """new = flow + share update; where the share is 0 the flow, whatever the update is."""
+    """new = flow + share update; new = flow if the share is 0, for any update."""

@@ -1,5 +1,5 @@
-"""Scalars in an outer iteration, each solved by itself with a matrix of first order, x = x + M^-1 (r - A_1 x). Passive
-scalars follow the flow that was found: it does not know of them, so that nothing is lost by solving them apart.
+"""Scalars in an outer iteration, each solved separately with a first-order matrix, x = x + M^-1 (r - A_1 x). Passive
+scalars follow the new flow, which does not depend on them, so separate solves lose nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import TILE, Launch, Ordering, Repeat, Roles, sweeps
 
 WORK = ("T_r", "T_x", "T_z", "T_pivot")
-"""Fields that T and passive scalars take turns with."""
+"""Fields that T and passive scalars use alternately."""
 ROUNDS, SWEEPS = 3, 2  # residuals in an outer iteration, and corrections of each
 
 
 @dataclass(frozen=True, eq=False)
 class ImplicitScalars(ArtificialCompressibility):
-    """Equations whose scalars are solved with factors in an `ordering` of cells in a `tile`."""
+    """Equations with scalar solves, whose factors use an `ordering` of cells in a `tile`."""
 
     _: KW_ONLY
     ordering: Ordering = "tiles"
@@ -37,7 +37,7 @@ class ImplicitScalars(ArtificialCompressibility):
     look: ClassVar[int] = 2
 
     def followed(self, f: Roles, one: Passive) -> Program:
-        """The next values of a scalar, in its place; the flow is that of `AFTER`, with its ghost values."""
+        """Compute the next values of a scalar in place, with the flow of `AFTER` and its ghost values."""
         yield impose(f.T_z, over=self.cells, value=Value(1.0))
         yield from self.scalar_ghosts(f, self.still, one, f.T_z)
         velocity = fields(f, AFTER)[1:]
@@ -46,7 +46,7 @@ class ImplicitScalars(ArtificialCompressibility):
         yield Repeat(partial(self._round, one), ROUNDS)
 
     def _round(self, one: Passive, f: Roles) -> Iterator[Launch]:
-        """Corrections of what the residual is now; the roles of `BEFORE` are written."""
+        """Correct the residual. Overwrites the roles of `BEFORE`."""
         cells, new, metrics = self.cells, f[one.name], self.metrics(f)
         where: dict[str, Any] = {"over": cells, "numbers": self.carrying(one)}
         yield from self.scalar_ghosts(f, self.sides, one, new)
@@ -63,7 +63,7 @@ class ImplicitScalars(ArtificialCompressibility):
         yield scalar.value_added(new, f.T_x, over=cells, by=1.0)
 
     def scalar_factors(self, velocity: tuple[str, ...], f: Roles, numbers: Numbers) -> Iterator[Launch]:
-        """The matrix of a scalar with this velocity and its factors, from what T_z says of ghost cells."""
+        """Compute the matrix of a scalar with this velocity and its factors, with ghost-cell coefficients from T_z."""
         where = {**self._where(f), "numbers": numbers}
         sides, *place, _ = self.place(f)
         yield scalar.scalar_matrix(velocity, f.T_z, f.carry, f.T_pivot, f.pseudo, sides, *place, **where)
@@ -73,15 +73,15 @@ class ImplicitScalars(ArtificialCompressibility):
             )  # fmt: skip
 
     def scalar_solves(self, right: str, z: str, f: Roles) -> Iterator[Launch]:
-        """z = M^-1 right, of a scalar."""
+        """z = M^-1 right, for a scalar."""
         yield from scalar.solves(right, f.carry, f.T_pivot, z, self.cells, self.ordering, self.tile)
 
     def _where(self, f: Roles) -> dict[str, Any]:
-        """The arguments that the operator of the linear equations and its matrix share."""
+        """Return the arguments shared by the linear operator and its matrix."""
         return {"over": self.cells, "rate": self.change(f), "numbers": self.numbers}
 
     def change(self, f: Roles) -> str | None:
-        """c_0 / dt of a step of real time, which owns it."""
+        """Return the scalar c_0 / dt, owned by the physical time step."""
         return CHANGE if self.real else None
 
     def paced(self, velocity: tuple[str, ...], f: Roles) -> Launch:
@@ -91,5 +91,5 @@ class ImplicitScalars(ArtificialCompressibility):
 
     @cached_property
     def still(self) -> tuple[Side, ...]:
-        """The sides where all that is given is 0."""
+        """The sides with homogeneous conditions."""
         return tuple(side.still for side in self.sides)

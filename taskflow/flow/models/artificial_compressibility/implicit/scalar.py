@@ -1,8 +1,8 @@
-"""Scalars in the linear equations: the matrix of first order of a scalar, and its factors.
+"""Scalars in the linear equations: the first-order matrix of a scalar, and its factors.
 
-    (V / dtau + V rate) q + sum over faces of (mass q_upwind - diffusivity |S|^2 / V dq) - q times the mass that leaves
+    (V / dtau + V rate) q + sum over faces of (mass q_upwind - diffusivity |S|^2 / V dq) - q times the mass outflow
 
-The factors are ILU(0) as those of the flow, see `factor`, of numbers instead of blocks.
+The factors are ILU(0) as for the flow, see `factor`, with numbers instead of blocks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from taskflow.runtime.tasks import (
 
 TEXT, VALUE = TEXTS / "scalar.cu", TEXTS / "value.cu"
 CARRY = 7
-"""Numbers of a cell: the coefficients for its neighbours on the sides x_min to z_max, and that for itself."""
+"""Numbers per cell: the coefficients of its neighbours on the sides x_min to z_max, and its own."""
 VELOCITY = Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT])
 RISING, FALLING, ANY = Swept["up"], Swept["down"], Read.any
 
@@ -41,8 +41,8 @@ def scalar_matrix(
     sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
     *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """The coefficients of a scalar with `numbers.diffusivity`, and a cell's own ones in `pivot`. In ghost cells beyond
-    sides T has what one would be there if it were one inside, and everything given were 0.
+    """The coefficients of a scalar with `numbers.diffusivity`, and the diagonal in `pivot`. In ghost cells of sides T
+    is the ghost value for 1 inside and homogeneous conditions.
     """
 
 
@@ -51,7 +51,7 @@ def scalar_invert(
     velocity: VELOCITY, carry: Read.private * CARRY, pivot: RISING, metrics: METRICS, swept: SWEPT,
     b: Read[SHORT] | None, nu_t: EDDIES, *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """pivot = D^-1, from that of the matrix."""
+    """pivot = D^-1, from the pivot of the matrix."""
 
 
 @task(kernel=TEXT)
@@ -71,7 +71,7 @@ def value_right(q: Read, right: Write, metrics: METRICS, *, numbers: Numbers) ->
 
 @task(kernel=VALUE)
 def value_left(carry: Read.private * CARRY, right: Read, x: Read[1], left: Write) -> None:
-    """left = right - A x, neighbours in other charts among them."""
+    """left = right - A x, including neighbours in other charts."""
 
 
 @task(kernel=VALUE)
@@ -91,14 +91,14 @@ def value_damped(rest: ReadWrite, q: ReadWrite, *, damping: Scalar) -> None:
 
 @task(kernel=VALUE)
 def value_moved(q: Read, x: Read, moved: Write, *, share: Scalar) -> None:
-    """moved = q + share x; where the share is 0 q, whatever x is."""
+    """moved = q + share x; moved = q if the share is 0, for any x."""
 
 
 @task(kernel=VALUE)
 def lift(
     momentum: Components(u_r=ReadWrite, v_r=ReadWrite, w_r=ReadWrite), x: Read, metrics: METRICS, *, numbers: Numbers
 ) -> None:  # fmt: skip
-    """momentum = momentum + V lift x: what x of a temperature adds to it."""
+    """momentum = momentum + V lift x, with x a change of temperature."""
 
 
 def solves(

@@ -1,8 +1,8 @@
-"""The vectors of GMRES, in single precision where all else is in double: they span a space, and need not be exact.
+"""GMRES vectors in single precision, with the rest in double: they span a space, and need not be exact.
 
-So are the terms of the solution that are powers of 1 - w A M^-1. Their sum is in double precision, and before a restart
-it is multiplied by A so. Beside the vectors the flow, metrics, what faces sweep, b, nu_t and the term of pseudo-time
-are in single precision, too: a product then moves half of the bytes.
+The same holds for the terms of the solution in powers of 1 - w A M^-1. Their sum, and its product with A before a
+restart, are in double precision. Flow, metrics, swept volumes, b, nu_t and the pseudo-time term are also kept in single
+precision: a product then moves half the bytes.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from taskflow.runtime.tasks import Launch, Roles
 
 
 def single_fields(model: FlowOnCharts) -> tuple[Field, ...]:
-    """The fields that programs write, where the model `rounds`."""
+    """Return the single-precision fields that programs write, if the model `rounds`."""
     return tuple(Field(name + SINGLE, "f4") for name in _written(model)) if model.rounds else ()
 
 
 def in_single(model: FlowOnCharts, f: Roles) -> Roles:
-    """The roles, played by fields in single precision where there are such ones."""
+    """Return the roles with single-precision fields, if the model has them."""
     constants = (*([] if model.spacing else ["metrics"]), *(["swept"] if model.moves else []))
     return f.copy(**{name: name + SINGLE for name in (*_written(model), *constants)}) if model.rounds else f
 
 
 def flow_in_single(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
-    """The flow as products need it, with its ghost values beyond sides."""
+    """Round the flow for products, with its ghost values at sides."""
     s, over = in_single(model, f), list(model.cells)
     for ghosts in (*(side.ghosts for side in model.sides), *(edge.ghosts for edge in model.edges)):
         over += ghosts

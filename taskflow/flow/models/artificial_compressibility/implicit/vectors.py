@@ -1,4 +1,4 @@
-"""The vectors of linear equations A x = r: p, u, v, w and, with heat, T of all cells, and the roles of their fields."""
+"""The vectors of linear equations A x = r: p, u, v, w and, with heat, T in all cells, and the roles of their fields."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ REST = tuple(f"{name}_rest" for name in "puvw")
 
 
 class LinearSystem(Protocol):
-    """A x = r with a preconditioner M. The length of a vector is that of `krylov.square` with this weight."""
+    """A x = r with a preconditioner M. Lengths of vectors are defined by `krylov.square` with these weights."""
 
     @property
     def cells(self) -> tuple[Box, ...]:
-        """All of them."""
+        """All cells."""
 
     @property
     def weight(self) -> float:
@@ -27,11 +27,11 @@ class LinearSystem(Protocol):
 
     @property
     def warmth(self) -> float:
-        """That of T^2; 0 where there is no T."""
+        """The weight of T^2; 0 without T."""
 
     @property
     def further(self) -> bool:
-        """Whether there are more vectors than one field has."""
+        """True if the vectors need two fields."""
 
     def precondition(self, f: Roles) -> Program:
         """z = M^-1 new."""
@@ -40,24 +40,24 @@ class LinearSystem(Protocol):
         """new = A z."""
 
     def single(self, f: Roles) -> Roles:
-        """The fields of both, and of `REST`, with which z and new are in single precision where they need not be exact,
-        once they have been `prepared`; or the same fields.
+        """Return the roles with z, new and `REST` in single precision, once they have been `prepared`, or the same
+        roles.
         """
 
     def prepared(self, f: Roles) -> Program:
-        """Round what A is made of."""
+        """Round the fields in A."""
 
     def left_of_heat(self, f: Roles) -> Program:
-        """Where there is T: of its equation what x leaves, new = r - A_1 x; momentum gets the lift of x."""
+        """With T: compute new = r - A_1 x for its equation, and add the lift of x to momentum."""
 
 
 def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The fields in these roles."""
+    """Return the fields in these roles."""
     return tuple(f[name] for name in names)
 
 
 def warm(f: Roles, system: LinearSystem, names: tuple[str, ...]) -> str | None:
-    """The field of T that belongs to these roles."""
+    """Return the field of T for these roles, or None."""
     return _warm(f, names)[0] if system.warmth else None
 
 
@@ -66,12 +66,12 @@ def _warm(f: Roles, *roles: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def weights(system: LinearSystem) -> dict[str, Any]:
-    """Those of the squares of p and T."""
+    """Return the weights of p^2 and T^2, as launch arguments."""
     return {"weights": krylov.Weights(system.weight, system.warmth)}
 
 
 def measured(f: Roles, system: LinearSystem, vector: tuple[str, ...]) -> Program:
-    """The square of a vector's length, and the largest part in it: the scalars `square` and `most`."""
+    """Compute the square of a vector's length, and its largest term: the scalars `square` and `most`."""
     where: dict[str, Any] = {"over": system.cells, **weights(system)}
     of = fields(f, vector), warm(f, system, vector)
     yield krylov.largest_square(*of, most=f.scalar("most"), **where)
@@ -86,7 +86,7 @@ def same(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[s
 def rounded(
     s: Roles, f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]
 ) -> Iterator[Launch]:
-    """vector = other, with the vector in the fields of `s`, in whatever precision these are."""
+    """vector = other, with the vector in the fields of `s`, in any precision."""
     yield outer.same(fields(s, vector), fields(f, other), over=system.cells)
     if system.warmth:
         yield scalar.value_same(*_warm(s, vector), *_warm(f, other), over=system.cells)
@@ -95,7 +95,7 @@ def rounded(
 def added(
     f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...], s: Roles | None = None
 ) -> Iterator[Launch]:
-    """vector = vector + other, which may be in the fields of `s`, in whatever precision these are."""
+    """vector = vector + other, which may be in the fields of `s`, in any precision."""
     yield outer.add(fields(f, vector), fields(s or f, other), over=system.cells)
     if system.warmth:
         yield scalar.value_added(*_warm(f, vector), *_warm(s or f, other), over=system.cells, by=1.0)
