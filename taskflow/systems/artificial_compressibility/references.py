@@ -57,8 +57,8 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
 
 
 def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
-    """The passive scalars of a case, and how much they differ."""
-    at_first, scalars = placed(grid, case.motion), [cast("ChartScalar", one) for one in case.scalars]
+    """Return the passive scalars of a case, with their ranges."""
+    at_first = placed(grid, case.motion)
     return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in case.scalars)
 
 
