@@ -30,7 +30,7 @@ FASTER = 0.1  # share by which the velocity may grow in a step with bounded quan
 LEVELS = 8  # diffusion numbers that are tried
 DEEPEST = 40  # halvings in the search for the longest step
 ANGLES = np.linspace(0.0, np.pi, 65)[:, None, None]  # k dx along the flow
-ACROSS = np.linspace(0.0, 1.0, 9)[None, :, None]  # what diffusion along other directions does, of the most
+ACROSS = np.linspace(0.0, 1.0, 9)[None, :, None]  # diffusion along other directions, over its maximum
 SLOWER = np.linspace(0.0, 1.0, 9)  # cells where the flow is slower than in the fastest one
 SYMBOLS = {
     False: -1j * np.sin(ANGLES),

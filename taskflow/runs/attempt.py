@@ -248,9 +248,9 @@ class Attempt(AbstractContextManager["Attempt"]):
         directory, profile, policy, about = self.request.directory, self.request.profile, self.policy, self.about
         failure, came = outcome.failure, outcome.came
         if failure is not None:
-            self.group.close()  # nobody writes any more
+            self.group.close()  # no process writes any longer
         raised = came if isinstance(came, Exception) else None
-        directory.guard()  # whatever else went wrong: it is another run's
+        directory.guard()  # takes precedence over other errors: the directory belongs to another run
         undrawn = self.drawing.finish() if failure is None else ()
         for warning in undrawn:
             warnings.warn(warning, stacklevel=4)

@@ -28,7 +28,7 @@ class Mirror:
     value: float
 
 
-AROUND = Mirror(-1.0, 2.0)  # the mean of ghost and inside is what is given
+AROUND = Mirror(-1.0, 2.0)  # the mean of ghost and inside is the given value
 
 
 @dataclass(frozen=True)

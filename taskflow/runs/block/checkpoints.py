@@ -68,7 +68,7 @@ class CheckpointWriter:
     def __init__(self, policy: CheckpointPolicy, shard: Shard) -> None:
         self._policy, self._shard = policy, shard
         self.writer = Writer(depth=1, before=policy.guard)
-        self._taken: list[tuple[int, Counts]] = []  # step, and how many records of each group belong to it
+        self._taken: list[tuple[int, Counts]] = []  # step, and its number of records in each group
         self._committed = 0
         self._last = time.perf_counter()
 
@@ -102,7 +102,7 @@ class CheckpointWriter:
         self.writer.reserve()
         values = deque(held(shard, policy.cells, replicas=False))
         values.extend((role, box, partial(np.asarray, state)) for role, box, state in beside() if box)
-        shard.meet(self.writer.patience)  # who allocates may have to wait for all GPUs of a process: none goes on
+        shard.meet(self.writer.patience)  # an allocation may have to wait for all GPUs of a process: none continues
         self._taken.append((step, records))
 
         def write() -> None:

@@ -62,10 +62,10 @@ class RunLoop:
         )
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or stalled, or interrupted
-        self.stopped: Tick | None = None  # what would have been due where the run was asked to stop
-        self.pause = NEVER  # until when the loop goes on
+        self.stopped: Tick | None = None  # the tick scheduled before a request to stop
+        self.pause = NEVER  # the end of the present advance
         self.now = self.clock.start()  # where it stands
-        self.before: Tick | None = None  # the tick before, where what is due now has not been done yet
+        self.before: Tick | None = None  # the previous tick, if records scheduled now are pending
         self.rounds = dict.fromkeys(self.spec.counted, 0.0)  # of all steps, by the scalar that counts a step's
 
     @property
@@ -115,7 +115,7 @@ class RunLoop:
         if now.finished:
             return
         self.ended, self.stopped, self.now = "interrupted", now, now.last()
-        if self.before is None:  # what was due is written already
+        if self.before is None:  # scheduled records are already written
             self.before, self.stopped = now, replace(now, output=False, monitor=False)
             self.now = replace(self.now, output=not now.output, monitor=not now.monitor)
 
@@ -134,7 +134,7 @@ class RunLoop:
         self._tell(seconds=seconds, ended=self.ended, rounds=rounds, rates=rates)
         self.records.drain()
         self.saving.writer.drain()
-        # Blocks that share a memory measure together what they can have together.
+        # Blocks that share a memory measure their joint bandwidth.
         shard.meet(self.saving.writer.patience)
         self._tell(copy_bandwidth=copy_bandwidth(shard.device), overlap=shard.overlap)
 
@@ -218,7 +218,7 @@ class RunLoop:
         how = (*FOLDED, *("min" for _ in complete))
         stop, failed, saved, due, *written = self.shard.allreduce((*mine, *complete), how)
         if failed:
-            while failure is None:  # wait for what does not come: whoever failed says why, which ends this
+            while failure is None:  # wait until the failing block raises its error, which ends this
                 self.shard.allreduce((0.0,), ("max",))
             raise RunFailed(f"writing the output failed: {failure}")
         self._commit(saved, *written)

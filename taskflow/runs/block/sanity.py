@@ -27,9 +27,9 @@ SANE = 100.0
 GROWTH = 0.01  # of the least energy so far
 NOISE = 1e-6  # of the largest energy so far: so much may come and go
 SPEED = "speed"
-MARGIN = 1.02  # how much faster a flow may get before it is asked again, and how far diffusion may change
+MARGIN = 1.02  # increase of the flow speed, and change of diffusion, before the next check
 NAMES = {scheme: f'time.scheme = "{name}"' for name, scheme in SCHEMES.items()}
-SHORTER, SHORT_STEPS = 10, 100  # how many times as short steps are for waves, and how many of them, to say so
+SHORTER, SHORT_STEPS = 10, 100  # ratio of steps without and with waves, and number of such steps, before a warning
 LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
 
 
@@ -40,7 +40,7 @@ class Sanity:
 
     def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis, given: Sized = ()) -> None:
         self._given, self._spec, self._scales, self._shard, self._diagnosis = given, spec, spec.scales, shard, diagnosis
-        self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
+        self._known: dict[str, float] = {}  # largest values at the start, and of inflows since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
         self._nearest = spec.domain.closeness
 

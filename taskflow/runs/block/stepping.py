@@ -19,7 +19,7 @@ from taskflow.systems.bodies import Movement
 from taskflow.systems.records.particles import Clouds
 
 ATTEMPTS = 20
-UNEVEN = 1.5  # ratio of steps above which what jumped in the first one may not be extrapolated
+UNEVEN = 1.5  # ratio of steps above which a jump in the first one may not be extrapolated
 
 
 class Stepping:
@@ -35,7 +35,7 @@ class Stepping:
         self._fixed = spec.clock.limit.fixed is not None
         self._foresight = replace(spec.foresight) if spec.foresight else None  # samples are each block's own
         self._before = 0.0  # the advective rate before the planned step
-        self._more = 0.0  # what changes of walls, inflows and forces in it add to that
+        self._more = 0.0  # increase by changes of walls, inflows and forces in it
 
     @property
     def _rate(self) -> float:

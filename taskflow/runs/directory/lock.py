@@ -32,7 +32,7 @@ from taskflow.output import LOCK
 from taskflow.runs.directory.lock_file import content, first, make, remove
 from taskflow.runs.state.remedies import OUTPUT, unlocking
 
-STARTED = 19  # of the numbers behind the name in /proc/PID/stat: when the process began, in ticks after the boot
+STARTED = 19  # index after the name in /proc/PID/stat: start of the process, in ticks after boot
 Number = Annotated[int, Field(ge=0, lt=2**63)]
 BEAT = 5.0  # seconds between two numbers
 SILENCE, LOOK = 60.0, 1.0  # seconds without a new number that end a lock, and between two looks
@@ -73,10 +73,10 @@ class Owner:
             os.kill(self.process, 0)
         except (ProcessLookupError, OverflowError):  # gone, or no number of a process
             return False
-        except PermissionError:  # there is one, of somebody else
+        except PermissionError:  # it exists, and belongs to another user
             pass
         now = _stat(self.process)
-        if now is None:  # somebody else's, and hidden
+        if now is None:  # another user's, and hidden
             return None
         state, began = now
         return state not in "ZX" and began == self.began
@@ -227,7 +227,7 @@ def _taken(directory: Path, line: bytes, tell: Callable[[str], None]) -> int:
         directory.mkdir(parents=True, exist_ok=True)
         lock = Lock.read(directory)
         if lock is None:
-            with suppress(FileExistsError, FileNotFoundError):  # somebody was quicker, or has removed the directory
+            with suppress(FileExistsError, FileNotFoundError):  # another process was faster, or removed it
                 return make(directory / LOCK, _text(line, 0))
         elif _lives(directory, lock, tell):
             raise refusal(directory, lock)

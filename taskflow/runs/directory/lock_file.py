@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 MOST = 4096  # bytes that are read
-BUSY = 0.1  # seconds to wait for somebody who removes the file
+BUSY = 0.1  # seconds to wait for a process that removes the file
 
 
 def content(path: Path) -> bytes | None:

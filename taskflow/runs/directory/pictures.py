@@ -16,8 +16,8 @@ from taskflow.runs.state.setup import SimulationSetup
 from taskflow.systems.base.pictures import orders_of
 
 HOME = Path(__file__).parents[3]  # from which the package can be imported
-PATIENCE = 600.0  # seconds for what is left to be drawn when the run has ended
-LINES = 2  # of what the process says, in a warning
+PATIENCE = 600.0  # seconds for remaining pictures when the run has ended
+LINES = 2  # of the output of the process, in a warning
 
 
 def begin_drawing(directory: Path, sim: SimulationSetup) -> None:

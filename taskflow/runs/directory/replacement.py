@@ -30,7 +30,7 @@ from taskflow.runs.directory.lock_file import drafts
 FILLED, NEW, TAKEN, OLD, GONE = STAGES = (
     ".taskflow-new.partial", ".taskflow-new", ".taskflow-old.partial", ".taskflow-old", ".taskflow-gone",
 )  # fmt: skip
-OURS = (CASE, STORE)  # what shows that a directory is one of ours
+OURS = (CASE, STORE)  # files that identify a run directory
 LOOK = 1.0  # seconds between two looks at whether a run has written its first state
 _one = threading.Lock()  # who moves something is alone in this process, and by the lock in all
 
@@ -122,7 +122,7 @@ def _exchange(directory: Path) -> None:
     taken.rename(old)
     _move(list(new.iterdir()), directory)
     new.rmdir()
-    with suppress(OSError):  # what was there stays for now
+    with suppress(OSError):  # the old content stays for now
         old.rmdir()
 
 
@@ -159,7 +159,7 @@ def settle(directory: Path) -> bool:
             taken.rmdir()
     for path in (new, directory / FILLED, directory / GONE, *drafts(directory / LOCK)):
         if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)  # somebody may still read there
+            shutil.rmtree(path, ignore_errors=True)  # another process may still read there
         else:
             path.unlink(missing_ok=True)
     return back and bool(entries(directory))
@@ -196,7 +196,7 @@ def _sync(directory: Path) -> None:
     for path in entries(directory):
         for folder, _, names in os.walk(path):
             for name in names:
-                with suppress(FileNotFoundError):  # a run that goes on renames what it writes
+                with suppress(FileNotFoundError):  # an active run renames files while it writes
                     sync_folder(Path(folder, name))
             sync_folder(Path(folder))
         if path.is_file():

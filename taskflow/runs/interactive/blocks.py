@@ -99,7 +99,7 @@ class BlocksJob:
             failure = f"block {shard.block}: {type(error).__name__}: {error}{remedy}\n{traceback.format_exc()}"
         shard.synchronize()
         if self.writes:
-            shard.write_parts(self.writes, ())  # they were: ghost cells of others are not those of here any more
+            shard.write_parts(self.writes, ())  # mark as written: ghost cells of other blocks are outdated
             shard.run(loop.model.renew)
             loop.stepping.disturbed()
             loop.records.ranges.changed()

@@ -14,7 +14,7 @@ from taskflow.common.errors import BadInput
 from taskflow.systems.bodies.bodies import shapes
 from taskflow.systems.bodies.images import over_sides
 
-ON_SURFACES, OVER_SIDES = 1, 2  # from when on faces on surfaces are closed, and those of bodies beyond periodic sides
+ON_SURFACES, OVER_SIDES = 1, 2  # versions since which these faces of bodies are closed
 CLOSING = OVER_SIDES
 
 

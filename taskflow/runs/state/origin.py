@@ -241,7 +241,7 @@ def lacking(checkpoint: Checkpoint, sim: SolvedCase, roles: Container[str]) -> s
 def check_restart(restart: RestartPoint, sim: SolvedCase) -> None:
     """Raise BadInput if the checkpoint of a restart does not determine the run on these blocks."""
     checkpoint = restart.checkpoint
-    try:  # what the length of the next step is made of
+    try:  # the scalars that set the next step
         sim.model.spreads(checkpoint.state["scalars"]), sim.model.rate(checkpoint.state["scalars"])
     except KeyError as error:
         raise BadInput(f"{checkpoint.path}: it has no scalar {error}; {AGAIN}") from None

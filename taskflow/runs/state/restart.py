@@ -298,7 +298,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for table, key in FIXED:
         yield from _differences((table, key), old.get(table, {}).get(key), new.get(table, {}).get(key))
     was, now = (_recorded(case, case.get("output", {})) for case in (old, new))
-    for name in was.keys() & now.keys():  # what else differs says output.fields
+    for name in was.keys() & now.keys():  # output.fields reports other differences
         yield from _differences(("expressions", name), was[name], now[name])
 
 

@@ -36,7 +36,7 @@ from taskflow.systems.bodies.solids import pieces
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
 FORCE = ("f_x", "f_y", "f_z")
-SLAB = 1 << 18  # cells whose constants are computed in one go: they take little memory beside their fields
+SLAB = 1 << 18  # cells whose constants are computed together: little memory compared with their fields
 STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 
 

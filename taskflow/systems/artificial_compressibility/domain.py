@@ -33,7 +33,7 @@ from taskflow.systems.base.domain import Domain, Points
 from taskflow.systems.records.series import Corners
 
 GHOST = 2  # layers
-NONE, ONE = (0, 0, 0), (1, 1, 1)  # vertices before the first one of a cell, and behind
+NONE, ONE = (0, 0, 0), (1, 1, 1)  # vertices before the first one of a cell, and after
 LISTED = 8  # charts and blocks that are listed; of more the first
 
 

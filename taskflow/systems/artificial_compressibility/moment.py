@@ -12,7 +12,7 @@ from taskflow.common.hexahedra import swept_volumes
 from taskflow.flow.models.artificial_compressibility.dual_time import weights
 from taskflow.output.store.rigid_motion import transformed
 
-SHARE = 1e-3  # of the extent of some cells: how far they move to find how much faces sweep
+SHARE = 1e-3  # of the extent of some cells: displacement used to compute swept volumes
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from taskflow.cases.tables.charts.sides import ChartSide
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, Patch, faces
 
-FLAT = 1e-6  # of the size of a side: how far from a plane, a rectangle or a circle its vertices may lie
+FLAT = 1e-6  # of the size of a side: tolerance of its vertices to a plane, a rectangle or a circle
 PROFILE = 'profile = "parabolic"'
 REMEDY = "leave it out, and give velocity as expressions"
 Faces = tuple[np.ndarray, np.ndarray]  # middles and areas [xyz, ...]

@@ -27,7 +27,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks import Launch, Roles
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
 
-MARGIN = 1.5  # of the compressibility over what it has to exceed
+MARGIN = 1.5  # of the compressibility over its lower bound
 MOST = 5  # steps in a row that may miss their tolerance
 REMEDY = "give more method.inner.iterations, shorter steps, or a larger method.compressibility, which couples faster"
 FIRST = 5  # steps after each of which is looked: residuals may be largest then

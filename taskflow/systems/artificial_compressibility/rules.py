@@ -144,7 +144,7 @@ def _speed_is_known(
     try:
         speed = reference_speed(placed(charts, motion), boundaries, initial, heat, body)
     except BadInput:
-        return  # whoever evaluates the formula says it
+        return  # reported when the formula is evaluated
     if speed == 0:
         remedy = "everything is at rest; give a speed that the flow will reach, a number > 0"
         yield wrong(("method", "reference_speed"), "auto", remedy)

@@ -34,7 +34,7 @@ from taskflow.systems.base.pictures import WORDS, pictured
 from taskflow.systems.initial.fields import few, initial_profiles
 from taskflow.systems.initial.inflow import moments
 
-SHARE = 1e-6  # of the size of what relaxes: the differences from which its rate is found
+SHARE = 1e-6  # of the size of the relaxing field: differences that give its rate
 SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `TimeScheme.diffusion` is the limit
 
 
@@ -253,7 +253,7 @@ class InitialForce:
             rates = (self._at_time(time, low) - self._at_time(time, high) for time in moments(self.case))
             return max(0.0, *(float(rate.max()) for rate in rates)) / (2 * change)
         except BadInput:
-            return 0.0  # beside the initial values it is no number
+            return 0.0  # near the initial values it is invalid
 
     def caution(self, dt: float, scheme: TimeScheme) -> str | None:
         """Return a warning if it relaxes its field faster than stable for steps of this length, or None."""

@@ -235,7 +235,7 @@ class FlowSystem(System):
         possible outflow, or if bodies are invalid.
         """
         sim = self.sim
-        _ = sim.survey  # finds what is wrong with bodies
+        _ = sim.survey  # reports invalid bodies
         if self.ways is not None:
             path = sim.bodies.path
             self.ways.check(0.0, path[-1], path, sim.case.time.step)
@@ -266,7 +266,7 @@ class FlowSystem(System):
         sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
         warnings += out_of_reach(sim.case, self.clock.limit)
         if sim.case.forcing:
-            with suppress(BadInput):  # nothing may tell yet how long steps are
+            with suppress(BadInput):  # the step size may be unknown yet
                 dt = self.clock.limit.longest(self.advective_rate, self.spreads)
                 warnings += [force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid)]
         return tuple(warning for warning in warnings if warning)

@@ -27,12 +27,12 @@ from taskflow.systems.base.expressions import forces
 from taskflow.systems.base.timed import constant, largest
 from taskflow.systems.initial.inflow import largest_on_wall
 
-ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others are those of systems with a fluid of their own
+ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others belong to systems with their own fluid
 
 def physics(case: Case, grid: flow.StaggeredGrid, obstacles: Obstacles | None, *, varying: bool) -> dict[str, Any]:
     """Return the physical arguments of a `FlowModel`, by name. `varying`: values at inflows change in time."""
     a, b, c = constant(case.body.force)
-    x, y, z = geostrophic_force(constant(case.body.rotation), case.body.geostrophic_wind)  # behind a wind
+    x, y, z = geostrophic_force(constant(case.body.rotation), case.body.geostrophic_wind)  # drives a geostrophic wind
     advection = ADVECTION.get(case.fluid.scheme, flow.CENTRAL)
     return {
         "staggered": grid,

@@ -21,7 +21,7 @@ VELOCITY = ("u", "v", "w")
 CENTRED = "centre_"  # how the role of a velocity in cell centres begins
 FORMULAS = {SPEED: "sqrt(u*u + v*v + w*w)", **{CENTRED + name: name for name in VELOCITY}}
 WORDS = {SPEED: "velocity magnitude", Q: "second invariant of the velocity gradient"}
-LEAST, MOST, VALUES = 2, 16, 2**25  # states of a picture that may wait to be drawn: so many, of so many values
+LEAST, MOST, VALUES = 2, 16, 2**25  # states of a picture that may wait to be drawn: least, most, and their values
 
 
 @dataclass(frozen=True)

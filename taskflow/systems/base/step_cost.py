@@ -33,7 +33,7 @@ from taskflow.runtime.tasks import (
 )
 from taskflow.runtime.tasks.reading import readings
 
-MANY = 16  # blocks: up to so many are all looked at
+MANY = 16  # blocks: up to this number all are analysed
 LAYERS = "boundary layers"
 
 

@@ -23,7 +23,7 @@ from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import triple
 
 SAMPLES = 257  # moments at which numbers are tried
-UNKNOWN = np.geomspace(1e-6, 1e6, SAMPLES)  # where nobody knows the end of the run
+UNKNOWN = np.geomspace(1e-6, 1e6, SAMPLES)  # if the end of the run is unknown
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from taskflow.geometry import Cylinder, Placed, Pose, Shape, Sphere, Vector, pla
 from taskflow.runtime.regions import triple
 
 STILL = Pose((0.0, 0.0, 0.0))
-CLOSE = 1e-9  # of the extent of the domain: what reaches no further beyond a side ends on it
+CLOSE = 1e-9  # of the extent of the domain: a shape that crosses a side by less ends on it
 
 
 def is_over(shape: Shape, grid: StaggeredGrid) -> tuple[bool, bool, bool]:

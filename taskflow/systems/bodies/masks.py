@@ -171,7 +171,7 @@ class ImmersedMasks(Masks):
         for axis, side in NEIGHBOURS:
             surfaces = self._surfaces(part, numbers, inside, axis, side)
             corner = surfaces.pop("corner")
-            # the edge belongs to its lower corner; what lies before the first one goes to the last, which nobody asks
+            # the edge belongs to its lower corner; an edge before the first corner wraps to the last, which is not read
             begin = corner.where if side > 0 else corner.where - edges[axis].strides[2 - axis] // edges[axis].itemsize
             edges[axis].reshape(-1)[begin] = 1 - corner.share
             for n, (at, beside) in enumerate(surfaces.items()):

@@ -31,7 +31,7 @@ from taskflow.systems.bodies.solids import Solids
 
 FARTHEST = 0.5  # spacings that a surface moves in a step
 REACH = 4  # layers around closed faces on which a step with bodies differs from one without
-MOMENTS = np.linspace(0.0, 1.0, 9)  # of a step, at which it is looked how far a surface has come
+MOMENTS = np.linspace(0.0, 1.0, 9)  # of a step, at which positions of surfaces are sampled
 SHORTER = 60  # halvings of a step
 
 

@@ -118,7 +118,7 @@ class Solids:
             n = self.grid.cells[axis]
             ends = (self.grid.number_at(axis, at) - 0.5 for at in (low[axis], high[axis]))
             below, above = (min(max(end, -1.0), n) for end in ends)  # however far beyond the domain
-            # one cell more: what rounding may have moved is for the shape to decide
+            # one cell more: the shape decides about points moved by rounding
             lo.append(max(0, math.floor(below)))
             hi.append(min(n, math.ceil(above) + 1))
         return Box(triple(lo), triple(hi))

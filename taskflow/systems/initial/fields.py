@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PIECE = 1 << 20  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
 COMPUTED = Expression, Composition  # kinds of profiles whose values blocks compute; others are computed before
-LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
+LARGEST = 4  # times its rms: hardly any value of a noise exceeds it
 
 
 @dataclass(frozen=True)

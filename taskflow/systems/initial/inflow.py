@@ -32,7 +32,7 @@ AXES = "xyz"
 FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound
 ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing leaves
 KEYS = {"T": "temperature", "f": "phase"}
-SAMPLES = 9  # moments at which what enters is tried
+SAMPLES = 9  # moments at which inflows are evaluated
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Recording(ABC):
     def _copy(self, index: int) -> None:
         """Copy the block's part of record `index` out of the fields, to be written soon."""
 
-    def flush(self) -> None:  # noqa: B027  what is copied may be written at once
+    def flush(self) -> None:  # noqa: B027  copies may be written immediately
         """Write all copied records."""
 
     def _submit(self, write: Callable[[], None], count: int) -> None:
@@ -169,7 +169,7 @@ class FieldRecording(Recording):
             name: partial(self._computed[name], time, box) if name in self._computed else self.shard.hold(name, box)
             for name, box in self._output.boxes.items()
         }
-        # Who allocates may have to wait for all GPUs of a process: none goes on.
+        # An allocation may have to wait for all GPUs of a process: none continues.
         self.shard.meet(self.place.writer.patience)
         self._submit(lambda: self._output.write(index, held), 1)
 

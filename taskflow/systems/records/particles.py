@@ -128,7 +128,7 @@ class Cloud:
             numbers, state = numbers[inside], state[inside]
         with _still(self._shard):
             xp = self._xp
-            # Alone, a block has as many slots as there were ever particles, and those of later ones are empty.
+            # A single block has a slot for every particle, empty before its release.
             slots = xp.asarray(numbers) if self._alone else xp.flatnonzero(self._number == 0)[: len(numbers)]
             self._number[slots] = xp.asarray(numbers + 1.0)
             row, column = xp.divmod(slots, self._columns[0].shape[1])

@@ -71,7 +71,7 @@ class AverageRecorder:
         self._averages, self._shard, self._recording, self._derive = averages, shard, recording, derive
         self.since = self.until = averages.start
         self.samples = 0
-        self._weight = self._ahead = 0.0  # of all samples, and the part of it that is behind the last sample
+        self._weight = self._ahead = 0.0  # of all samples, and its part after the last sample
 
     def begin(self, now: float) -> None:
         """Start without samples at the time `now`."""

@@ -24,7 +24,7 @@ from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, S
 from taskflow.runtime.regions import triple
 from taskflow.systems.bodies.bodies import shape
 
-REACH = 3  # spacings, as far as distances to triangles are found: the first iterations go on from there
+REACH = 3  # spacings up to which distances to triangles are computed: the first iterations extend them
 FARTHEST = 1e50  # where a corner of a triangle may be: squares of its areas are finite
 SAMPLES = 1 << 21  # cells in which phi is looked at: of larger grids coarser ones
 POINTS = 20_000  # of the interface at which its curvature is looked at

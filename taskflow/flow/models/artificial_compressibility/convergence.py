@@ -12,7 +12,7 @@ LEAST_FALL = 0.1
 ROUNDING = 1e-12  # of the largest residual of all equations
 PATIENCE = 5000  # explicit steps in which residuals have to fall by that share
 
-Look = tuple[int, float]  # after a step, what was left of the worst residual
+Look = tuple[int, float]  # a step, and the relative worst residual after it
 
 
 @dataclass

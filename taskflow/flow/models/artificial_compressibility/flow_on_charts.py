@@ -35,7 +35,7 @@ from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, reduced
 
 STATE = ("p", "u", "v", "w")
-SINGLE = "_single"  # behind the name of a field: the same in single precision, beside one in double
+SINGLE = "_single"  # suffix of the single-precision copy of a field in double precision
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ TEXT = KERNELS / "artificial_compressibility" / "dual_time.cu"
 DIVERGENCE = 1e-4  # of reference speed / length
 TINY = 1e-300
 TO_EXCEED = "p_new"  # a scalar, and the role in which cells have it: see `measures.compressibility_to_exceed`
-LOOKS = "looks"  # the scalar that says how many there were in a step
+LOOKS = "looks"  # the scalar that counts looks in a step
 
 
 @task(kernel=TEXT)
@@ -40,7 +40,7 @@ def start(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
         yield begin_levels(f[name], f[f"old_{name}"], past, over=model.cells)
     lo = model.cells[0].lo
     one = Box(lo, (lo[0] + 1, lo[1] + 1, lo[2] + 1))
-    yield measures.value(f.past_u, over=one, number=f.scalar(CHANGE))  # 0: what is measured first has no rate
+    yield measures.value(f.past_u, over=one, number=f.scalar(CHANGE))  # 0: the first measured state has no rate
     yield _fastest(model, f)
 
 

@@ -43,7 +43,7 @@ from taskflow.runtime.tasks import (
 TEXTS = KERNELS / "two_phase"
 CARRIER = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
 CARRIER_OLD = Components(u_old=Read[ACROSS_X], v_old=Read[ACROSS_Y], w_old=Read[ACROSS_Z])
-EXTENSIONS = 2  # pairs of sweeps by which the level set goes on into bodies: WENO5 reads three cells of them
+EXTENSIONS = 2  # pairs of sweeps that extend the level set into bodies: WENO5 reads three cells of them
 DISTANCES = 40  # iterations by which an initial phi is made a distance
 
 

@@ -52,7 +52,7 @@ MASS_FLUX = Components(m_x=Write, m_y=Write, m_z=Write)
 VELOCITY = Components(u=Read, v=Read, w=Read)
 VELOCITY_OLD = Components(u_old=Read, v_old=Read, w_old=Read)
 BOTH_SIDES = facing(n=(-1, 0))  # of a face across the axis
-EDGES_R, EDGES_S = facing(n=(-1, 0), r=(0, 1)), facing(n=(-1, 0), s=(0, 1))  # beside the edges of that face
+EDGES_R, EDGES_S = facing(n=(-1, 0), r=(0, 1)), facing(n=(-1, 0), s=(0, 1))  # adjacent to the edges of that face
 AROUND_FACE = facing(n=(-1, 0), r=(-1, 0)) | facing(n=(-1, 0), s=(-1, 0))
 NEXT, TWO_AWAY, THREE_AWAY = (facing(n=(-m, m)) | facing(r=(-m, m)) | facing(s=(-m, m)) for m in (1, 2, 3))
 SHARES = Components(f=Read[EDGES_R | EDGES_S | AROUND_FACE], f_new=Read[BOTH_SIDES])

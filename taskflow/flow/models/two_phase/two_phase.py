@@ -151,7 +151,7 @@ class TwoPhase(FlowModel):
         yield from normal_velocity(new, self.boundaries, self.grid)
         yield from self.openings.advance(f, 0)
         yield extrapolate_pressure(f.p, f.p_old, over=self.staggered.box, ratio="ratio")
-        f.swap("p", "p_old")  # the first guess is what p_old holds now
+        f.swap("p", "p_old")  # p_old holds the first guess
         yield from self.projection(f, new, f.f_new)
         yield from self.openings.ghosts(f, new, now, 0)
         yield from velocity_ghosts(new, self.boundaries, self.grid)

@@ -49,10 +49,10 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
 from taskflow.runtime.tasks import Repeat, Roles, derive, numbered
 
 FIRST = krylov.AT_ONCE  # vectors that are worth a product each
-DEEP, SHALLOW = 9, 3  # products of each vector behind them; DEEP is SHALLOW three times
+DEEP, SHALLOW = 9, 3  # products of each later vector; DEEP is three times SHALLOW
 BOUND = 1.7  # of the largest eigenvalue of w A M^-1, whose circle ends at 2
 INSIDE, MARGIN = 1.95, 1e-3  # of |e|^2 / Re e for all of them, 2 on that circle; next to 0 rounding decides Re e
-TIGHTEST, LOOSEST, SHARE = 0.02, 0.2, 0.9  # of the residual: what is left, see `Gmres.forcing`
+TIGHTEST, LOOSEST, SHARE = 0.02, 0.2, 0.9  # of the right-hand side: tolerances and their factor, see `Gmres.forcing`
 PARTS = range(0, krylov.MOST, krylov.AT_ONCE)
 COEFFICIENTS = {name: numbered(name, krylov.MOST) for name in ("share", "share_p")}  # of vectors, and of those times P
 

@@ -14,7 +14,7 @@ from taskflow.runtime.tasks import numbered, together
 
 Scalars = Mapping[str, float]
 BREAKDOWN = 1e-14  # of a vector's length: the space holds the solution
-AGAIN = 0.1  # of a vector's length: where less is left, what was taken off is not orthogonal enough
+AGAIN = 0.1  # of a vector's length: if less remains, it is orthogonalised again
 
 
 def length(scalars: Scalars) -> float:
