@@ -134,8 +134,8 @@ if TYPE_CHECKING:
     from taskflow.runtime.tasks import Launch as Launch
     from taskflow.runtime.tasks import Repeat as Repeat
     from taskflow.runtime.tasks import Roles as Roles
-    from taskflow.systems.base.domain import CaseOnBlocks as CaseOnBlocks
     from taskflow.systems.base.domain import Domain as Domain
+    from taskflow.systems.base.domain import PartitionedCase as PartitionedCase
     from taskflow.systems.base.flow import FlowSystem as FlowSystem
     from taskflow.systems.base.interfaces import Measures as Measures
     from taskflow.systems.base.system import System as System

@@ -18,7 +18,7 @@ from taskflow.flow.grid.metrics import Grid
 from taskflow.flow.measures.monitor import Conduction, heat_flux
 from taskflow.flow.model import VELOCITY
 from taskflow.runs.block.pace import Pace
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
@@ -40,7 +40,7 @@ class Flow:
     of the last monitor, and of `after`. `history` has the monitor's at each of its ticks.
     """
 
-    setup: SimulationSetup
+    setup: RunSetup
     padded: dict[str, np.ndarray]
     scalars: dict[str, float]
     tick: Tick
@@ -83,7 +83,7 @@ def compute(
     `device` is the CPU with so many threads if not given. `clock` leads the run in place of the case's own.
     `planned` is the kind of device that the case is set up for, by default the one it runs on.
     """
-    setup = SimulationSetup(case, blocks, device=planned or (device.kind if device else "cpu"))
+    setup = RunSetup(case, blocks, device=planned or (device.kind if device else "cpu"))
     job = partial(_run, setup, after, garbage, clock or setup.clock)
     shares = run_threads(setup.partition, job, device or cpu(threads), Mapper(overlap))
     bounds = setup.partition.region.bounds
@@ -125,7 +125,7 @@ class _Share:
     history: list[dict[str, float]]
 
 
-def flags(setup: SimulationSetup, box: Box | None = None) -> dict[str, np.ndarray]:
+def flags(setup: RunSetup, box: Box | None = None) -> dict[str, np.ndarray]:
     """What is known of bodies in the cells of a box, by default all, by role."""
     assert setup.system.masks is not None
     cells = box or setup.grid.box
@@ -139,7 +139,7 @@ def flags(setup: SimulationSetup, box: Box | None = None) -> dict[str, np.ndarra
 
 
 def _run(
-    setup: SimulationSetup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
+    setup: RunSetup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
 ) -> _Share:
     """The run loop of simulation.job without output."""
     model = setup.model
@@ -166,7 +166,7 @@ def _run(
         if tick.finished:
             break
         rate = shard.scalars["rate"]
-        before, tick = tick, clock.advance(tick, rate, model.spreads(shard.scalars), pace.longest(tick, rate))
+        before, tick = tick, clock.advance(tick, rate, model.diffusive_rates(shard.scalars), pace.longest(tick, rate))
         pace.previous = rate
         numbers = setup.inflows.advance(shard, before.time, tick.dt) | setup.system.timed.advance(before.time, tick.dt)
         numbers |= movement.advance(tick.time) if movement is not None else {}

@@ -16,7 +16,7 @@ import numpy as np
 
 from taskflow.cases import Case
 from taskflow.common.errors import TaskflowError
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.kernel.text import complete, packed
 from taskflow.runtime.tasks import Launch, LookupTable, Roles, record
 
@@ -25,7 +25,7 @@ PROGRAMS = "start", "step", "renew"
 
 def digests(path: Path) -> dict[str, tuple[int, str]]:
     """Return the number of launches of each program of a case, and its digest."""
-    sim = SimulationSetup(Case.load(path, ['machine.device="cpu"']), (1, 1, 1))
+    sim = RunSetup(Case.load(path, ['machine.device="cpu"']), (1, 1, 1))
     roles = Roles.of(tuple(sim.partition.fields))
     found = {}
     for name in PROGRAMS:

@@ -12,7 +12,7 @@ import pytest
 import taskflow as tf
 from examples.papers.luo_2014.factors import Charts, Factors
 from taskflow.runs.estimate.memory import Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.machine.trace.gather import text_of
 from taskflow.runtime.regions import Box
@@ -46,7 +46,7 @@ def texts(path: Path, precision: str) -> set[str]:
 
 def texts_of(case: tf.Case) -> set[str]:
     """The texts of all programs of a case."""
-    sim = SimulationSetup(case, (1, 1, 1), device="gpu")
+    sim = RunSetup(case, (1, 1, 1), device="gpu")
     parts = Roles.of(tuple(sim.partition.fields))
     programs = [launches(plan(program, parts)[0]) for program in Needs(sim, [], "gpu").then]
     tasks = {text_of(launch, sim.partition) for program in programs for launch in program if launch.task.kernel}

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.common.errors import BadInput
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.machine.kernel import KernelError, compile_host
 from taskflow.runtime.machine.kernel.call import Layout, host_call
@@ -47,7 +47,7 @@ class Cost:
     operations: float | None
 
 
-def cost(setup: SimulationSetup, program: Program, rounds: Mapping[str, float]) -> Cost:
+def cost(setup: RunSetup, program: Program, rounds: Mapping[str, float]) -> Cost:
     """Return the cost of a pass on all blocks together.
 
     `rounds` has the repetitions of each conditional loop, by the name of the scalar that counts them.

@@ -18,7 +18,7 @@ from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import relative_residual
 from taskflow.runs.estimate.memory import Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 
@@ -80,20 +80,20 @@ def check_state(state: Mapping[str, Any], flow: str, cells: Sequence[int]) -> No
         raise RunFailed(f"{flow}, {times(cells)} cells: the flow diverged while it was timed")
 
 
-def check_memory(team: Team, setup: SimulationSetup) -> None:
+def check_memory(team: Team, setup: RunSetup) -> None:
     """Raise BadInput if memory is insufficient for the blocks and the copies used to measure bandwidth."""
     asked = f"{times(setup.case.grid.cells)} cells"
     team.check_memory(needed(team, setup) + BESIDE[team.device], len(setup.partition), asked)
 
 
-def needed(team: Team, setup: SimulationSetup) -> int:
+def needed(team: Team, setup: RunSetup) -> int:
     """Return the bytes of the largest block, without output buffers."""
     blocks = Needs(setup, team.spread(len(setup.partition)), team.device).blocks
     return max(memory.total - memory.output for memory in blocks)
 
 
 def costs(
-    setup: SimulationSetup, row: Mapping[str, Any], rounds: Mapping[str, float], price: float | None
+    setup: RunSetup, row: Mapping[str, Any], rounds: Mapping[str, float], price: float | None
 ) -> dict[str, Any]:
     """Return the rates derived from the time of a step, in its row, and from its bytes, operations and messages.
 

@@ -108,7 +108,7 @@ class Case(TableValue):
         system, values, problems = choose(values, {**defaults, "fluid": NO_FLUID})
         if not reads(system, "fluid"):
             values["fluid"] = NO_FLUID
-        own = {system.claims, *system.instead, *system.lists} if system else set()
+        own = {system.table_name, *system.instead, *system.lists} if system else set()
         broken = own - values.keys()  # what is wrong with them is said already
         try:
             super().__init__(**values)
@@ -129,7 +129,7 @@ class Case(TableValue):
 
     def __repr__(self) -> str:
         end = f"time {self.time.end:g}" if self.time.end is not None else f"step {self.time.steps}"
-        kind = self.system.claims if self.system is not None and self.system.claims != "method" else None
+        kind = self.system.table_name if self.system is not None and self.system.table_name != "method" else None
         system = kind or (self.method.type if self.method is not None else "projection")
         return f"<Case {self.title}: {system}, {self.grid.size}, to {end}>"
 
@@ -191,7 +191,7 @@ class Case(TableValue):
     @property
     def own(self) -> Any:
         """Table of the system; None for the projection."""
-        return None if self.system is None else getattr(self, self.system.claims)
+        return None if self.system is None else getattr(self, self.system.table_name)
 
     def table(self, name: str) -> Any:
         """Return a table with the keys that the system reads."""
@@ -280,7 +280,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
     at those that a system reads with keys of its own.
     """
-    own = {system.claims: system.table, **system.instead} if system else {}
+    own = {system.table_name: system.table, **system.instead} if system else {}
     kinds = _kinds()
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
@@ -305,7 +305,7 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
         partly = {place.partition(".")[0] for place in system.supports.places}
-        needed = {system.claims, *system.instead} | (partly & Case.model_fields.keys())
+        needed = {system.table_name, *system.instead} | (partly & Case.model_fields.keys())
     if needed <= tables.keys():
         yield "fields", (fields := _fields(tables, system))
         if system is not None:

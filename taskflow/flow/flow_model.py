@@ -127,7 +127,7 @@ class FlowModel(Model):
         """Return the times at which the stages of a step begin and end, if forces depend on them."""
         return moments(self.forces, self.scheme.endings, self.scheme.ends, time, dt)
 
-    def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
+    def diffusive_rates(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return the diffusive rates that bound the next step: max(nu + nu_t, kappa + nu_t/Pr_t) (1/dx^2 + 1/dy^2 +
         1/dz^2), and the maximum over bounded quantities.
 
@@ -151,7 +151,7 @@ class FlowModel(Model):
         return inertial + (buoyancy_frequency(lift.expansion, lift.gravity, self.driving.gradient) if lift else 0.0)
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        most, bounded = self.spreads({"eddy": 0.0})
+        most, bounded = self.diffusive_rates({"eddy": 0.0})
         within = bounded if any(q.bounded for q in self.quantities) else None
         return StepLimit(fixed, cfl, diffusion, most, self.scheme, self.frequency, within)
 

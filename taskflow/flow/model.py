@@ -73,19 +73,19 @@ class Model(Protocol):
 
     @property
     def changeable(self) -> frozenset[str]:
-        """Fields that callers may change between two steps, before `renew`: all that move."""
+        """Fields that callers may change between two steps, before `refresh`: all that move."""
         moving = {*self.moving, *(VELOCITY if "velocity" in self.moving else ())}
         return frozenset(moving & self.fields.keys())
 
-    def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Yield the program run after changes of `changeable` fields: ghost values and derived fields that the next
         step reads.
         """
         yield from ()
 
     def taken(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Yield the program run when the initial fields were overwritten after `start`. Default: `renew`."""
-        yield from self.renew(f)
+        """Yield the program run when the initial fields were overwritten after `start`. Default: `refresh`."""
+        yield from self.refresh(f)
 
     def summed(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Yield the program run when derived fields were written after `start`: it changes their sources such that the
@@ -116,7 +116,7 @@ class Model(Protocol):
         """Return max(|u|/dx + |v|/dy + |w|/dz) as measured, as `rate` may have a floor."""
         return self.rate(scalars)
 
-    def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
+    def diffusive_rates(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return the diffusive rates in addition to the constants of `step_limit`, from the scalars of a step."""
         return DiffusiveRates()
 

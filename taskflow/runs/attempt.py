@@ -29,7 +29,7 @@ from taskflow.runs.state import remedies
 from taskflow.runs.state.origin import check_restart
 from taskflow.runs.state.remedies import OUTPUT
 from taskflow.runs.state.restart import RestartPoint
-from taskflow.runs.state.setup import SimulationSetup, blocks_of
+from taskflow.runs.state.setup import RunSetup, blocks_of
 from taskflow.runtime.cluster import (
     BlockGroup,
     Progress,
@@ -145,7 +145,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         blocks, device = recovery.blocks, recovery.device
         where = placed(case.machine, blocks, places, embedded=local)
         steered = request.steered or (restart is not None and bool(restart.given))
-        sim = self.sim = SimulationSetup(case, blocks, device=device, steered=steered)
+        sim = self.sim = RunSetup(case, blocks, device=device, steered=steered)
         Needs(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)

@@ -41,7 +41,7 @@ class Projection(FlowSystem):
 
     supports: ClassVar[Supports] = PROJECTION
     measuring: ClassVar[type[FlowMeasures]] = ProjectionMeasures
-    remaps: ClassVar[bool] = True
+    accepts_other_grids: ClassVar[bool] = True
     fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
 
     @classmethod

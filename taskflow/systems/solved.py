@@ -23,8 +23,8 @@ from taskflow.flow.model import VELOCITY, Model
 from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import Cells, Program, Roles, live_in, overwritten, record
-from taskflow.systems.base.domain import CaseOnBlocks, Domain
-from taskflow.systems.base.interfaces import Entering, Measures
+from taskflow.systems.base.domain import Domain, PartitionedCase
+from taskflow.systems.base.interfaces import InflowValues, Measures
 from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.system import System
 from taskflow.systems.projection import system_of
@@ -35,7 +35,7 @@ from taskflow.systems.records.statistics import AveragedSpectra, TimeAverages, a
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedCase(CaseOnBlocks):
+class DiscreteCase(PartitionedCase):
     """A case with its system of equations: fields in their region, programs and measurements. Raises BadInput if the
     blocks do not fit the grid.
     """
@@ -71,7 +71,7 @@ class SolvedCase(CaseOnBlocks):
         return self.system.settled
 
     @cached_property
-    def inflows(self) -> Entering | None:
+    def inflows(self) -> InflowValues | None:
         """The inflow values, written for every step, or None."""
         return self.system.inflows
 

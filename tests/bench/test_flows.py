@@ -9,7 +9,7 @@ from taskflow.bench.cost import cost, operations
 from taskflow.bench.projection import flows
 from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.bench.steps import Pressure
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import repeat
@@ -23,7 +23,7 @@ FOUR = Pressure(iterations=4)
 @pytest.mark.parametrize(("cells", "left"), [((16, 16, 16), 1e-13), ((32, 8, 16), (np.pi / 8) ** 2 / 6)], ids=str)
 def test_velocities_are_free_of_divergence(name, cells, left):
     """In a cube even that on the staggered grid vanishes; else the error of differences along 8 cells stays."""
-    setup = SimulationSetup(Flow(name, FOUR).of(cells, "double"), (1, 1, 1))
+    setup = RunSetup(Flow(name, FOUR).of(cells, "double"), (1, 1, 1))
     fields = InitialFields(setup.grid.points, initial_profiles(setup.case), Path())
     u, v, w = (fields.values([name], setup.grid.box.expand((0, 0, 0), (1, 1, 1)))[name] for name in "uvw")
     assert abs(u).max() > 0.3
@@ -35,7 +35,7 @@ def test_velocities_are_free_of_divergence(name, cells, left):
 @pytest.mark.parametrize("name", ["cavity", "taylor-green"])
 @pytest.mark.parametrize("piece", [30, 60, 1 << 24])
 def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, piece, device):
-    setup = SimulationSetup(Flow(name, FOUR).of((6, 5, 7), "double"), (1, 1, 2))
+    setup = RunSetup(Flow(name, FOUR).of((6, 5, 7), "double"), (1, 1, 2))
     fields = InitialFields(setup.grid.points, initial_profiles(setup.case), Path())
     monkeypatch.setattr(initial, "PIECE", piece)
     monkeypatch.setattr(flows, "PIECE", piece)
@@ -54,7 +54,7 @@ def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, pi
 
 
 def test_the_cost_of_a_step():
-    setup = SimulationSetup(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 2))
+    setup = RunSetup(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 2))
     result = cost(setup, setup.model.step, {})
     assert result.nbytes == setup.step_cost.nbytes({})
     known = {launch.task: operations(launch, setup.partition) for launch in setup.step_cost.launches}
@@ -62,7 +62,7 @@ def test_the_cost_of_a_step():
 
 
 def test_rounds_count_as_often_as_they_are_done():
-    setup = SimulationSetup(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 1))
+    setup = RunSetup(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 1))
     model = setup.model
 
     def loops(f):

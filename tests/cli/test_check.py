@@ -12,7 +12,7 @@ import pytest
 from taskflow import BadInput, Case
 from taskflow.runs.estimate.estimate import count_steps, estimate
 from taskflow.runs.estimate.memory import Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine.channel import channel_problem
@@ -141,7 +141,7 @@ AT_REST = 'boundaries.z_max="wall"'
     (["time.end=10", AT_REST, 'initial.velocity=["2*z", 0, 0]'], 620, "CFL 0.5"),
 ])
 def test_steps(here, settings, count, basis):
-    steps = count_steps(SimulationSetup(Case.load("cavity.toml", settings), (1, 1, 1)))
+    steps = count_steps(RunSetup(Case.load("cavity.toml", settings), (1, 1, 1)))
     assert steps.range[-1] == pytest.approx(count, abs=1)
     assert basis in steps.basis
 
@@ -152,7 +152,7 @@ def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
 
     monkeypatch.delattr(room, "analyse")
     case = Case.load("cavity.toml", ["grid.cells=[64,64,64]", "machine.blocks=[4,4,4]"])
-    setup = SimulationSetup(case, (4, 4, 4))
+    setup = RunSetup(case, (4, 4, 4))
     assert seconds(lambda: setup.step_cost.traffic) < 1.5
     assert sum(sent.messages for sent in setup.step_cost.traffic) > 64 * 3 * 30
 

@@ -119,7 +119,7 @@ def _run(model, phi, velocity, limit, end, steps, look, every, names, after, sha
     shard.run(model.start, dt=1.0)
     time, dt, count, history = 0.0, 0.0, 0, History()
     while count < steps and time < end * (1 - 1e-12):
-        longest = limit.longest(shard.scalars["rate"], model.spreads(shard.scalars))
+        longest = limit.longest(shard.scalars["rate"], model.diffusive_rates(shard.scalars))
         left = end - time
         length = left / np.ceil(left / longest) if np.isfinite(left) else longest
         shard.run(model.step, **model.scalars(length, length / dt if dt else 0.0))

@@ -12,7 +12,7 @@ import taskflow as tf
 from taskflow.cases import Case
 from taskflow.flow.forcing.driving import coriolis, coriolis_force, shift_to_mean, stratify
 from taskflow.flow.operators.rates import exact_sum
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Roles, reduced
 from tests.flow.byhand import DT, RATIO, ByHand, variant
@@ -341,7 +341,7 @@ def test_oscillations_bound_the_step():
         body={"gravity": [0.0, 0.0, -9.0], "rotation": [0.0, 0.6, 0.8]},
         initial={"velocity": [0.5, 0.0, 0.0]},
     )
-    assert SimulationSetup(driven, (1, 1, 1)).clock.limit.longest(0.0) == pytest.approx(0.5 / (2 + 3))
+    assert RunSetup(driven, (1, 1, 1)).clock.limit.longest(0.0) == pytest.approx(0.5 / (2 + 3))
     assert compute(driven).tick.dt == pytest.approx(0.5 / (0.5 / 0.25 + 2 + 3))
 
 

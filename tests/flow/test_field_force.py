@@ -11,7 +11,7 @@ from taskflow.cases import Case
 from taskflow.cases.formulas.field_expression import FieldExpression
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, forced
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import Roles, record
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand, variant
 from tests.flows import Flow, compute, orders
@@ -221,7 +221,7 @@ def test_blocks(blocks, scheme, overlap, treatment):
 def test_other_tasks_are_those_of_a_flow_without_forces():
     """All others are launched as often, on the same fields."""
     def launches(case: Case) -> list[str]:
-        sim = SimulationSetup(case, (1, 1, 1))
+        sim = RunSetup(case, (1, 1, 1))
         return [str(launch) for launch in record(sim.model.step, Roles.of(tuple(sim.partition.fields)))[0]]
 
     with_forces = launches(windy())

@@ -18,7 +18,7 @@ from taskflow.flow.poisson.lines import begin_lines, end_lines
 from taskflow.flow.stability import amplification
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.runs.state.restart import changes
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
@@ -171,13 +171,13 @@ def test_what_is_implicit_does_not_bound_the_step():
               "grid": {"cells": [4, 4, 32], "lengths": [1.0, 1.0, 1.0],
                        "stretching": {"z": {"tanh": 2.0}}},
               "time": {"end": 1.0}, "scalars": [], "heat": None, "body": {}, "initial": {}}  # fmt: skip
-    explicit, implicit = (SimulationSetup(warm(None, **{**tables, "time": time}), (1, 1, 1), device="cpu") for time in (
+    explicit, implicit = (RunSetup(warm(None, **{**tables, "time": time}), (1, 1, 1), device="cpu") for time in (
         {"end": 1.0}, {"end": 1.0, "implicit": ["z"]},
     ))  # fmt: skip
     spread = implicit.clock.limit.spread
     assert spread == pytest.approx(0.05 * 2 * 16)
     assert explicit.clock.limit.spread > 50 * spread
-    bounded = SimulationSetup(warm("z"), (1, 1, 1), device="cpu").clock.limit.bounded
+    bounded = RunSetup(warm("z"), (1, 1, 1), device="cpu").clock.limit.bounded
     assert bounded == pytest.approx(0.01 * (64 + 39.0625 + 49))  # as without it
 
 

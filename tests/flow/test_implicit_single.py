@@ -11,7 +11,7 @@ from examples.papers.luo_2014.march import ImplicitFlow
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import owned
 from tests.flow.charts import march
 from tests.flow.test_implicit_march import REST, SLOW, TILES, bits, box, model, open_box, skewed
@@ -82,6 +82,6 @@ def test_blocks_change_no_bit_and_iterations_are_those_in_double_precision(chart
 
 
 def test_checkpoints_hold_nothing_of_them():
-    setup = SimulationSetup(ImplicitFlow("cavity", "gmres").of((16, 8, 8), "double"), (1, 1, 1), device="cpu")
+    setup = RunSetup(ImplicitFlow("cavity", "gmres").of((16, 8, 8), "double"), (1, 1, 1), device="cpu")
     assert "p_z_single" in setup.partition.fields
     assert set(setup.carried) == set("puvw")

@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.cases import Case
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.flows import compute
 
 
@@ -22,7 +22,7 @@ def area(n: int, formula: str, value: float, blocks=(1, 1, 1), *, stretched: boo
         initial={"temperature": formula}, time={"steps": 1, "step": 1e-9},
         machine={"device": "cpu", "threads": 1},
     )  # fmt: skip
-    surface = Isosurface(SimulationSetup(case, (1, 1, 1)).grid, ValueSurface("T", value))
+    surface = Isosurface(RunSetup(case, (1, 1, 1)).grid, ValueSurface("T", value))
     (result,) = surface.numbers(compute(case, blocks, after=surface).scalars)
     return result
 

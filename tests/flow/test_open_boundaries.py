@@ -15,7 +15,7 @@ from taskflow.flow.boundaries.sides import temperature_ghosts
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid import on_face
 from taskflow.flow.operators.rates import exact_sum
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import Roles
 from tests.flow.byhand import ByHand
 from tests.flows import Flow, compute, norms, orders
@@ -317,8 +317,8 @@ def test_a_closed_flow_has_no_launch_for_openings():
     """Nor regions."""
     case = channel("x", "z", "outflow", "1", initial={})
     sides = {"x_min": "wall", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "wall"}
-    closed = SimulationSetup(Case(**{**dict(case), "boundaries": sides}), (1, 1, 1))
-    both = (closed, SimulationSetup(case, (1, 1, 1)))
+    closed = RunSetup(Case(**{**dict(case), "boundaries": sides}), (1, 1, 1))
+    both = (closed, RunSetup(case, (1, 1, 1)))
     count = [Counter(launch.task.name for launch in setup.step_cost.launches) for setup in both]
     wall = {"impose": 4, "mirror_two_x_min": 1, "mirror_two_x_max": 1, "mirror_two_z_min": 1, "mirror_two_z_max": 1}
     kernels = dict.fromkeys(("momentum", "divergence", "correct", "advective_rate"), 1)

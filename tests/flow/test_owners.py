@@ -6,7 +6,7 @@ import pytest
 
 from taskflow.cases import Case
 from taskflow.flow import Monitor
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import Roles, owned, record
 from tests import cases
 
@@ -22,7 +22,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_a_model_reduces_is_its_owners(name):
     tables = tomllib.loads(cases.text("bodies" if name == "immersed" else name)) | CASES[name]
-    setup = SimulationSetup(Case(**tables), (1, 1, 1))
+    setup = RunSetup(Case(**tables), (1, 1, 1))
     model, roles = setup.model, Roles.of(tuple(setup.partition.fields))
     inputs = {"dt", "ratio"} | {key for key in model.scalars(1.0, 1.0) if key.startswith(("dt", "ratio"))}
     for program in (model.start, model.step, model.limits, Monitor(model)):

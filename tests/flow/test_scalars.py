@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.flows import Flow, compute, orders
 
 TAU = 2 * math.pi
@@ -230,14 +230,14 @@ def test_a_passive_scalar_does_nothing_to_the_flow():
 
 def test_what_a_step_launches():
     """Central differences take one launch per quantity, bounds two; without scalars there is nothing of them."""
-    launched = [launch.task.name for launch in SimulationSetup(mixed("ab2"), (1, 1, 1)).step_cost.launches]
+    launched = [launch.task.name for launch in RunSetup(mixed("ab2"), (1, 1, 1)).step_cost.launches]
     assert [name for name in launched if name in ("transport", "bounded_euler", "bounded_heun")] == [
         "transport", "bounded_euler", "bounded_heun", "bounded_euler", "bounded_heun",
     ]  # fmt: skip
     without = {"scalars": [], "heat": None, "boundaries": SLIP, "initial": {}}
-    plain = {launch.task.name for launch in SimulationSetup(mixed("ab2", **without), (1, 1, 1)).step_cost.launches}
+    plain = {launch.task.name for launch in RunSetup(mixed("ab2", **without), (1, 1, 1)).step_cost.launches}
     assert not plain & {"transport", "bounded_euler", "bounded_heun", "release", "total"}
-    assert SimulationSetup(mixed("ab2", scalars=[], heat={"diffusivity": 0.1}), (1, 1, 1)).model.ghost == 1
+    assert RunSetup(mixed("ab2", scalars=[], heat={"diffusivity": 0.1}), (1, 1, 1)).model.ghost == 1
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from taskflow.cases import Case
 from taskflow.flow.measures import steadiness
 from taskflow.flow.measures.steadiness import Steadiness
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.flow.byhand import ByHand
 from tests.flow.test_kernels import CELLS, ROWS, VELOCITY
 
@@ -49,7 +49,7 @@ def box(**changes) -> Steadiness:
         "boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"},
         "time": {"end": 1.0, "steady": 1e-3},
     }  # fmt: skip
-    settled = SimulationSetup(Case(**{**tables, **changes}), (1, 1, 1)).settled
+    settled = RunSetup(Case(**{**tables, **changes}), (1, 1, 1)).settled
     assert settled is not None
     return settled.steadiness
 

@@ -18,7 +18,7 @@ from taskflow.flow.measures.surface_flux import (
     scalar_flux_bound,
 )
 from taskflow.flow.scalars.transport import Transport, bounded_euler, transport
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, reduced
 from tests.flow.byhand import DT, ByHand, momentum_with, scalar_with, variant
@@ -29,7 +29,7 @@ from tests.simulation.test_restart import stirred
 
 def measured(case: Case, side: FaceLayer, blocks=(1, 1, 1), **options) -> dict[str, float]:
     """The fluxes in the final state."""
-    flux = SurfaceFlux(SimulationSetup(case, (1, 1, 1)).model, side)
+    flux = SurfaceFlux(RunSetup(case, (1, 1, 1)).model, side)
     numbers = flux.numbers(compute(case, blocks, after=flux, **options).scalars)
     return dict(zip(flux.names, numbers, strict=True))
 
@@ -249,5 +249,5 @@ def test_an_inflow_beside_walls_reads_no_cell_that_nothing_fills():
         grid={"cells": [4, 3, 3], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.1}, time={"steps": 1},
         boundaries={"x_min": inflow, "x_max": "outflow", **walls},
     )  # fmt: skip
-    flux = SurfaceFlux(SimulationSetup(case, (1, 1, 1)).model, FaceLayer(Box((0, 0, 0), (1, 3, 3)), 0))
+    flux = SurfaceFlux(RunSetup(case, (1, 1, 1)).model, FaceLayer(Box((0, 0, 0), (1, 3, 3)), 0))
     assert np.isfinite(flux.numbers(compute(case, after=flux, garbage=np.nan).scalars)).all()

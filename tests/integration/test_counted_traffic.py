@@ -3,7 +3,7 @@
 import pytest
 
 from taskflow.cases import Case
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.tasks import Traffic
@@ -38,7 +38,7 @@ def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
         pressure={"iterations": 5},
         time={"steps": 1},
     )
-    setup = SimulationSetup(case, blocks)
+    setup = RunSetup(case, blocks)
 
     def job(shard):
         shard.run(setup.model.start, dt=1.0)
@@ -70,5 +70,5 @@ def test_a_step_of_the_cavity(slabs, iterations, precision):
     plane = nx * ny
     up = Traffic(iterations + 1, size * ((iterations + 3) * plane + nx + ny), iterations + 1)
     down = Traffic(iterations + 3, size * ((iterations + 4) * plane + nx + ny), iterations + 3)
-    assert SimulationSetup(case, (1, 1, slabs)).step_cost.traffic == [up, *[up + down] * (slabs - 2), down]
+    assert RunSetup(case, (1, 1, slabs)).step_cost.traffic == [up, *[up + down] * (slabs - 2), down]
 

@@ -14,7 +14,7 @@ import pytest
 
 from taskflow.common.errors import Aborted, ChannelError, ChannelTimeout, RunFailed
 from taskflow.flow import Monitor
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.cluster import BlockGroup, cause
 from taskflow.runtime.host import survey
 from taskflow.runtime.machine import Mapper, Plan, run_threads
@@ -75,9 +75,9 @@ class Flow:
 def test_two_processes_have_the_bits_of_one_block(cluster, sides, overlap, graphs):
     case = flow(sides)
     steps = 60 if overlap == "auto" else 4
-    alone = SimulationSetup(case, (1, 1, 1))
+    alone = RunSetup(case, (1, 1, 1))
     fields, scalars, _ = run_threads(alone.partition, Flow(alone.model, steps), gpu())[0]
-    made = SimulationSetup(case, (1, 1, 2))
+    made = RunSetup(case, (1, 1, 2))
     with block_group(cluster, made.partition, overlap=overlap, graphs=graphs) as team:
         team.start([Flow(made.model, steps)] * 2)
         statuses = until_ended(team)
@@ -154,7 +154,7 @@ def begun(team, steps=30, seconds=300.0):
 
 
 def test_a_block_that_is_told_to_give_up_does_so_at_once(cluster):
-    made = SimulationSetup(flow("walls"), (1, 1, 2))
+    made = RunSetup(flow("walls"), (1, 1, 2))
     with block_group(cluster, made.partition) as team:
         team.start([Endless(made.model)] * 2)
         begun(team)
@@ -168,7 +168,7 @@ def test_a_block_that_is_told_to_give_up_does_so_at_once(cluster):
 
 def test_a_wait_on_the_device_has_a_limit(cluster):
     """A block that no longer takes part is named, with the message that did not come."""
-    made = SimulationSetup(flow("walls"), (1, 1, 2))
+    made = RunSetup(flow("walls"), (1, 1, 2))
     with block_group(cluster, made.partition, message=3.0) as team:
         team.start([Endless(made.model, silent=1)] * 2)
         deadline = time.monotonic() + 300.0
@@ -185,7 +185,7 @@ def test_the_death_of_a_neighbour_ends_the_run_with_its_name():
     from distributed import Client, LocalCluster
 
     options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0"}
-    made = SimulationSetup(flow("walls"), (1, 1, 2))
+    made = RunSetup(flow("walls"), (1, 1, 2))
     with LocalCluster(**options, protocol="tcp") as lent, Client(lent, direct_to_workers=True) as client:
         with block_group(client, made.partition) as team:
             team.start([Endless(made.model)] * 2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.profile import chrome, profiled, summarise
@@ -21,7 +21,7 @@ SETTINGS = ["grid.cells=[128,64,128]", "grid.lengths=[1.0,0.5,1.0]", "machine.pr
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_a_flow(blocks, overlap, graphs):
-    setup = SimulationSetup(Case.load("examples/lid_driven_cavity.toml", SETTINGS), blocks)
+    setup = RunSetup(Case.load("examples/lid_driven_cavity.toml", SETTINGS), blocks)
 
     def job(shard):
         shard.run(setup.model.start, dt=1.0)

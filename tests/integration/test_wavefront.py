@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.trace import wavefront
@@ -31,7 +31,7 @@ def setup(boundaries, blocks):
         pressure={"iterations": 9},
         time={"steps": 1},
     )
-    return SimulationSetup(case, blocks)
+    return RunSetup(case, blocks)
 
 
 

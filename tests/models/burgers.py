@@ -139,7 +139,7 @@ class BurgersTable(Table):
 class BurgersSystem(System):
     """From a case with a table [burgers] to the equation: what the entry point names."""
 
-    claims, table = "burgers", BurgersTable
+    table_name, table = "burgers", BurgersTable
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:

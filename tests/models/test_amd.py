@@ -23,7 +23,7 @@ from taskflow.flow.closures import CLOSURES, Closure, register_closure
 from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
 from taskflow.output import tree
 from taskflow.output.store.reading import charts
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.kernel import KernelError
 from taskflow.runtime.tasks import Roles
 from tests.docs.fences import fences
@@ -83,7 +83,7 @@ def lines(sim):
 
 def test_it_has_its_line():
     for tables in (BOX, O_GRID):
-        sim = SimulationSetup(Case(**tables), (1, 1, 1))
+        sim = RunSetup(Case(**tables), (1, 1, 1))
         assert lines(sim)["eddies"] == "AMD, constant 0.3"
 
 
@@ -151,7 +151,7 @@ def test_other_numbers_are_in_the_case_and_its_line():
     assert case.turbulence.closure == Uniform(1.0, 0.5)
     assert case.turbulence.written()["constants"] == {"viscosity": 0.5, "other": 0.0}
     assert Case(**tomllib.loads(case.to_toml())) == case
-    told = lines(SimulationSetup(case, (1, 1, 1)))["eddies"]
+    told = lines(RunSetup(case, (1, 1, 1)))["eddies"]
     assert told == "uniform, constant 1, viscosity 0.5, other 0"
 
 

@@ -84,7 +84,7 @@ def test_the_schema_has_its_table(monkeypatch):
 
 
 class Rival(BurgersSystem):
-    claims = "rival"
+    table_name = "rival"
 
 
 NOT = 'not supported by the model "burgers"; leave it out, or use the model "projection"'

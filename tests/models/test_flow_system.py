@@ -11,7 +11,7 @@ from taskflow.cases.tables import method
 from taskflow.flow import NavierStokes
 from taskflow.flow.poisson import FFT
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.flow import FlowSystem
 
 CASE = {
@@ -48,7 +48,7 @@ class StoppingTable(Table):
 class Forced(FlowSystem):
     """A projection by FFT, which is not the package's own system."""
 
-    claims, table = "stopping", StoppingTable
+    table_name, table = "stopping", StoppingTable
     fewest: ClassVar[int] = 8
 
     @cached_property
@@ -67,7 +67,7 @@ def known(monkeypatch):
 
 
 def test_it_has_what_a_case_gives_a_flow():
-    sim = SimulationSetup(Case(**CASE, stopping={"times": 4}), (1, 1, 2))
+    sim = RunSetup(Case(**CASE, stopping={"times": 4}), (1, 1, 2))
     assert type(sim.system) is Forced
     assert sim.measures.finite == ("kinetic_energy", "divergence", "integral_smoke")
     labels = ["model", "bodies", "", "openings", "", "eddies", "warning"]  # of the Peclet number

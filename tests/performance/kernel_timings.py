@@ -21,7 +21,7 @@ from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict
 from taskflow.flow.poisson.operator import residual_of
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice, relax, smooth_colours_from_zero
 from taskflow.runs.estimate.memory import Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard, run_threads
 from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.kernel import Layout, compiled
@@ -58,7 +58,7 @@ def measure_kernels(
     size, real = cells or CELLS[device.kind], precision or PRECISION[device.kind]
     slow = f"fluid.viscosity={0.1 / size}"  # within the limits of the time step that is measured
     flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
-    setup, other = (SimulationSetup(flow.of((size, size, size), real), (1, 1, 1), device=device.kind) for flow in flows)
+    setup, other = (RunSetup(flow.of((size, size, size), real), (1, 1, 1), device=device.kind) for flow in flows)
     for one in (setup, other):
         Needs(one, [here], device.kind).check()
 
@@ -84,7 +84,7 @@ def _timing(name: str, seconds: float, samples: int, cells: int, nbytes: int) ->
 class Measurement:
     """The job of the one block. The step comes first, so that kernels meet the numbers of a flow."""
 
-    setup: SimulationSetup
+    setup: RunSetup
     device: Device
 
     def __call__(self, shard: Shard) -> list[KernelTiming]:
@@ -123,7 +123,7 @@ class Solving:
     it computes is of no matter; scalars of 1 keep it finite.
     """
 
-    setup: SimulationSetup
+    setup: RunSetup
 
     def __call__(self, shard: Shard) -> list[KernelTiming]:
         """Measure everything."""

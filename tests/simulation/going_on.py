@@ -22,7 +22,7 @@ from taskflow.runs.block.commands import FlowJob
 from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.state.origin import check_restart
 from taskflow.runs.state.restart import newest_restart
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.threads import run_threads
@@ -72,7 +72,7 @@ def go(
     wrote by then is on the disk, so that the tests know where it goes on. No bandwidth is measured. All blocks are on
     one `device`, by default a core of the CPU.
     """
-    setup, directory = SimulationSetup(case, blocks, device=device.kind if device else "cpu"), RunDirectory(path)
+    setup, directory = RunSetup(case, blocks, device=device.kind if device else "cpu"), RunDirectory(path)
     keeping = CheckpointPolicy.of(setup, path, uuid.uuid4().hex)
     going_on = None
     if resume:

@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.regions import Box
 from taskflow.systems.bodies import Survey, survey
 from tests.flows import VELOCITY, Flow, compute, flags, orders
@@ -354,7 +354,7 @@ def test_what_comes_in_leaves_around_a_body(outflow, pressure):
 def test_a_body_before_an_opening_is_refused(place, face):
     case = through("outflow", DIRECT)
     body = case.obstacles[0].model_copy(update={"low": (place[0], 0.25, -1.0), "high": (place[1], 0.75, 0.5)})
-    setup = SimulationSetup(case.model_copy(update={"obstacles": (body,)}), (1, 1, 1))
+    setup = RunSetup(case.model_copy(update={"obstacles": (body,)}), (1, 1, 1))
     kind = "inflow" if face == "x_min" else "outflow"
     told = rf"obstacles\[1\]: it covers 16 of the 64 cells behind the {kind} {face}; let the body begin"
     with pytest.raises(BadInput, match=told):
@@ -363,7 +363,7 @@ def test_a_body_before_an_opening_is_refused(place, face):
 
 def test_a_case_without_bodies_has_no_part_of_them():
     """Neither fields nor launches."""
-    setup = SimulationSetup(obstructed({"iterations": 2}, obstacles=[]), (1, 1, 1))
+    setup = RunSetup(obstructed({"iterations": 2}, obstacles=[]), (1, 1, 1))
     assert setup.system.masks is None
     assert not setup.model.flags
     assert not any("obstructed" in launch.task.name for launch in setup.step_cost.launches)
@@ -385,7 +385,7 @@ def test_volumes_approach_those_of_the_bodies(body, volume, surface):
     for n in (8, 16, 32, 64):
         grid = {"cells": [n] * 3, "lengths": [1.0] * 3}
         case = obstructed(DIRECT, grid=grid, obstacles=[{**body, "name": "body"}], heat=None)
-        result = survey(SimulationSetup(case, (1, 1, 1)).bodies)
+        result = survey(RunSetup(case, (1, 1, 1)).bodies)
         assert result.parts[0].volume == pytest.approx(result.parts[0].cells / n**3)
         assert result.fluid == pytest.approx(1 - result.all.volume)
         assert abs(result.all.volume - volume) < surface / n / 2
@@ -393,7 +393,7 @@ def test_volumes_approach_those_of_the_bodies(body, volume, surface):
 
 def test_flags_of_parts_are_those_of_the_whole():
     """Whatever box is asked for: across the seam of periodic sides, at walls, in one plane."""
-    setup = SimulationSetup(obstructed(DIRECT), (1, 1, 1))
+    setup = RunSetup(obstructed(DIRECT), (1, 1, 1))
     whole = flags(setup)
     assert set(whole) == {"solid", "faces", "T_faces", "owner_x", "owner_y", "owner_z"}
     for part in (Box((0, 0, 0), (3, 8, 9)), Box((9, 3, 2), (12, 7, 5)), Box((4, 4, 4), (10, 5, 6))):
@@ -405,7 +405,7 @@ def test_flags_of_parts_are_those_of_the_whole():
 def gaps(*bodies: dict) -> Survey:
     grid = {"cells": [16, 8, 8], "lengths": [16.0, 8.0, 8.0]}
     case = obstructed(DIRECT, obstacles=list(bodies), heat=None, grid=grid)
-    return survey(SimulationSetup(case, (1, 1, 1)).bodies)
+    return survey(RunSetup(case, (1, 1, 1)).bodies)
 
 
 def test_gaps_are_counted_in_cells():
@@ -451,7 +451,7 @@ def test_what_cannot_be_is_refused(body, message):
 def test_a_named_body_beyond_the_domain_has_no_cells_in_it(far, side):
     """However far: there are more cells on the way than integers have numbers for."""
     body = {"type": "sphere", "name": "far", "centre": [side * far, 0.5, 0.5], "radius": 0.1}
-    bodies = SimulationSetup(obstructed(DIRECT, obstacles=[body], heat=None), (1, 1, 1)).bodies
+    bodies = RunSetup(obstructed(DIRECT, obstacles=[body], heat=None), (1, 1, 1)).bodies
     assert not bodies.solids.boxes[0]
     assert [result.name for result in bodies.followed] == ["far"]
 
@@ -475,8 +475,8 @@ def test_a_formula_that_is_not_finite_is_named():
     tables = {"grid": {"cells": [4, 4, 4], "lengths": [1, 1, 1]}, "boundaries": PERIODIC, "time": {"steps": 1}}
     case = Case(**tables, fluid={"viscosity": 0.1}, obstacles=[box([0, 0, 0], [0.3, 1, 1]), ball])
     with pytest.raises(BadInput, match=r"^obstacles\[2\].inside: the expression 'log\(x - 0.5\)' is not finite at x ="):
-        flags(SimulationSetup(case, (1, 1, 1)))
+        flags(RunSetup(case, (1, 1, 1)))
     phases = {"density": [2, 1], "viscosity": [0.1, 0.1], "shapes": [{**ball, "phase": 1}]}
-    phi = SimulationSetup(Case(**tables, two_phase=phases), (1, 1, 1)).system.initial["phi"]
+    phi = RunSetup(Case(**tables, two_phase=phases), (1, 1, 1)).system.initial["phi"]
     with pytest.raises(BadInput, match=r"^two_phase.shapes\[1\].inside: the expression"):
         phi(*np.zeros((3, 1, 1, 1)))

@@ -14,7 +14,7 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.timing.schedule import Clock, Every
 from taskflow.common.errors import BadInput
 from taskflow.flow.stability import StepLimit
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 
 
 def flow(x, y, z):
@@ -52,7 +52,7 @@ def test_derived_values(cavity):
     assert case.boundary("z_max").velocity == (1, 0, 0)
     assert case.boundary("z_min").velocity == case.boundary("y_min").velocity == (0, 0, 0)
     limit = StepLimit(None, 0.5, 0.2, 1e-2 * 3 * 256)
-    assert SimulationSetup(case, (1, 1, 1)).clock == Clock(limit, 1.0, None, None, Every(steps=10))
+    assert RunSetup(case, (1, 1, 1)).clock == Clock(limit, 1.0, None, None, Every(steps=10))
 
 
 def test_heat(heated):
@@ -66,7 +66,7 @@ def test_heat(heated):
         "x_min": (1.0, None), "x_max": (None, -1.0), "y_min": insulated, "y_max": insulated, "z_min": insulated,
         "z_max": insulated,
     }
-    assert SimulationSetup(case, (1, 1, 1)).clock.limit.spread == 1.0 * (64 + 64)
+    assert RunSetup(case, (1, 1, 1)).clock.limit.spread == 1.0 * (64 + 64)
     assert Case(**heated(output=...)).output_fields == ("u", "v", "w", "p", "T")
 
 

@@ -11,7 +11,7 @@ from taskflow.cases import Case
 from taskflow.cases.formulas.expression import Expression
 from taskflow.common.errors import BadInput
 from taskflow.flow.grid import on_face
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.pressure import described
 
 STREAM = {"type": "inflow", "velocity": [1, 0, 0]}
@@ -104,13 +104,13 @@ def test_a_mistake_is_told_in_one_line(cavity, changes, line):
 ])  # fmt: skip
 def test_what_formulas_say_is_looked_at_before_a_step(cavity, changes, line):
     with pytest.raises(BadInput, match=line):
-        SimulationSetup(Case(**stream(cavity, **changes)), (1, 1, 1)).system.check()
+        RunSetup(Case(**stream(cavity, **changes)), (1, 1, 1)).system.check()
 
 
 def test_what_enters_on_one_side_may_leave_on_another(cavity):
     """By velocities that are given on both."""
     case = Case(**stream(cavity, boundaries__x_max={"type": "inflow", "velocity": ["1", 0.5, 0]}))
-    SimulationSetup(case, (1, 1, 1)).system.check()
+    RunSetup(case, (1, 1, 1)).system.check()
     assert case.boundary("x_max").velocity == (Expression("1", timed=True), 0.5, 0.0)
 
 
@@ -150,7 +150,7 @@ def test_inflows_have_the_reference_temperature(cavity):
 
 def entering(case: Case, name: str, time: float = 0.0) -> np.ndarray:
     """The values at x_min along z."""
-    setup = SimulationSetup(case, (1, 1, 1))
+    setup = RunSetup(case, (1, 1, 1))
     return setup.inflows.at("x_min", name, time, on_face("x_min", setup.grid.constants))[:, 0, 0]
 
 
@@ -211,7 +211,7 @@ def test_a_table_that_ends_too_soon(cavity, tmp_path):
     file.write_text("z, u\n0.2, 1\n1, 1\n")
     case = Case(**stream(cavity, boundaries__x_min={"type": "inflow", "table": str(file)}))
     with pytest.raises(BadInput, match=r"needed at z = 0.03125, the table goes from 0.2 to 1; give lines that cover"):
-        SimulationSetup(case, (1, 1, 1)).system.check()
+        RunSetup(case, (1, 1, 1)).system.check()
 
 
 def test_who_solves_for_the_pressure_is_told(cavity):

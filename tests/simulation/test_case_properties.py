@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from taskflow.cases import FACES, Case
 from taskflow.common.errors import BadInput
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 
 HALF = settings.default.max_examples // 2  # each example takes long
 
@@ -74,7 +74,7 @@ def test_a_mutated_case_is_a_case_or_bad_input(cavity, heated, data):
     except BadInput as error:
         assert all(": " in line for line in str(error).splitlines())  # noqa: PT017  (either outcome is right)
         return
-    assert SimulationSetup(case, (1, 1, 1)).clock
+    assert RunSetup(case, (1, 1, 1)).clock
     assert all(case.boundary(face).type for face in FACES)
     text = case.to_toml()
     if flow not in (*case.initial.velocity, case.initial.temperature) and "flow" not in text:

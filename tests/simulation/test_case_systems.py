@@ -38,7 +38,7 @@ TwoPhase.rules = (_interface_is_resolved, _no_spectra)
 class System:
     """What a case asks of a system."""
 
-    claims, table = "bubbles", TwoPhase
+    table_name, table = "bubbles", TwoPhase
     supports = Supports({"scalars", "initial.velocity", "body.gravity", "boundaries.wall", "boundaries.wall.roughness"})
     lists: ClassVar = {}
     instead: ClassVar = {}

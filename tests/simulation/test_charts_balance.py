@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.cases import Case
 from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
@@ -40,7 +40,7 @@ PIPE = {
 
 def through_sides(flow: Case, steps: int) -> dict[str, Force]:
     """What passes the sides of a case after so many outer iterations."""
-    setup = SimulationSetup(flow, (1, 1, 1))
+    setup = RunSetup(flow, (1, 1, 1))
     model = setup.model
     forces = Forces(model, model.sides, {})
 

@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case
 
 NOT = 'not supported by the model "artificial-compressibility"; leave it out, or use the model "projection"'
@@ -229,7 +229,7 @@ def test_blocks_find_pieces():
     """Item 19: no piece is thinner than the layers of ghost cells."""
     from taskflow.runs.state.remedies import as_keys
 
-    setup = SimulationSetup(case(machine__blocks=100), (1, 1, 100))
+    setup = RunSetup(case(machine__blocks=100), (1, 1, 100))
     with pytest.raises(BadInput, match=r"machine.blocks = 100: 2 charts make pieces for \d+ blocks at most; use 1 to"):
         with as_keys():
             _ = setup.partition
@@ -251,7 +251,7 @@ def test_scalars_are_given_on_sides_by_their_names():
     ]
     full = case(scalars=[{"name": "dye", "diffusivity": 0.1, "initial": "x", "boundaries": {"body": {"flux": 1}}}])
     assert Case(**tomllib.loads(full.to_toml())) == full
-    sides = {side.name: side.scalars["dye"] for side in SimulationSetup(full, (1, 1, 1)).model.sides}
+    sides = {side.name: side.scalars["dye"] for side in RunSetup(full, (1, 1, 1)).model.sides}
     assert (sides["body"].flux, sides["body"].warm, sides["far"].warm) == (1.0, False, True)
 
 
@@ -266,7 +266,7 @@ def test_tables_of_a_list_keep_their_numbers():
 
 def test_formulas_are_tried_on_every_chart():
     """Item 21: a value that is no number, on some chart alone."""
-    setup = SimulationSetup(case(initial={"velocity": ["where(y < 0 - 4, log(0 - 1), 1)", 0, 0]}), (1, 1, 1))
+    setup = RunSetup(case(initial={"velocity": ["where(y < 0 - 4, log(0 - 1), 1)", 0, 0]}), (1, 1, 1))
     message = r"initial.velocity: on chart \d the expression .* is not finite at x = "
     with pytest.raises(BadInput, match=message):
         assert setup.system.speed
@@ -276,7 +276,7 @@ def test_formulas_are_tried_on_every_chart():
 
 def test_formulas_may_be_infinite_at_a_vertex():
     """No value lies there: a vortex around the corner of a cell is a start."""
-    setup = SimulationSetup(case(initial={"velocity": ["0.1/((x - 0.5)**2 + y**2)", 0, 0]}), (1, 1, 1))
+    setup = RunSetup(case(initial={"velocity": ["0.1/((x - 0.5)**2 + y**2)", 0, 0]}), (1, 1, 1))
     setup.system.check()
     assert 1.0 < setup.system.speed < 10.0
 
@@ -284,11 +284,11 @@ def test_formulas_may_be_infinite_at_a_vertex():
 def test_a_formula_of_a_side_is_refused_by_its_key():
     blown = {"type": "inflow", "velocity": ["log(x - 100)", 0, 0]}
     with pytest.raises(BadInput, match=r"boundaries.body.velocity: the expression .* is not finite"):
-        assert SimulationSetup(case(boundaries__body=blown), (1, 1, 1)).system.speed
+        assert RunSetup(case(boundaries__body=blown), (1, 1, 1)).system.speed
 
 
 def test_what_the_case_says_reaches_the_model():
-    setup = SimulationSetup(case(LID), (1, 1, 1))
+    setup = RunSetup(case(LID), (1, 1, 1))
     model = setup.model
     assert model.spacing == pytest.approx((0.1, 0.125, 1 / 6))
     assert (model.method.local, model.method.global_steps, model.method.courant) == (True, True, 0.4)
@@ -296,21 +296,21 @@ def test_what_the_case_says_reaches_the_model():
     assert [side.name for side in model.sides if side.varying] == ["z_max"]
     assert model.sides[0].condition.warm == (model.sides[0].name == "x_min")
     assert "smaller method.cfl (now 0.4) or method.reference_speed, or another march" in setup.system.remedy
-    assert not SimulationSetup(case(TURNED), (1, 1, 1)).model.spacing
-    assert SimulationSetup(case(), (1, 1, 1)).model.planar
+    assert not RunSetup(case(TURNED), (1, 1, 1)).model.spacing
+    assert RunSetup(case(), (1, 1, 1)).model.planar
 
 
 def test_what_helps_a_creeping_flow():
     """b is told that makes sound as fast as friction in the thinnest cells, where the present one is far below."""
-    assert not SimulationSetup(case(), (1, 1, 1)).system.settled.creeping
-    creeping = SimulationSetup(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
+    assert not RunSetup(case(), (1, 1, 1)).system.settled.creeping
+    creeping = RunSetup(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
     assert creeping.endswith("give a larger method.compressibility (now 1), up to 2.5e+05")  # (50 / 0.1)^2
     channel = {"cells": [8, 8, 1], "lengths": [1.0, 1.0, 0.1], "stretching": [0.0, 5.0, 0.0]}
     ends = {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": {"type": "outflow", "pressure": 0}}
     sides = {**ends, **dict.fromkeys(("y_min", "y_max"), "wall"), **dict.fromkeys(("z_min", "z_max"), "symmetry")}
     for viscosity, equations in ((0.1, {"continuity"}), (50.0, {"continuity", "momentum_x"}), (1e-4, set())):
         of = case(grid=channel, boundaries=sides, initial={}, fluid__viscosity=viscosity, method__march="implicit")
-        settled = SimulationSetup(of, (1, 1, 1)).system.settled
+        settled = RunSetup(of, (1, 1, 1)).system.settled
         assert {name for name in ("continuity", "momentum_x") if settled.advice(name)} == equations
 
 
@@ -321,7 +321,7 @@ def test_what_helps_a_creeping_flow():
     (LID, {"fluid__viscosity": 2e-4, "heat__diffusivity": 2e-4}, ("0.4 by default: it is stable", "give less, or another method.march")),
 ])  # fmt: skip
 def test_steps_of_pseudo_time_that_are_too_long_are_told_of(tables, changes, words):
-    told = SimulationSetup(case(tables, **changes), (1, 1, 1)).system.cautions
+    told = RunSetup(case(tables, **changes), (1, 1, 1)).system.cautions
     assert len(told) == (words is not None)
     for line in told:
         assert line.startswith(f"method.cfl = {words[0]}")

@@ -8,7 +8,7 @@ from taskflow.cases.language.table import document
 from taskflow.geometry.grids import SIDES, read_grid, shape, write_grid
 from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
 from taskflow.geometry.grids.generators.c_grid import on, section
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation.on_charts import CYLINDER, case, changed
 from tests.simulation.test_charts_case import problems
 
@@ -66,7 +66,7 @@ def test_sides_that_nearly_coincide_are_told_of(tmp_path):
     assert sum(near in line for line in told) == 2
     assert not any("at rest" in line for line in told)
     sides = {f"{side}_{chart}": FAR for side in SIDES for chart in (1, 2)}
-    (caution,) = SimulationSetup(case(grid=grid, boundaries=sides), (1, 1, 1)).system.cautions
+    (caution,) = RunSetup(case(grid=grid, boundaries=sides), (1, 1, 1)).system.cautions
     assert caution.startswith(f"grid.file: {near}")
     mapped = write_grid(tmp_path / "mapped.xyz", read_grid(tmp_path / "two.xyz"))
     assert mapped == tmp_path / "mapped.nmf"

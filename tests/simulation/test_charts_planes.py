@@ -16,7 +16,7 @@ from taskflow.output import STORE, Damaged, Writer, tree
 from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.estimate.memory import Needs
 from taskflow.runs.state.restart import newest_restart
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.systems.records.fields import ChartRecording, GroupPlace
 from tests.runtime.machine.devices import one_gpu
@@ -142,7 +142,7 @@ def test_records_that_wait_hold_what_was_counted(tmp_path):
     """Two of a plane that is larger than a snapshot: all cells of charts that are one cell thick, and more fields."""
     ends = {"name": "both", "side": "ends", "every": {"steps": 1}}
     tables = changed(AROUND, planes=[WALL, ends], output__fields=["p"], checkpoint__keep=0)
-    setup = SimulationSetup(case(tables), (1, 1, 2))
+    setup = RunSetup(case(tables), (1, 1, 2))
     counted = [block.output for block in Needs(setup, [HERE] * 2, "cpu").blocks]
     cells = [sum(piece.volume for piece in setup.partition.cells_of(block)) for block in range(2)]
     RunDirectory(tmp_path / "run").create(setup, force=False)
@@ -205,7 +205,7 @@ def test_each_face_of_a_side_with_corners_is_there_once():
     bent = {"grid__sides": {"x_min": "bent", "y_min": "bent"}, "grid__charts": [1, 1, 1], "method__pressure_at": None}
     faces = dict.fromkeys(("bent", "x_max", "y_max", "z_min", "z_max"), "wall")
     tables = changed(LID, boundaries=faces, scalars=[], method__reference_speed=1.0, **bent)
-    sim = SimulationSetup(case(tables, planes=[{"name": "a", "side": "bent", **OFTEN}]), (1, 1, 1))
+    sim = RunSetup(case(tables, planes=[{"name": "a", "side": "bent", **OFTEN}]), (1, 1, 1))
     (plane,) = sim.case.planes
     layout = sim.domain.layout({}, sim.case.output, sim.partition, 1, plane)
     assert layout.cells == ((1, 8, 6), (10, 1, 6))

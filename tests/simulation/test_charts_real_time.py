@@ -16,8 +16,8 @@ from taskflow.common.hexahedra import cell_volumes, centres, swept_volumes
 from taskflow.output import read_log, tree
 from taskflow.output.store.rigid_motion import RATES
 from taskflow.runs.state.restart import newest_restart
-from taskflow.runs.state.setup import SimulationSetup
-from taskflow.systems.artificial_compressibility.moment import Moment
+from taskflow.runs.state.setup import RunSetup
+from taskflow.systems.artificial_compressibility.moment import TimeLevels
 from tests.flow.charts import distorted, lattice
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
@@ -69,14 +69,14 @@ def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tm
 
 def test_checkpoints_hold_two_levels():
     """And no more: what they add to a step is found anew."""
-    setup = SimulationSetup(case(SHEDDING, method__march="rk4"), (1, 1, 2))
+    setup = RunSetup(case(SHEDDING, method__march="rk4"), (1, 1, 2))
     levels = {name for name in setup.carried if setup.carried[name]}
     assert levels == {name for q in "puvw" for name in (q, f"old_{q}")}
 
 
 def test_a_case_in_real_time_is_read_back_as_it_was_written():
     full = case(WARM, method__inner={"tolerance": 1e-2})
-    assert SimulationSetup(full, (1, 1, 1)).model.real.iterations == 1000
+    assert RunSetup(full, (1, 1, 1)).model.real.iterations == 1000
     assert Case(**tomllib.loads(full.to_toml())) == full
 
 
@@ -150,10 +150,10 @@ def test_sides_that_change_in_time_are_tried_beforehand():
     velocity = ["-y*sqrt(0.5 - t)", "x*sqrt(0.5 - t)", 0.0]
     tables = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": velocity})
     with pytest.raises(BadInput, match=r"boundaries.body.velocity: .* is not finite"):
-        SimulationSetup(case(tables), (1, 1, 1)).system.check()
+        RunSetup(case(tables), (1, 1, 1)).system.check()
     through = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": ["t", 0.0, 0.0]})
     with pytest.raises(BadInput, match=r"boundaries.body.velocity: at t = 0.1 a wall moves in its own plane only"):
-        SimulationSetup(case(through), (1, 1, 1)).system.check()
+        RunSetup(case(through), (1, 1, 1)).system.check()
     sides = {
         "x_min": {"type": "inflow", "velocity": ["1 + t", 0.0, 0.0]},
         "x_max": {"type": "inflow", "velocity": [1.0, 0.0, 0.0]},
@@ -161,14 +161,14 @@ def test_sides_that_change_in_time_are_tried_beforehand():
     }  # fmt: skip
     grid = {"cells": [6, 5, 4], "lengths": [1.0, 1.0, 1.0]}
     with pytest.raises(BadInput, match=r"boundaries: at t = 0.1 0.1 per time enters through x_min, x_max"):
-        SimulationSetup(case(SHEDDING, grid=grid, boundaries=sides), (1, 1, 1)).system.check()
+        RunSetup(case(SHEDDING, grid=grid, boundaries=sides), (1, 1, 1)).system.check()
 
 
 def test_formulas_and_slices_are_tried_where_the_grid_begins():
     """And the largest speed is looked for there: of a box that begins at x = 100, up to 105."""
     inflow = {"type": "inflow", "velocity": ["1 + 0*sqrt(x - 50)", 0.0, 0.0]}
     sides = dict.fromkeys(("y_min", "y_max", "z_min", "z_max"), "wall")
-    setup = SimulationSetup(case(
+    setup = RunSetup(case(
         PITCHING, motion={"displacement": ["100 + t", 0.0, 0.0]}, method__reference_speed="auto",
         initial={"velocity": ["x + 0*sqrt(x - 50)", 0.0, 0.0]}, pictures=[{"name": "slice", "x": 102.0}],
         grid={"cells": [4, 4, 4], "lengths": [5.0, 5.0, 5.0]},
@@ -179,9 +179,9 @@ def test_formulas_and_slices_are_tried_where_the_grid_begins():
 
 
 def test_velocities_of_sides_are_those_of_the_end_of_a_step():
-    constants = SimulationSetup(case(SHEDDING), (1, 1, 1)).system.constants
+    constants = RunSetup(case(SHEDDING), (1, 1, 1)).system.constants
     box = constants.domain.atlas.charts[0].grow(2)
-    at_rest, later = (constants.velocities(box, Moment(time)) for time in (0.0, 0.5))
+    at_rest, later = (constants.velocities(box, TimeLevels(time)) for time in (0.0, 0.5))
     assert not any(np.any(values) for values in at_rest.values())
     speed = np.hypot(later["u_s"], later["v_s"])
     assert speed.max() == pytest.approx(0.5 * np.sin(0.5), rel=0.02)
@@ -189,10 +189,10 @@ def test_velocities_of_sides_are_those_of_the_end_of_a_step():
 
 def test_a_force_by_formulas_is_that_of_the_end_of_a_step_where_cells_are_then():
     pushed = case(PITCHING, body={"force": ["x*t", 1.0, "where(x*x + y*y < 0.2, 1/z - 1/z, 0)"]})
-    system = SimulationSetup(pushed, (1, 1, 1)).system
+    system = RunSetup(pushed, (1, 1, 1)).system
     constants, chart = system.constants, system.domain.atlas.charts[0]
     assert set(constants.changing) > {"f_x", "f_y", "f_z"}
-    force = constants.values(chart.grow(2), Moment(0.5, 0.1), ["f_x", "f_y", "f_z"])
+    force = constants.values(chart.grow(2), TimeLevels(0.5, 0.1), ["f_x", "f_y", "f_z"])
     x, _, _ = centres(constants.domain.moved(constants.domain.at_rest(chart), 0.5))
     inside = chart.slices(chart.grow(2).lo)
     unit = system.model.unit  # of length, in which kernels have accelerations
@@ -200,7 +200,7 @@ def test_a_force_by_formulas_is_that_of_the_end_of_a_step_where_cells_are_then()
     assert np.all(force["f_y"][inside] == unit)
     assert sum(np.count_nonzero(part) for part in force.values()) == 2 * x.size  # none beyond the chart
     with pytest.raises(BadInput, match=r"body.force: .* is not finite"):
-        SimulationSetup(case(SHEDDING, body={"force": ["1/(0.5 - t)", 0, 0]}), (1, 1, 1)).system.check()
+        RunSetup(case(SHEDDING, body={"force": ["1/(0.5 - t)", 0, 0]}), (1, 1, 1)).system.check()
 
 
 @pytest.mark.slow
@@ -235,7 +235,7 @@ def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(march, tmp_path):
     go(moving, tmp_path / "run")
     fields, _ = contents(tmp_path / "run")
     result = tree(tmp_path / "run" / "fields.zarr").load()
-    for n, chart in enumerate(SimulationSetup(moving, (1, 1, 1)).system.grid.charts):
+    for n, chart in enumerate(RunSetup(moving, (1, 1, 1)).system.grid.charts):
         for time in result.time.values:
             places = moving.motion.moved(chart.vertices, float(time))
             stored = result[f"charts/{n}"].to_dataset().sel(time=time)
@@ -296,9 +296,9 @@ def test_what_faces_sweep_is_the_change_of_volumes():
 
 def test_motions_that_jump_or_are_not_finite_are_told():
     with pytest.raises(BadInput, match=r"motion.angle.z: 'where\(t > 0.31, 0.1, 0\)' jumps at t = 0.31"):
-        SimulationSetup(case(PITCHING, motion={"angle": {"z": "where(t > 0.31, 0.1, 0)"}}), (1, 1, 1)).system.check()
+        RunSetup(case(PITCHING, motion={"angle": {"z": "where(t > 0.31, 0.1, 0)"}}), (1, 1, 1)).system.check()
     with pytest.raises(BadInput, match=r"motion.displacement.x: 'sqrt\(0.3 - t\)' is not finite at time 0.3"):
-        SimulationSetup(case(PITCHING, motion={"displacement": ["sqrt(0.3 - t)", 0, 0]}), (1, 1, 1)).system.check()
+        RunSetup(case(PITCHING, motion={"displacement": ["sqrt(0.3 - t)", 0, 0]}), (1, 1, 1)).system.check()
     motion = case(PITCHING, motion={"angle": {"z": "1/(t - 0.5)"}}).motion
     with pytest.raises(BadInput, match=r"motion.angle.z: '1/\(t - 0.5\)' is not finite at time 0.5"):
         motion.check(1.0)  # none of the moments that are tried first is that
@@ -316,7 +316,7 @@ def test_sides_balance_on_a_grid_that_moves():
             "outlet": {"type": "inflow", "velocity": [0.0, 1.0, 0.0]}, "ends": "symmetry",
         },
     }  # fmt: skip
-    SimulationSetup(case(bend), (1, 1, 1)).system.check()
+    RunSetup(case(bend), (1, 1, 1)).system.check()
     with pytest.raises(BadInput, match=r"boundaries: 0\.5 per time leaves through inlet, outlet"):
         case(bend, boundaries__inlet__velocity=[1.0, 0.0, 0.0])
     turning = {"angle": {"x": "0.5*t", "y": "sin(t)", "z": 0.8}, "displacement": ["t**2", -0.1, "cos(t)"]}

@@ -3,7 +3,7 @@
 import pytest
 
 from taskflow.common.errors import BadInput
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation.on_charts import CYLINDER, LID, case
 from tests.simulation.test_charts_case import problems
 
@@ -56,6 +56,6 @@ def test_numbers_that_cannot_be_computed_with(tables, changes, start):
      r"boundaries\.body\.velocity: at t = 0: there are values of 4\.\d+e\+199; its square is above"),
 ])  # fmt: skip
 def test_formulas_whose_values_are_too_large(changes, message):
-    setup = SimulationSetup(case(method__reference_speed=1.0, **changes), (1, 1, 1))
+    setup = RunSetup(case(method__reference_speed=1.0, **changes), (1, 1, 1))
     with pytest.raises(BadInput, match=message):
         setup.system.check()

@@ -12,7 +12,7 @@ from taskflow.output import read_log, tree
 from taskflow.output.store.metadata import moment
 from taskflow.runs.directory.record import Record
 from taskflow.runs.state.restart import newest_restart
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from tests.geometry.grids.test_shapes import SMALL
@@ -191,14 +191,14 @@ def test_steps_are_proved(tables, blocks):
 
 def test_checkpoints_hold_the_state_alone():
     """No constant, and of ages only what the next step reads."""
-    setup = SimulationSetup(case(), (1, 1, 2))
+    setup = RunSetup(case(), (1, 1, 2))
     assert set(setup.carried) == {"p", "u", "v", "w"}
     assert setup.partition.region.count == 160
     assert [sum(box.volume for box in setup.partition.cells_of(block)) for block in (0, 1)] == [80, 80]
 
 
 def test_stencils_and_shares_are_told():
-    setup = SimulationSetup(case(LID), (1, 1, 2))
+    setup = RunSetup(case(LID), (1, 1, 2))
     depths = setup.step_cost.depths
     assert [depths[name] for name in ("p", "u", "v", "w", "T")] == [2, 1, 1, 1, 1]
     assert [row.text for row in setup.domain.shares(setup.partition)] == [
@@ -227,7 +227,7 @@ def test_pressure_and_stress_of_a_side_add_up_to_the_force_of_the_log(tmp_path):
 def test_constants_are_the_same_in_slabs(monkeypatch):
     """Ghost cells among them, and velocities of a wall that vary."""
     wall = {"type": "wall", "velocity": ["1 + x", 0.0, 0.0]}
-    setup = SimulationSetup(case(TURNED, boundaries__y_max=wall), (1, 1, 2))
+    setup = RunSetup(case(TURNED, boundaries__y_max=wall), (1, 1, 2))
 
     def constants(shard):
         setup.system.constants.fill(shard)

@@ -11,7 +11,7 @@ from taskflow.common.rows import Row
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.output import read_log, tree
 from taskflow.output.store.reading import charts
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.reference import charts_turbulence as by_numpy
 from tests.reference.artificial_compressibility import LAYERS, Discretisation
 from tests.simulation.going_on import go
@@ -53,7 +53,7 @@ def test_snapshots_and_log_have_the_eddy_viscosity(tmp_path):
     assert first["nu_t"].attrs["long_name"] == "eddy viscosity"
     logged = [line["eddy_viscosity"] for line in read_log(path / "log.jsonl")]
     assert logged == [pytest.approx(float(chart["nu_t"].isel(time=n).max()), rel=1e-12) for n in range(2)]
-    sim = SimulationSetup(case(tables), (1, 1, 1))
+    sim = RunSetup(case(tables), (1, 1, 1))
     assert Row("eddies", "Smagorinsky, constant 0.3") in [*sim.system.rows(sim.step_cost)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from taskflow.cases import Case
 from taskflow.geometry.grids import shape
 from taskflow.output import tree
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.regions import ROTATIONS
 from taskflow.systems.artificial_compressibility.references import reference_length, steepest
 from tests.simulation.going_on import go
@@ -91,9 +91,9 @@ def test_a_chart_turned_by_each_rotation(tmp_path):
 def test_two_dimensions_are_so_whatever_the_turn():
     """Forces are per length along z, and lengths and steps of reference across it."""
     grid = {**BOX, "cells": [8, 5, 1], "lengths": [1.0, 0.1, 0.3], "charts": [2, 1, 1]}
-    upright = steepest(SimulationSetup(flow(grid), (1, 1, 1)).system.domain)
+    upright = steepest(RunSetup(flow(grid), (1, 1, 1)).system.domain)
     for turn in ({}, {"turned": True, "seed": 1}):
-        system = SimulationSetup(flow({**grid, **turn}), (1, 1, 1)).system
+        system = RunSetup(flow({**grid, **turn}), (1, 1, 1)).system
         assert system.domain.planar == (not turn)
         assert (system.measures.span, reference_length(system.domain)) == pytest.approx((0.3, 0.1))
         assert steepest(system.domain) == pytest.approx(upright, rel=1e-12)

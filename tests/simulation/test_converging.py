@@ -5,7 +5,7 @@ import json
 import pytest
 
 import taskflow as tf
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_the_log_says_what_was_done(moving, tmp_path):
     assert all(line["iterations"] % 16 == 0 for line in log)
     assert len({line["iterations"] for line in log[1:]}) > 1, "as many as it takes, and not as many in each step"
     rounds = sum(line["iterations"] for line in log) / 16 / 4
-    setup = SimulationSetup(moving(solver="jacobi", tolerance=1e-2), (1, 1, 2))
+    setup = RunSetup(moving(solver="jacobi", tolerance=1e-2), (1, 1, 2))
     assert run.report["bytes_per_step"] == setup.step_cost.nbytes({"rounds": rounds})
 
 

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import spsolve
 from scipy.special import j0
 
 from taskflow.flow.bodies.flags import ITSELF
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.flows import flags, orders
 from tests.simulation.test_immersed import RADIUS, WAVE, X0, Z0, pot, swirl
 
@@ -42,7 +42,7 @@ class Faces:
     excess: np.ndarray
 
     @classmethod
-    def across(cls, axis: int, setup: SimulationSetup) -> Faces:
+    def across(cls, axis: int, setup: RunSetup) -> Faces:
         grid, result = setup.grid, flags(setup)
         x, y, z = (item[:, 0] for item in np.broadcast_arrays(*grid.points(("fx", "fy", "fz")[axis], grid.box)))
         h, exact = grid.spacing[0], swirl(x, y, z, axis)
@@ -57,7 +57,7 @@ class Faces:
         return cls(~closed, share, friction, exact, np.where(in_fluid[0] != in_fluid[1], share * exact - mean, 0.0))
 
     @classmethod
-    def of(cls, setup: SimulationSetup) -> Faces:
+    def of(cls, setup: RunSetup) -> Faces:
         """Those of both directions, in one row."""
         both = [cls.across(axis, setup) for axis in (0, 2)]
         names = ("open", "share", "friction", "exact", "excess")
@@ -68,7 +68,7 @@ def creeping(n: int, *, corrected: bool) -> tuple[float, float]:
     """A force that keeps the fluid in the pot turning: the mean and the largest error of the velocity. `corrected`: the
     divergence of a cell is that of the exact fluxes through cut faces.
     """
-    setup = SimulationSetup(pot(n), (1, 1, 1))
+    setup = RunSetup(pot(n), (1, 1, 1))
     faces, one = Faces.of(setup), sparse.identity(n)
     step = (sparse.diags([1.0, 1.0], [1, 1 - n], shape=(n, n)) - one) / setup.grid.spacing[0]  # walls are closed faces
     rises = [sparse.kron(one, step), sparse.kron(step, one)]

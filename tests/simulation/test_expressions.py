@@ -15,7 +15,7 @@ from taskflow.common.errors import BadInput
 from taskflow.output import read_log
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.state.restart import _groups, changes
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.records.fields import SNAPSHOTS, STATISTICS
 from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.test_restart import stirred
@@ -177,13 +177,13 @@ def test_a_scalar_called_q_is_that_field():
     dye = [{"name": "Q", "diffusivity": 0.1}]
     case = stirred(scalars=dye, output={"fields": ["Q"]}, obstacles=BODY)
     assert case.output.fields == ("Q",)
-    assert SimulationSetup(case, (1, 1, 1)).system.computed is None
+    assert RunSetup(case, (1, 1, 1)).system.computed is None
     with pytest.raises(BadInput) as caught:
         stirred(scalars=dye, monitor={"fields": ["Q"]})
     assert str(caught.value) == (
         'monitor.fields = "Q": the log has means of [[expressions]]; add "Q_c = Q"'
     )
-    logged = SimulationSetup(stirred(scalars=dye, monitor={"fields": ["Q_c = Q"]}), (1, 1, 1)).measures.derived
+    logged = RunSetup(stirred(scalars=dye, monitor={"fields": ["Q_c = Q"]}), (1, 1, 1)).measures.derived
     assert logged.names == ("Q_c",)
 
 
@@ -269,8 +269,8 @@ def test_what_is_given_inline_is_a_table_of_expressions():
 
 
 def test_what_is_recorded_nowhere_is_not_computed():
-    assert SimulationSetup(stirred(expressions=[FLUX]), (1, 1, 1)).system.computed is None
+    assert RunSetup(stirred(expressions=[FLUX]), (1, 1, 1)).system.computed is None
     assert stirred(expressions=[FLUX]).output.fields == ("u", "p")
-    some = SimulationSetup(stirred(expressions=[FLUX], monitor__fields=["flux"]), (1, 1, 1))
+    some = RunSetup(stirred(expressions=[FLUX], monitor__fields=["flux"]), (1, 1, 1))
     assert some.system.computed.names == ("flux",)
     assert "flux" in some.partition.region.fields

@@ -13,7 +13,7 @@ from taskflow.common.errors import Avoidable, RunFailed
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march
 from taskflow.output.checkpoint.checkpoint import MANIFEST, manifest, sealed
 from taskflow.runs.state.restart import changes
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.regions import Box
 
 DOUBLE = {"method.linear.precision": "double"}
@@ -71,7 +71,7 @@ def test_a_state_has_no_factors_and_bears_another_precision_of_them():
 
 def test_equations_that_fail_twice_are_an_error_that_double_precision_avoids():
     begun = march.Ramp().begin({}) | {"change": math.nan}
-    single, double = (SimulationSetup(cavity(1.0, precision=p), (1, 1, 1)).model for p in ("single", "double"))
+    single, double = (RunSetup(cavity(1.0, precision=p), (1, 1, 1)).model for p in ("single", "double"))
     once = begun | single._shared(begun)
     assert (once["broken"], once["share"]) == (1.0, 0.0)
     with pytest.raises(Avoidable, match="solved twice to numbers that are not finite") as told:

@@ -5,7 +5,7 @@ import pytest
 from taskflow.cases import Case
 from taskflow.cases.tables.scalars import scalar_name
 from taskflow.common.errors import BadInput
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation.on_charts import CYLINDER, LID
 from tests.simulation.on_charts import case as on_charts
 from tests.simulation.test_restart import MODELS, stirred
@@ -44,7 +44,7 @@ CHARTS = {
 def free(case: Case, blocks: tuple[int, int, int] = (1, 1, 1)) -> set[str]:
     """The fields of a case, but for its scalars, whose names a scalar may have."""
     own = {"dye", "smoke"}
-    return {name for name in SimulationSetup(case, blocks).partition.homes if name not in own and _is_free(name)}
+    return {name for name in RunSetup(case, blocks).partition.homes if name not in own and _is_free(name)}
 
 
 def _is_free(name: str) -> bool:

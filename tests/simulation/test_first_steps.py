@@ -12,7 +12,7 @@ from taskflow.output import read_log
 from taskflow.runs.block.pace import LARGEST, Pace
 from taskflow.runs.block.stepping import Stepping
 from taskflow.runs.estimate.step_count import count_steps
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.foresight import FINE, Foresight, NumberSignal
 from tests.simulation.going_on import assert_same_run, found, go
 
@@ -167,7 +167,8 @@ def test_a_step_that_is_taken_again_leaves_nothing(tmp_path, monkeypatch):
     again = iter([0.0, *planned])
     monkeypatch.setattr(Stepping, "take", lambda self, before, tick: take(self, before, replace(tick)))
     monkeypatch.setattr(Stepping, "planned", lambda self, before: self._spec.clock.advance(
-        before, self._rate, self._spec.model.spreads(self._shard.scalars), next(again) if before.step else planned[0]))
+        before, self._rate, self._spec.model.diffusive_rates(self._shard.scalars),
+        next(again) if before.step else planned[0]))
     next(again)
     next(again)
     go(made, tmp_path / "planned")
@@ -182,7 +183,7 @@ def test_a_long_fixed_step_is_kept_with_a_warning(tmp_path):
 
 @pytest.mark.parametrize("flow", ["bubble", "force", "lid", "tide", "forcing", "plume", "heated_wall"])
 def test_check_knows_the_first_step_and_a_range_of_steps(tmp_path, flow):
-    steps = count_steps(SimulationSetup(case(flow), (1, 1, 1)))
+    steps = count_steps(RunSetup(case(flow), (1, 1, 1)))
     log = log_of(case(flow), tmp_path / "run")
     assert log[1]["dt"] == pytest.approx(steps.first, rel=0.2), "the way to the end is divided evenly"
     assert min(steps.range) / 1.5 <= log[-1]["step"] <= 1.5 * max(steps.range)

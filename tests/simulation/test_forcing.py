@@ -13,7 +13,7 @@ import taskflow as tf
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.runs.estimate.estimate import estimate
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.expressions import initial_forces
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -88,7 +88,7 @@ def test_another_model_does_not_read_it():
     ("exp(1000*x)", "x = "),
 ])  # fmt: skip
 def test_what_is_not_finite_at_the_start_is_refused(expression, where):
-    sim = SimulationSetup(case({"on": "u", "expression": expression}), (1, 1, 1))
+    sim = RunSetup(case({"on": "u", "expression": expression}), (1, 1, 1))
     with pytest.raises(BadInput) as caught:
         sim.system.check()
     assert str(caught.value).startswith(f'forcing[1].expression = "{expression}": at time ')
@@ -99,7 +99,7 @@ def test_what_is_not_finite_at_the_start_is_refused(expression, where):
 def test_nothing_is_said_of_fields_of_another_run(tmp_path):
     """They are not 0, as those are that no case gives."""
     force = {"on": "u", "expression": "-100*(u - 1)/u"}
-    system = SimulationSetup(case(force, initial={"source": str(tmp_path)}), (1, 1, 1)).system
+    system = RunSetup(case(force, initial={"source": str(tmp_path)}), (1, 1, 1)).system
     assert system.cautions == ()
     for item in initial_forces(system.sim.case, system.sim.grid):
         item.check()
@@ -108,12 +108,12 @@ def test_nothing_is_said_of_fields_of_another_run(tmp_path):
 def test_an_initial_field_that_is_not_finite_is_named_before_a_force_that_reads_it():
     initial = {"velocity": ["sqrt(x - 1)", 0.0, 0.0]}
     with pytest.raises(BadInput, match=r"^initial.velocity: the expression 'sqrt\(x - 1\)' is not finite at x = 0"):
-        SimulationSetup(case({"on": "w", "expression": "u"}, initial=initial), (1, 1, 1)).system.check()
+        RunSetup(case({"on": "w", "expression": "u"}, initial=initial), (1, 1, 1)).system.check()
 
 
 def test_a_condition_keeps_away_from_what_is_not_finite():
-    SimulationSetup(case({"on": "w", "expression": "1/(z - 0.5)", "where": "z != 0.5"}), (1, 1, 1)).system.check()
-    SimulationSetup(case({"on": "w", "expression": "1/z"}), (1, 1, 1)).system.check()  # no force acts on the wall
+    RunSetup(case({"on": "w", "expression": "1/(z - 0.5)", "where": "z != 0.5"}), (1, 1, 1)).system.check()
+    RunSetup(case({"on": "w", "expression": "1/z"}), (1, 1, 1)).system.check()  # no force acts on the wall
 
 
 @pytest.mark.parametrize(("rate", "scheme", "told"), [
@@ -122,7 +122,7 @@ def test_a_condition_keeps_away_from_what_is_not_finite():
 def test_a_relaxation_that_steps_cannot_follow_is_told(rate, scheme, told):
     time = {"steps": 6, "step": 0.02, "scheme": scheme}
     force = {"on": "u", "expression": f"-{rate}*(u - 1) + sin(v)"}
-    cautions = SimulationSetup(case(force, time=time), (1, 1, 1)).system.cautions
+    cautions = RunSetup(case(force, time=time), (1, 1, 1)).system.cautions
     assert bool(cautions) == told
     if told:
         assert cautions[0].startswith(f'forcing[1].expression = "{force["expression"]}"')
@@ -131,7 +131,7 @@ def test_a_relaxation_that_steps_cannot_follow_is_told(rate, scheme, told):
 
 def test_check_says_it():
     force = {"on": "T", "expression": "-80*(T - z)", "where": "z > 0.5", "box": [[0, 0, 0], [1, 1, 1]]}
-    sim = SimulationSetup(case(force, **WARM), (1, 1, 1))
+    sim = RunSetup(case(force, **WARM), (1, 1, 1))
     words = "T: -80*(T - z) in the box [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]] where z > 0.5"
     assert Row("forcing", words) in [*sim.system.rows(sim.step_cost)]
     for words in ("relaxes T at a rate of 80", "'T - z' is of unlike things, temperature and length"):
@@ -139,7 +139,7 @@ def test_check_says_it():
 
 
 def test_a_model_with_forces_goes_to_other_processes():
-    sim = SimulationSetup(case({"on": "u", "expression": "-t*u*dust"}), (1, 1, 1))
+    sim = RunSetup(case({"on": "u", "expression": "-t*u*dust"}), (1, 1, 1))
     again = pickle.loads(pickle.dumps(sim.spec)).model
     assert again.forces == sim.model.forces
     assert again.moments(1.0, 0.5) == {"begins": 1.0, "ends": 1.5}

@@ -11,7 +11,7 @@ from scipy.special import j0, j1
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.flow.bodies import cuts
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.regions import Box
 from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import (
@@ -169,7 +169,7 @@ CORNER = Box((11, 0, 8), (12, 1, 9))  # where no body is near
 
 
 def test_what_is_known_of_parts_is_that_of_the_whole():
-    setup = SimulationSetup(immersed(DIRECT), (1, 1, 1))
+    setup = RunSetup(immersed(DIRECT), (1, 1, 1))
     whole = flags(setup)
     assert set(whole) == {
         "solid", "T_faces", "owner_x", "owner_y", "owner_z", "owner_T", "conductance_T", "warm_T",
@@ -182,7 +182,7 @@ def test_what_is_known_of_parts_is_that_of_the_whole():
 
 def test_distances_of_a_ball():
     """1 / share - 1 from where the formula of the sphere has its surface."""
-    setup = SimulationSetup(immersed(DIRECT), (1, 1, 1))
+    setup = RunSetup(immersed(DIRECT), (1, 1, 1))
     grid, result = setup.grid, flags(setup)["friction_x"]
     x, y, z = grid.points("fx", grid.box)
     off = np.sqrt((x - 0.8) ** 2 + (y - 0.5) ** 2 + (z - 0.6) ** 2)
@@ -385,7 +385,7 @@ def test_houses_along_the_grid_are_alike_from_both_sides(tmp_path):
             boundaries={"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "slip"}, time={"steps": 1},
             obstacles=[{"type": "heights", "file": str(tmp_path / f"{number}.npy"), "interpolation": "nearest"}],
         )  # fmt: skip
-        results.append(flags(SimulationSetup(case, (1, 1, 1), device="cpu")))
+        results.append(flags(RunSetup(case, (1, 1, 1), device="cpu")))
     for name in ("friction_x", "friction_y", "friction_z", "blockage_x", "blockage_y", "blockage_z"):
         one, other = (result[name] for result in results)
         turned = np.roll(other[:, ::-1], int(name[-1] == "y"), axis=1)
@@ -435,7 +435,7 @@ def test_open_shares(inside, stretching):
         boundaries={f"{axis}_{end}": "wall" for axis in "xyz" for end in ("min", "max")}, bodies=IMMERSED,
         obstacles=[{"type": "implicit", "inside": inside}],
     )  # fmt: skip
-    setup = SimulationSetup(case, (1, 1, 1))
+    setup = RunSetup(case, (1, 1, 1))
     grid, result = setup.grid, flags(setup)
     shape, at = setup.bodies.solids.shapes[0], (np.arange(64) + 0.5) / 64 - 0.5
     for axis, name in enumerate("xyz"):

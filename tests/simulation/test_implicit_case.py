@@ -6,7 +6,7 @@ import pytest
 
 from taskflow.common.errors import BadInput
 from taskflow.runs.state.restart import newest_restart
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_case import problems
@@ -50,18 +50,18 @@ def test_a_number_of_hundreds_of_digits_is_compared_and_shown():
 
 def test_a_step_and_what_a_checkpoint_holds():
     """Matrix and factors follow from the state: it alone is carried."""
-    sim = SimulationSetup(case(**IMPLICIT), (1, 1, 1))
+    sim = RunSetup(case(**IMPLICIT), (1, 1, 1))
     assert set(sim.carried) == {"p", "u", "v", "w"}
     text = " ".join(row.text for row in sim.system.solver_rows())
     assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 280 products, til" in text
     assert sim.domain.ordering == "tiles"
     assert sim.domain.tile == sim.model.tile == (8, 8, 8)
-    jacobi = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
+    jacobi = RunSetup(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
     assert jacobi.domain.ordering == "jacobi"
-    blocks = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
+    blocks = RunSetup(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
     assert "blocks, on which bits depend" in " ".join(row.text for row in blocks.system.solver_rows())
     assert blocks.domain.ordering == "blocks"
-    whole = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "hyperplanes"}), (1, 1, 3))
+    whole = RunSetup(case(**IMPLICIT, method__linear={"ordering": "hyperplanes"}), (1, 1, 3))
     with pytest.raises(BadInput, match=r'method.linear.ordering = "hyperplanes": .* give "tiles", or machine.blocks'):
         _ = whole.partition
     names = {"coupling_low", "coupling_high", "pivot", "inverse", "own"}
@@ -69,7 +69,7 @@ def test_a_step_and_what_a_checkpoint_holds():
 
 
 def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():
-    sim = SimulationSetup(case(**IMPLICIT, time={"steps": 4, "step": 0.1}, output__every={"steps": 2}), (1, 1, 1))
+    sim = RunSetup(case(**IMPLICIT, time={"steps": 4, "step": 0.1}, output__every={"steps": 2}), (1, 1, 1))
     assert set(sim.carried) == {"p", "u", "v", "w", "old_u", "old_v", "old_w", "old_p"}
     text = " ".join(row.text for row in sim.system.solver_rows())
     assert "implicit with CFL 1e+06 to 1e+06, GMRES(40), to 0.01" in text
@@ -81,7 +81,7 @@ def test_no_scalar_has_the_name_of_a_field_of_the_model(solver):
     """With heat, in real time, with a scalar."""
     own = {"name": "dye", "diffusivity": 0.1}
     changes = {**IMPLICIT, "method__linear": {"solver": solver}, "time": {"steps": 4, "step": 0.1}}
-    sim = SimulationSetup(case(WARM, **changes, scalars=[own]), (1, 1, 1))
+    sim = RunSetup(case(WARM, **changes, scalars=[own]), (1, 1, 1))
     names = [name for name in sim.partition.fields if not name.startswith("dye")]
     assert len(names) > 40
     allowed = [name for name in names if not problems(WARM, **changes, scalars=[{**own, "name": name}])]

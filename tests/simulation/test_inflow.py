@@ -6,7 +6,7 @@ import pytest
 from taskflow import Case
 from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.inflow import along
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.initial.inflow import LogProfile, largest_on_wall
 
 CHANNEL = {
@@ -23,7 +23,7 @@ CHANNEL = {
 def made(**sides):
     """The case of a channel with other sides, its grid and its inflows."""
     boundaries = {name: side for name, side in {**CHANNEL["boundaries"], **sides}.items() if side is not None}
-    sim = SimulationSetup(Case(**{**CHANNEL, "boundaries": boundaries}), (1, 1, 1))
+    sim = RunSetup(Case(**{**CHANNEL, "boundaries": boundaries}), (1, 1, 1))
     return sim.case, sim.grid, sim.system.inflows
 
 

@@ -14,7 +14,7 @@ import pytest
 from taskflow.cases import Case, PressureTable
 from taskflow.cases.tables.control import Time
 from taskflow.runs.estimate.memory import Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, run_threads
@@ -50,7 +50,7 @@ def all_passes(setup, shard):
     ("periodic", (2, 1, 2), "comm"), ("box", (2, 2, 2), "none"), ("stream", (2, 1, 2), "comm"),
 ], ids=str)  # fmt: skip
 def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
-    setup = SimulationSetup(stirred({**BOUNDARIES, **OPEN}[boundaries]), shape)
+    setup = RunSetup(stirred({**BOUNDARIES, **OPEN}[boundaries]), shape)
     needs = Needs(setup, [HERE] * len(setup.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 
@@ -69,7 +69,7 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
 def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
     plain = stirred(BOUNDARIES["box"])
     case = plain.model_copy(update={"time": Time(**{**plain.time.written(), "steady": 1e-3})})
-    setups = [SimulationSetup(item, (2, 1, 2)) for item in (plain, case)]
+    setups = [RunSetup(item, (2, 1, 2)) for item in (plain, case)]
     free, needs = (Needs(setup, [HERE] * 4, "cpu").blocks for setup in setups)
     devices = [Counting(1) for _ in needs]
     run_threads(setups[1].partition, lambda shard: all_passes(setups[1], shard), devices, Mapper("none"))
@@ -89,7 +89,7 @@ def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
 def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     """What their rounds send, one after the other, and fold."""
     case = stirred(BOUNDARIES["box"])
-    setup = SimulationSetup(case.model_copy(update={"pressure": PressureTable(**solver)}), (2, 1, 2))
+    setup = RunSetup(case.model_copy(update={"pressure": PressureTable(**solver)}), (2, 1, 2))
     needs, devices = Needs(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
 
     def job(shard):
@@ -118,7 +118,7 @@ def test_of_records_the_two_largest_are_counted():
         ([{**flat, **often, "fields": ["u", "w"]}], 4 * value),
         ([{**flat, **often}, {"name": "b", "y": 0.5, **often, "fields": ["p"]}], 8 * value),
     ):
-        setup = SimulationSetup(Case(**tables, planes=planes, output={"fields": ["u"]}), (1, 1, 2))
+        setup = RunSetup(Case(**tables, planes=planes, output={"fields": ["u"]}), (1, 1, 2))
         assert sum(need.output for need in Needs(setup, [HERE] * 2, "cpu").blocks) == expected
 
 
@@ -126,7 +126,7 @@ def test_messages_take_turns():
     """However many sweeps there are: the buffers of a few."""
     case = stirred(BOUNDARIES["layer"])
     pressures = (case.pressure.model_copy(update={"iterations": n}) for n in (DEPTH + 2, 10 * DEPTH))
-    few, many = (SimulationSetup(case.model_copy(update={"pressure": one}), (1, 1, 2)) for one in pressures)
+    few, many = (RunSetup(case.model_copy(update={"pressure": one}), (1, 1, 2)) for one in pressures)
     buffers = [Needs(setup, [HERE] * 2, "cpu").blocks[0].buffers for setup in (few, many)]
     assert buffers[0] == buffers[1] > 0
     assert 2 * many.step_cost.traffic[0].nbytes > 3 * buffers[0]
@@ -135,7 +135,7 @@ def test_messages_take_turns():
 def test_gpus_that_see_each_other_have_boards_in_place_of_buffers():
     gpus = [Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 80 << 30) for n in range(2)]
     places = [replace(HERE, worker=f"worker {n}", gpus=(gpu,)) for n, gpu in enumerate(gpus)]
-    setup = SimulationSetup(stirred(BOUNDARIES["layer"]), (1, 1, 2))
+    setup = RunSetup(stirred(BOUNDARIES["layer"]), (1, 1, 2))
     near, far = Needs(setup, places, "gpu").blocks, Needs(setup, [places[0], replace(places[1], host="there")], "gpu")
     assert all(need.buffers == 0 and need.board >= Board(2).nbytes for need in near)
     assert all(need.buffers > 0 and need.board >= Board(2).nbytes for need in far.blocks)
@@ -200,7 +200,7 @@ def test_steps_allocate_nothing(overlap):
 
 def grown_in_steps(overlap):
     """Bytes, at most, beside those before 10 steps."""
-    setup, grown = SimulationSetup(large(), (1, 1, 2)), {}
+    setup, grown = RunSetup(large(), (1, 1, 2)), {}
     devices = [Counting(1) for _ in range(2)]
 
     def job(shard):
@@ -243,7 +243,7 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
     """
     import cupy
 
-    setup, device = SimulationSetup(large(), blocks), gpu()
+    setup, device = RunSetup(large(), blocks), gpu()
     pool = cupy.get_default_memory_pool()
 
     def used():
@@ -275,7 +275,7 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 1)], ids=str)
 def test_blocks_on_a_gpu_hold_what_was_counted(blocks):
     """Of one process and GPU: through buffers."""
-    setup = SimulationSetup(large(), blocks)
+    setup = RunSetup(large(), blocks)
     place = replace(HERE, gpus=(Accelerator(0, "A GPU", "gpu-0", 80 << 30, 80 << 30),))
     needs = Needs(setup, [place] * len(setup.partition), "gpu").blocks
 

@@ -11,7 +11,7 @@ from taskflow.cases import Case
 from taskflow.common.errors import BadInput, Lost, RunFailed
 from taskflow.flow.bodies.moving import BODY
 from taskflow.output import dataset
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.regions import Box
 from taskflow.systems.bodies.paths import Surroundings
 from tests.flows import VELOCITY, Flow, Lengths, compute
@@ -160,13 +160,13 @@ def test_going_on_from_a_checkpoint_to_the_bit(pressure, blocks, other, tmp_path
     with dataset(tmp_path / "run" / "fields.zarr") as store:
         assert store["solid"].dims[0] == "time"
         for n, time in enumerate(store["time"].values.tolist()):
-            mask = SimulationSetup(case, (1, 1, 1)).bodies.moving.solids(time).mask(Box.of((20, 12, 16)))
+            mask = RunSetup(case, (1, 1, 1)).bodies.moving.solids(time).mask(Box.of((20, 12, 16)))
             np.testing.assert_array_equal(store["solid"].values[n], mask)
 
 
 def refused(error: type[Exception] = BadInput, **changes) -> str:
     with pytest.raises(error) as caught:
-        SimulationSetup(stirred(**changes), (1, 1, 1)).system.check()
+        RunSetup(stirred(**changes), (1, 1, 1)).system.check()
     return str(caught.value)
 
 
@@ -227,10 +227,10 @@ def test_ways_that_cannot_be_gone(changes, words):
 def test_a_step_that_is_too_long_is_made_shorter_or_refused():
     """With time.cfl the surface moves half a spacing at most, however slow the flow is."""
     fast = told(displacement=["0.5*(1 - cos(9*t))", 0, 0])
-    setup = SimulationSetup(stirred(obstacles=fast, time={"end": 1.0, "cfl": 0.5}), (1, 1, 1))
+    setup = RunSetup(stirred(obstacles=fast, time={"end": 1.0, "cfl": 0.5}), (1, 1, 1))
     tick = setup.clock.advance(setup.clock.start(), 0.0)
     assert 0.2 < setup.bodies.moving.spacings(0.0, tick.dt) <= 0.5
-    fixed = SimulationSetup(stirred(obstacles=fast, time={"steps": 9, "step": 0.1}), (1, 1, 1)).clock
+    fixed = RunSetup(stirred(obstacles=fast, time={"steps": 9, "step": 0.1}), (1, 1, 1)).clock
     with pytest.raises(RunFailed, match=r"more than half a spacing in time.step = 0.1; give one of 0.05"):
         fixed.advance(fixed.start(), 0.0)
 
@@ -241,14 +241,14 @@ def test_a_step_that_is_too_long_is_made_shorter_or_refused():
 def test_a_way_that_was_not_seen_ends_the_run(way, end, now):
     """It has moments of the whole run. Without a known end all cells are looked at."""
     quick = {"obstacles": told(displacement=[way, 0, 0]), "grid": {"cells": [40, 8, 16], "lengths": [4.0, 0.8, 1.6]}}
-    ways = SimulationSetup(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).system.ways
+    ways = RunSetup(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).system.ways
     ways.follow(0.0)
     for failure in (None, RunFailed("it diverged")):  # a body in the way is why
         with pytest.raises(RunFailed, match=rf'obstacles\[1\].motion: at time {now:g} "ball" .* give .* time.steps'):
             _fail(ways, now, failure)
     with pytest.raises(Lost, match="a worker"):
         _fail(ways, now, Lost("a worker"))
-    SimulationSetup(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).system.ways.follow(now)
+    RunSetup(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).system.ways.follow(now)
 
 
 def _fail(ways: Surroundings, time: float, failure: RunFailed | None) -> None:

@@ -11,7 +11,7 @@ import pytest
 from taskflow.cases import Case
 from taskflow.cases.formulas.noise import SPECTRA, RandomVelocity
 from taskflow.flow import StaggeredGrid
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box
@@ -130,7 +130,7 @@ def test_a_noise_is_added_to_the_initial_velocity():
         values = [1.0, flow.points("v")[2], 0.0][axis]
         expected = values + waves.values(axis, flow.setup.grid.box)
         np.testing.assert_allclose(flow[name], expected, rtol=0, atol=1e-13)  # what the projection leaves
-    without = SimulationSetup(case(noise=None, velocity=[1.0, "z", 0.0]), (1, 1, 1))
+    without = RunSetup(case(noise=None, velocity=[1.0, "z", 0.0]), (1, 1, 1))
     assert flow.setup.system.advective_rate > without.system.advective_rate
 
 
@@ -138,7 +138,7 @@ def test_a_noise_is_added_to_the_initial_velocity():
 def test_any_blocks_have_the_same_bits(blocks, monkeypatch):
     """In as many pieces as it takes."""
     monkeypatch.setattr("taskflow.systems.initial.fields.WAVES", 100)
-    setup = SimulationSetup(case(), blocks)
+    setup = RunSetup(case(), blocks)
     fields = InitialFields(setup.grid.points, initial_profiles(setup.case), Path(), setup.system.noise)
 
     def job(shard):

@@ -10,8 +10,8 @@ from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.output import SavedState, export_netcdf, read_log, saved_state, tree
-from taskflow.runs.state.origin import Origin
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.origin import InitialState
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation import two_phases
 from tests.simulation.going_on import contents, found, go
 from tests.simulation.on_charts import LID
@@ -162,7 +162,7 @@ def points(**changes) -> xr.Dataset:
 def test_forces_that_change_in_time_begin_anew(tmp_path):
     tables = {"forcing": [{"on": "u", "expression": "sin(t)"}], "time": {"steps": 1, "step": 0.002}}
     go(vortices(16, **tables), tmp_path / "run")
-    origin = SimulationSetup(vortices(16, initial={"source": str(tmp_path / "run")}, **tables), (1, 1, 1)).origin
+    origin = RunSetup(vortices(16, initial={"source": str(tmp_path / "run")}, **tables), (1, 1, 1)).origin
     assert (origin.checkpoint, origin.difference) == (None, "what is given changes in time, which begins anew")
     assert origin.kept
 
@@ -176,7 +176,7 @@ def test_a_velocity_around_bodies_is_taken_as_it_is_where_they_stay(moves):
     case = vortices(16, grid=grid, heat=None, scalars=[], initial={}, bodies={"treatment": "immersed"},
                     obstacles=[{**ball, **motion}])  # fmt: skip
     state = SavedState(None, 5.0, "a run", case.to_toml())
-    assert Origin(SimulationSetup(case, (1, 1, 1)), state).kept is not moves
+    assert InitialState(RunSetup(case, (1, 1, 1)), state).kept is not moves
 
 
 @pytest.mark.parametrize(("case", "message"), [
@@ -186,7 +186,7 @@ def test_a_velocity_around_bodies_is_taken_as_it_is_where_they_stay(moves):
 def test_charts_that_move_without_a_snapshot_are_refused(case, message):
     """Their newest checkpoint is later than the last snapshot: it does not say where they are."""
     with pytest.raises(BadInput, match=message):
-        Origin(SimulationSetup(case, (1, 1, 1)), SavedState(None, 5.0, "a run")).check()
+        InitialState(RunSetup(case, (1, 1, 1)), SavedState(None, 5.0, "a run")).check()
 
 
 @pytest.mark.parametrize(("times", "message"), [
@@ -310,7 +310,7 @@ def test_two_phases_begin_with_any_state(tmp_path, blocks):
         np.testing.assert_array_equal(found(tmp_path / "then")[name][0], before[name], err_msg=name)
     case = two_phases.case(initial=source, grid={"cells": [24, 16, 28]}, time={"steps": 1})
     told = Row("", "the interface begins where initial.source has it")
-    assert told in [*SimulationSetup(case, blocks).system.solver_rows()]
+    assert told in [*RunSetup(case, blocks).system.solver_rows()]
     go(case, tmp_path / "finer", blocks)
     finer = found(tmp_path / "finer").isel(time=0)
     assert read_log(tmp_path / "finer" / "log.jsonl")[0]["divergence"] < 1e-6
@@ -349,7 +349,7 @@ def test_charts_begin_with_any_state(tmp_path, blocks):
                 np.testing.assert_array_equal(state(name, chart, 0)[field], expected, err_msg=field)
     export_netcdf(tree(tmp_path / "first" / "fields.zarr"), tmp_path / "first.nc")
     for file in (tmp_path / "first.nc", tmp_path / "first" / "fields.zarr"):
-        origin = SimulationSetup(on_charts(LID, initial={"source": str(file)}), (1, 1, 1)).origin
+        origin = RunSetup(on_charts(LID, initial={"source": str(file)}), (1, 1, 1)).origin
         assert origin.kept
         np.testing.assert_array_equal(origin.parts()["T"][1], state("first", 1, -1)["T"])
     grid = {"cells": [20, 16, 12], "lengths": [1.0, 1.0, 1.0], "charts": [1, 2, 1]}
@@ -364,9 +364,9 @@ def test_charts_begin_with_any_state(tmp_path, blocks):
         ({"initial": {"source": source}, "grid__lengths": [2.0, 1.0, 1.0]}, "it reaches from x = 0 to 1, the cells"),
     ):
         with pytest.raises(BadInput, match=f"initial.source: .*{message}"):
-            _ = SimulationSetup(on_charts(LID, **changes), (1, 1, 1)).origin
+            _ = RunSetup(on_charts(LID, **changes), (1, 1, 1)).origin
     with pytest.raises(BadInput, match="is on charts, and this case on a Cartesian grid; begin with a run on a"):
-        _ = SimulationSetup(stirred(initial={"source": source}), (1, 1, 1)).origin
+        _ = RunSetup(stirred(initial={"source": source}), (1, 1, 1)).origin
 
 
 @pytest.mark.slow
@@ -380,7 +380,7 @@ def test_on_charts_a_checkpoint_keeps_what_equations_take_from_the_initial_state
     first = on_charts(LID, time__steps=2, initial=initial)
     go(first, tmp_path / "first")
     then = first.replace(**{"initial": {"source": str(tmp_path / "first")}, **speed})
-    origin = SimulationSetup(then, (1, 1, 1)).origin
+    origin = RunSetup(then, (1, 1, 1)).origin
     assert re.search(f"{key}.* stays so: have it so", origin.difference)
     assert origin.row.text.endswith("as it is")
     go(then.replace(**(remedy or {"initial.temperature": "4*x"})), tmp_path / "then")

@@ -6,7 +6,7 @@ import pytest
 from taskflow.cases import Case
 from taskflow.output import read_log, tree
 from taskflow.output.disk.disk import has_charts
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import overwritten
 from taskflow.systems import solved
 from tests.simulation import on_charts, two_phases
@@ -126,11 +126,11 @@ def test_on_charts(tmp_path, kind):
 def test_a_checkpoint_has_no_constants_of_the_grid(tmp_path, monkeypatch):
     """Those of earlier builds, which have them, are still resumed."""
     case, constants = Case(**changed(BOX, **TALL)), {"pivots", "through", "reach"}
-    assert not SimulationSetup(case, (1, 1, 2)).carried.keys() & constants
+    assert not RunSetup(case, (1, 1, 2)).carried.keys() & constants
     go(case, tmp_path / "whole")
     with monkeypatch.context() as patch:
         patch.setattr(solved, "overwritten", lambda many, on: overwritten(many, on) if len(many) > 1 else {})
-        assert constants <= SimulationSetup(case, (1, 1, 2)).carried.keys()
+        assert constants <= RunSetup(case, (1, 1, 2)).carried.keys()
         go(case, tmp_path / "run", (1, 1, 2), stop=3)
     go(case, tmp_path / "run", (1, 1, 3), resume=True)
     (values, _), (whole, _) = last(tmp_path / "run"), last(tmp_path / "whole")

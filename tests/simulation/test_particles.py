@@ -18,12 +18,12 @@ from taskflow.cases.tables.particles import ParticlesTable
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import BadInput
 from taskflow.flow.measures.particles import Extent
-from taskflow.runs.block.sanity import Doubts
+from taskflow.runs.block.sanity import SanityChecks
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.estimate.memory import Needs
 from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state.restart import changes
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.device import Device
@@ -108,7 +108,7 @@ def test_what_is_not_there_yet_is_refused():
         case(DYE, DYE)
     many = case({**DYE, "count": 2**29})
     with pytest.raises(BadInput, match="536870912 particles on 3 blocks, each of which has room for all"):
-        _ = SimulationSetup(many, (1, 1, 3)).particles
+        _ = RunSetup(many, (1, 1, 3)).particles
 
 
 def test_releases_are_due_at_their_times():
@@ -254,7 +254,7 @@ def test_bodies_are_in_the_way(tmp_path, blocks):
     go(around, tmp_path / "whole")
     go(around, tmp_path / "run", blocks, kill=31)
     go(around, tmp_path / "run", (1, 1, 1), resume=True)
-    setup = SimulationSetup(around, (1, 1, 1))
+    setup = RunSetup(around, (1, 1, 1))
     extent = Extent.of(setup.grid, setup.model.boundaries)
     solid = np.zeros(setup.grid.cells[::-1], bool)
     x, y, z = setup.grid.points("c", setup.grid.box)
@@ -275,12 +275,12 @@ def test_bodies_are_in_the_way(tmp_path, blocks):
 def test_steps_in_which_particles_pass_several_faces_are_told():
     """Of a length that is given, around bodies: before the run, at speeds that are known, and once while it goes on."""
     around = {"obstacles": BODIES, "time": {"steps": 9, "step": 0.5}}
-    told = [list(step_warnings(SimulationSetup(case(*dye, **around), (1, 1, 1)))) for dye in ((), (DYE,))]
+    told = [list(step_warnings(RunSetup(case(*dye, **around), (1, 1, 1)))) for dye in ((), (DYE,))]
     (warning,) = set(told[1]) - set(told[0])
     assert re.fullmatch(r"at the speed of .* time.step = 0.5 has the CFL number .*; give one of .* or less.*", warning)
     scalars, tick = {"rate": 1.0}, Tick(step=3, time=0.6, dt=0.5)
-    spec, told = SimulationSetup(case(DYE, **around), (1, 1, 1)).spec, []
-    doubts = Doubts(spec, SimpleNamespace(scalars=scalars), cautioned=False)
+    spec, told = RunSetup(case(DYE, **around), (1, 1, 1)).spec, []
+    doubts = SanityChecks(spec, SimpleNamespace(scalars=scalars), cautioned=False)
     for scalars["rate"] in (1.0, 8.0, 9.0):
         told.append([words for words in doubts.of_step(tick) if "around obstacles" in words])
     assert [len(words) for words in told] == [0, 1, 0]
@@ -296,7 +296,7 @@ def test_a_run_warns_of_such_steps(tmp_path):
 
 def test_a_run_without_any_has_the_programs_that_it_had():
     """And one with them the step that it had."""
-    plain, with_them = (SimulationSetup(stirred(**tables), (1, 1, 1)) for tables in ({}, {"particles": [DYE]}))
+    plain, with_them = (RunSetup(stirred(**tables), (1, 1, 1)) for tables in ({}, {"particles": [DYE]}))
     assert plain.spec.particles is None
     assert not plain.partition.beside
     assert plain.step_cost.nbytes({}) == with_them.step_cost.nbytes({})
@@ -314,7 +314,7 @@ def test_a_case_with_particles_is_written_and_read_again():
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 2)])
 def test_blocks_hold_no_more_than_was_counted(blocks):
     """And as much in fields. What is counted besides are passes in orders that do not occur here."""
-    sim = SimulationSetup(case(DYE, PLUME, SAND), blocks)
+    sim = RunSetup(case(DYE, PLUME, SAND), blocks)
     spec, needs = sim.spec, Needs(sim, [look("here")] * len(sim.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 
@@ -359,7 +359,7 @@ def test_trajectories_on_a_gpu_have_the_bits_of_a_cpu(blocks, precision, tmp_pat
 
 def seconds(case: tf.Case, device: Device, steps: int) -> float:
     """The time of a step, the mean of some behind the first few; slots are put in order once in a hundred."""
-    sim = SimulationSetup(case, (1, 1, 1), device=device.kind)
+    sim = RunSetup(case, (1, 1, 1), device=device.kind)
     spec, tick = sim.spec, Tick(dt=1e-3, ratio=1.0)
 
     def job(shard):

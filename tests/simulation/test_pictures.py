@@ -18,7 +18,7 @@ from taskflow.plots.in_situ import Pictures
 from taskflow.runs.block.recording import PictureRecording
 from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.directory.pictures import DrawingProcess
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import gpu
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, found, go
@@ -150,7 +150,7 @@ def test_a_picture_is_drawn_of_whole_states_alone(tmp_path):
     """And its parts are gone then; one that cannot be drawn does not keep others from it."""
     path = tmp_path / "run"
     case = box({**SLICE, "size": [320, 240]}, {**SLICE, "name": "other", "field": "T", "log": True})
-    RunDirectory(path).create(SimulationSetup(case, (1, 1, 2)), force=False)
+    RunDirectory(path).create(RunSetup(case, (1, 1, 2)), force=False)
     layer = np.ones((4, 1, 8))
     about, row = {"time": 0.25}, 3  # the number of the layer
     write_part(path, "middle", 7, 0, about, [((0, row, 0), {"speed": layer})])

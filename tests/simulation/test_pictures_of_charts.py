@@ -10,7 +10,7 @@ from taskflow.output.export.picture_files import PICTURES, write_part
 from taskflow.output.store.rigid_motion import pose
 from taskflow.plots.in_situ import Pictures
 from taskflow.runs.directory.directory import RunDirectory
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_pictures import SLICE, SURFACE
 
@@ -44,7 +44,7 @@ def test_a_grid_thin_along_another_axis_is_drawn_across_it():
 
 def begun(path, case):
     """The pictures of a run of one block that has not made a step."""
-    RunDirectory(path).create(SimulationSetup(case, (1, 1, 1)), force=False)
+    RunDirectory(path).create(RunSetup(case, (1, 1, 1)), force=False)
     return Pictures(path)
 
 

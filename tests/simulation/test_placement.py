@@ -7,7 +7,7 @@ import pytest
 from taskflow import BadInput, Case
 from taskflow.runs.estimate.memory import Needs
 from taskflow.runs.state.remedies import as_keys
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.cluster import BlockGroup, cut, embedded, placed, processes, slabs, spread
 from taskflow.runtime.host import look, survey
 from taskflow.runtime.host.accelerators import Accelerator
@@ -95,7 +95,7 @@ def test_blocks_without_gpus():
 
 
 def test_memory_is_that_of_each_gpu():
-    setup = SimulationSetup(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
+    setup = RunSetup(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
     need = Needs(setup, spread(4, pinned(1)), "gpu").blocks[0].total
     tight = [
         replace(place, gpus=tuple(replace(gpu, free=int(1.5 * need)) for gpu in place.gpus)) for place in pinned(1)
@@ -110,7 +110,7 @@ def test_memory_is_that_of_each_gpu():
 def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected):
     opened = []
     monkeypatch.setattr(actor, "open_device", lambda kind, threads, ordinal: opened.append(ordinal))
-    partition = SimulationSetup(case(), (1, 1, 2)).partition
+    partition = RunSetup(case(), (1, 1, 2)).partition
     plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), ordinals=ordinals)
     with embedded(1, gpu=False) as client, BlockGroup(client, plan, [survey(client, embedded=True)[0].worker]) as group:
         group.connect()

@@ -15,7 +15,7 @@ from taskflow.flow.bodies.flags import ITSELF
 from taskflow.flow.bodies.moving import BODY
 from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, SHAPE, TEXT
 from taskflow.runs.estimate.estimate import estimate
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
@@ -59,7 +59,7 @@ def whole() -> Flow:
     return compute(placed())
 
 
-def geometry(setup: SimulationSetup, moving: Moving, time: float, device: Device) -> dict[str, np.ndarray]:
+def geometry(setup: RunSetup, moving: Moving, time: float, device: Device) -> dict[str, np.ndarray]:
     """The fields of the geometry of a time, by role."""
 
     def filled(shard: Shard) -> dict[str, np.ndarray]:
@@ -73,7 +73,7 @@ def assert_placement(case: Case, kind: str = "cpu", rtol: float = 1e-9) -> None:
     """Kernels find what NumPy does. Bodies own faces that are farther away, and those between two of them, which both
     are beside, otherwise.
     """
-    setup = SimulationSetup(case, (1, 1, 1), device="cpu" if kind == "cpu" else "gpu")
+    setup = RunSetup(case, (1, 1, 1), device="cpu" if kind == "cpu" else "gpu")
     device, moving = cpu(1) if kind == "cpu" else opened(kind), setup.system.moving
     assert moving.placement is not None
     for time in (0.0, 0.37):
@@ -161,7 +161,7 @@ def test_numbers_are_as_many_as_kernels_know():
     texts = [(TEXT.parent / name).read_text() for name in ("shapes.h", TEXT.name)]
     assert f"constexpr int NUMBERS = {SHAPE}, POSE = {POSE};" in texts[0]
     assert {int(count) for text in texts for count in re.findall(r"In64Of<(\d+)>", text)} == {MOST_SHAPES * POSE}
-    moving = SimulationSetup(placed(), (1, 1, 1)).system.moving
+    moving = RunSetup(placed(), (1, 1, 1)).system.moving
     shapes = moving.placement.shapes
     assert (len(shapes.shapes.values), len(poses(moving, 0.0))) == (SHAPE * shapes.count, MOST_SHAPES * POSE)
 
@@ -172,5 +172,5 @@ def test_other_shapes_are_left_to_numpy():
     """
     wide, round_ = {**ROD, "length": 1.3}, {**ENDLESS, "axis": "z", "radius": 0.62, "motion": SUNK["motion"]}
     for body in (DROP, wide, round_):
-        assert SimulationSetup(placed(obstacles=[HOT, body]), (1, 1, 1)).system.moving.placement is None
-    assert SimulationSetup(placed(), (1, 1, 1)).system.moving.placement is not None
+        assert RunSetup(placed(obstacles=[HOT, body]), (1, 1, 1)).system.moving.placement is None
+    assert RunSetup(placed(), (1, 1, 1)).system.moving.placement is not None

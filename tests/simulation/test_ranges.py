@@ -10,7 +10,7 @@ from taskflow.output import dataset
 from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import plot_run
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.given import ANY, NOTHING
 from tests.simulation.going_on import found, go
 from tests.simulation.on_charts import LID
@@ -46,7 +46,7 @@ def warned(case, path, **how):
 
 
 def setup(**tables):
-    return SimulationSetup(case(**tables), (1, 1, 1))
+    return RunSetup(case(**tables), (1, 1, 1))
 
 
 def test_a_run_warns_of_values_beyond_with_the_amount(tmp_path):
@@ -96,7 +96,7 @@ def test_ranges_that_are_given(changes, ranges):
 
 
 def test_charts_and_other_flows():
-    given = SimulationSetup(on_charts(LID), (1, 1, 1)).system.given
+    given = RunSetup(on_charts(LID), (1, 1, 1)).system.given
     assert given.ranges == {"T": (1.0, 1.0), "dye": (1.0, 1.0)}
     assert given.remedies["T"] == "give more cells"
     assert NOTHING.ranges == {}

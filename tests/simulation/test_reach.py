@@ -3,12 +3,12 @@
 import pytest
 
 from taskflow.cases import Case
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation.two_phases import case as two_phases
 
 
 def cautions(case):
-    return [text for text in SimulationSetup(case, (1, 1, 1)).system.cautions if text.startswith("time.")]
+    return [text for text in RunSetup(case, (1, 1, 1)).system.cautions if text.startswith("time.")]
 
 
 @pytest.mark.parametrize(("time", "told"), [

@@ -19,7 +19,7 @@ from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import Checkpoint, Checkpoints, newest
 from taskflow.output.checkpoint.checkpoint import Damaged
 from taskflow.runs.block.checkpoints import CheckpointPolicy, CheckpointWriter
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box
@@ -198,7 +198,7 @@ def test_of_other_faces_of_immersed_bodies_it_is_told(tmp_path, monkeypatch):
     later = case.replace(**{"time.steps": 6})
     with pytest.raises(BadInput, match=r"a version wrote it in which immersed bodies closed other faces; begin again"):
         tf.run(later, run, resume=True)
-    origin = SimulationSetup(case.replace(initial={"source": str(run)}), (1, 1, 1), device="cpu").origin
+    origin = RunSetup(case.replace(initial={"source": str(run)}), (1, 1, 1), device="cpu").origin
     assert origin.checkpoint is None
     assert "closed other faces" in origin.difference
     tf.run(case, run, force=True)
@@ -413,7 +413,7 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
 
 def test_a_slow_disk_is_no_lost_block(tmp_path, monkeypatch):
     """One block waits for it, and the others for that block: longer than for a message."""
-    write, setup = Checkpoints.write, SimulationSetup(stirred(), (1, 1, 2))
+    write, setup = Checkpoints.write, RunSetup(stirred(), (1, 1, 2))
     keeping = CheckpointPolicy.of(setup, tmp_path, "run-1")
 
     def slow(checkpoints, step, block, *more):
@@ -438,7 +438,7 @@ def test_a_state_that_is_not_finite_is_no_checkpoint(tmp_path):
         go(case, tmp_path / "run")
     result, _ = newest(Checkpoints(tmp_path / "run" / "checkpoints", ""))
     values = np.zeros((9, 5, 8))
-    result.fill("u", values, SimulationSetup(case, (1, 1, 1)).grid.box)
+    result.fill("u", values, RunSetup(case, (1, 1, 1)).grid.box)
     assert np.isfinite(values).all()
 
 
@@ -478,7 +478,7 @@ def test_what_may_change(broken):
 def test_the_state_is_what_a_step_reads_and_does_not_make():
     """With FFT the last pressure is not read; nobody reads what a buffer held in the cells of the grid."""
     for solver in SOLVERS:
-        setup = SimulationSetup(stirred(solver, boundaries=dict.fromkeys("xyz", "periodic")), (1, 1, 2))
+        setup = RunSetup(stirred(solver, boundaries=dict.fromkeys("xyz", "periodic")), (1, 1, 2))
         expected = {"u", "v", "w", "T", "h_u", "h_v", "h_w", "h_T"} | ({"p"} if solver != "fft" else set())
         assert setup.carried == dict.fromkeys(expected, (setup.grid.box,))
 

@@ -5,7 +5,7 @@ import pytest
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.runs.estimate.memory import Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.tasks import Traffic
 from taskflow.systems.base import step_cost
@@ -23,7 +23,7 @@ def case(cells, blocks, *settings):
 
 def told(case, blocks):
     """The blocks that are looked at, what each block needs and what it sends."""
-    setup = SimulationSetup(case, blocks)
+    setup = RunSetup(case, blocks)
     needs = Needs(setup, [HERE] * len(setup.partition), "cpu").blocks
     return setup.step_cost.sample, needs, setup.step_cost.traffic
 
@@ -52,9 +52,9 @@ def test_what_is_looked_at_is_as_if_all_were(cells, blocks, periodic, solver, mo
 
 
 def test_blocks_are_like_one_with_as_many_ends():
-    setup = SimulationSetup(case((8, 8, 40), (1, 1, 20)), (1, 1, 20))
+    setup = RunSetup(case((8, 8, 40), (1, 1, 20)), (1, 1, 20))
     assert Sample(setup.partition).like == (0, *[10] * 18, 19)
-    deep = Sample(SimulationSetup(case((12, 12, 12), (3, 3, 3)), (3, 3, 3)).partition)
+    deep = Sample(RunSetup(case((12, 12, 12), (3, 3, 3)), (3, 3, 3)).partition)
     assert deep.blocks == (0, 1, 3, 4, 9, 10, 12, 13)
     assert (deep.like[26], deep.like[13], deep.like[25]) == (0, 13, 1)
 

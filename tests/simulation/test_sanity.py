@@ -13,7 +13,7 @@ from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import RunFailed
 from taskflow.output import Checkpoints, newest
 from taskflow.runs.block.sanity import SANE, SHORT_STEPS, Diagnosis, Sanity, WaveWatch
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.systems.base.scales import Scale
@@ -47,7 +47,7 @@ def vortices(time, viscosity=0.0, **changes) -> Case:
     return cavity(**{**tables, "time": time, **changes, "monitor": {"every": {"steps": 5}}, "checkpoint": {}})
 
 
-def largest(path, role: str, setup: SimulationSetup) -> float:
+def largest(path, role: str, setup: RunSetup) -> float:
     """In the newest checkpoint."""
     result, skipped = newest(Checkpoints(path / "checkpoints", ""))
     assert result is not None
@@ -68,7 +68,7 @@ def test_a_run_that_diverges_on_a_gpu(tmp_path):
 
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_a_run_that_diverges_says_where(tmp_path, blocks):
-    setup = SimulationSetup(cavity(), blocks)
+    setup = RunSetup(cavity(), blocks)
     with pytest.raises(RunFailed) as failed:
         go(cavity(), tmp_path / "run", blocks)
     told = re.fullmatch(
@@ -97,7 +97,7 @@ def test_a_temperature_that_diverges_alone(tmp_path):
     case = cavity(boundaries=walls, heat=heat, time={"steps": 60, "step": 0.02}, monitor={"every": {"steps": 10**6}})
     with pytest.raises(RunFailed, match=r"step \d+, time .*, T is \S+ \(the case explains 2\) in cell .* of block 0"):
         go(case, tmp_path / "run")
-    assert largest(tmp_path / "run", "T", SimulationSetup(case, (1, 1, 1))) <= 2 * SANE
+    assert largest(tmp_path / "run", "T", RunSetup(case, (1, 1, 1))) <= 2 * SANE
 
 
 def test_a_number_that_is_none(tmp_path, monkeypatch):
@@ -120,7 +120,7 @@ def test_a_number_that_is_none(tmp_path, monkeypatch):
 @pytest.mark.parametrize("device", [cpu, pytest.param(gpu, marks=pytest.mark.gpu)])
 def test_extremes(device):
     """The first value that is not finite, or else the largest, in the cells of the domain."""
-    setup = SimulationSetup(cavity(), (1, 1, 2))
+    setup = RunSetup(cavity(), (1, 1, 2))
 
     def job(shard):
         values, result = np.zeros(shard.cells.shape[::-1]), []
@@ -150,7 +150,7 @@ def test_extremes(device):
     ({"time": {"end": 1.0, "cfl": 3.0, "scheme": "rk3"}}, 0.0, "smaller time.cfl (now 3), or more cells"),
 ])  # fmt: skip
 def test_the_remedy_fits(changes, residual, told):
-    blame, tick = Diagnosis(SimulationSetup(cavity(**changes), (1, 1, 1)).spec), Tick(9, 1.0, 0.02)
+    blame, tick = Diagnosis(RunSetup(cavity(**changes), (1, 1, 1)).spec), Tick(9, 1.0, 0.02)
     if blame.watch is not None:
         blame.watch.look(Tick(9, 1.0, 0.25), 24.0, 0.0)
     blame.note({"residual": residual})
@@ -164,14 +164,14 @@ def test_scales():
     heat = {"diffusivity": 0.1, "expansion": 0.2, "reference": 1.0, "source": 0.25}
     dye = {"name": "dye", "diffusivity": 0.1, "sources": [{"point": [2.5, 0.2, -0.5], "rate": 0.01}]}
     case = cavity(boundaries=walls, heat=heat, scalars=[dye], body={"gravity": [0, 0, -5]})
-    result = SimulationSetup(case, (1, 1, 1)).system.scales
+    result = RunSetup(case, (1, 1, 1)).system.scales
     assert result.speed == Scale(1.0)
     assert result.lift == pytest.approx(1.0)
     assert result.carried["T"] == Scale(3.0, 0.25 + 6 * 0.5 / 0.125)
     assert result.carried["dye"].gain == pytest.approx(0.01 * 8 * 6 * 8)
     assert result.driven
-    assert not SimulationSetup(cavity(boundaries=STILL), (1, 1, 1)).system.scales.driven
-    pushed = SimulationSetup(cavity(boundaries=EVERYWHERE, body={"force": [3.0, 0.0, 4.0]}), (1, 1, 1)).system.scales
+    assert not RunSetup(cavity(boundaries=STILL), (1, 1, 1)).system.scales.driven
+    pushed = RunSetup(cavity(boundaries=EVERYWHERE, body={"force": [3.0, 0.0, 4.0]}), (1, 1, 1)).system.scales
     assert pushed.speed == Scale(0.0, 5.0)
     assert pushed.driven
 
@@ -214,7 +214,7 @@ def test_energy_that_nothing_gives(case, grows, tmp_path):
 
 
 def test_energy_is_judged_by_the_least():
-    domain = SimulationSetup(cavity(), (1, 1, 1)).domain
+    domain = RunSetup(cavity(), (1, 1, 1)).domain
     sanity = Sanity(SimpleNamespace(scales=SimpleNamespace(driven=False), domain=domain), None, lambda _: "do this")
     result = [sanity.grows(Tick(n, 0.1 * n), energy) for n, energy in enumerate((1.0, 0.5, 0.504, 0.506, 0.9))]
     assert [words is not None for words in result] == [False, False, False, True, False]
@@ -241,7 +241,7 @@ def test_fluxes_explain_what_walls_of_charts_give(time):
     """Conducted through the whole grid, 10 wide, and in real time what they add to the thinnest cell."""
     walls = {"body": {"type": "wall", "heat_flux": -0.5}, "far": on_charts.CYLINDER["boundaries"]["far"]}
     dye = {"name": "dye", "diffusivity": 0.02, "boundaries": {"body": {"flux": 0.3}, "far": {"value": 2.0}}}
-    system = SimulationSetup(on_charts.case(
+    system = RunSetup(on_charts.case(
         boundaries={**walls, "ends": "symmetry"}, heat={"diffusivity": 0.1, "reference": 3.0}, scalars=[dye], time=time,
     ), (1, 1, 1)).system  # fmt: skip
     gain = 6 / system.domain.thickness[0] if "step" in time else 0.0

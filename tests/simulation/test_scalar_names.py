@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 import taskflow as tf
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import Derive, Program, Repeat, Roles
 from tests.simulation.two_phases import case
 
@@ -48,7 +48,7 @@ def test_what_records_read_no_other_program_makes(tables):
     """The weight of a sample was the total of phase 1 once, and `volume_change` in the log was that weight less 1."""
     droplet = tables == "two phases"
     followed = {**RECORDED, "isosurfaces": [{**SURFACE, "field": "f" if droplet else "share"}]}
-    setup = SimulationSetup(case(**followed) if droplet else tf.Case(**followed, **ONE_FLUID), (1, 1, 1))
+    setup = RunSetup(case(**followed) if droplet else tf.Case(**followed, **ONE_FLUID), (1, 1, 1))
     tasks: list[dict[str, set[str]]] = []
     for program in setup.spec.programs:
         made = defaultdict(set)

@@ -8,7 +8,7 @@ import pytest
 import taskflow as tf
 from taskflow.cases import Case
 from taskflow.flow.poisson import FFT, ConjugateGradients, ConvergedJacobi, Jacobi, Multigrid, relative_residual
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.pressure import choice, described
 from tests.flows import VELOCITY, compute
 from tests.test_invariance import BOUNDARIES, stirred
@@ -37,7 +37,7 @@ def with_pressure(case: Case, **pressure) -> Case:
 ], ids=str)  # fmt: skip
 def test_which_solver_it_is(cavity, pressure, kind, why, words):
     case = Case(**cavity(pressure=pressure))
-    assert type(SimulationSetup(case, (1, 1, 1)).model.pressure) is kind
+    assert type(RunSetup(case, (1, 1, 1)).model.pressure) is kind
     assert choice(case).why == why
     assert described(case) == words
     assert Case(**case.written()) == case
@@ -54,13 +54,13 @@ def test_single_precision_has_a_tolerance_that_it_can_reach(cavity):
 @pytest.mark.parametrize(("device", "twice"), [("cpu", False), ("gpu", True)])
 def test_gpus_compute_ghost_cells_of_levels_for_which_they_would_wait(cavity, device, twice):
     case = Case(**cavity(pressure={"solver": "multigrid", "amalgamate": 9}, grid__cells=[8, 8, 32]))
-    assert any(item.redundant for item in SimulationSetup(case, (1, 1, 2), device=device).partition.beside) == twice
+    assert any(item.redundant for item in RunSetup(case, (1, 1, 2), device=device).partition.beside) == twice
 
 
 def test_options_of_multigrid(cavity):
     def cycle(**options):
         case = Case(**cavity(pressure={"solver": "multigrid", **options}))
-        return SimulationSetup(case, (1, 1, 1)).model.pressure.cycle
+        return RunSetup(case, (1, 1, 1)).model.pressure.cycle
 
     assert (cycle().shape, cycle(cycle="w").shape, cycle(cycle="f").shape) == ("V", "W", "F")
     assert type(cycle().smoother) is not type(cycle(smoother="jacobi").smoother)

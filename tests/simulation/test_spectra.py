@@ -9,7 +9,7 @@ import xarray as xr
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.runs.estimate.memory import Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
@@ -315,7 +315,7 @@ def test_what_they_need_is_counted():
     """To the byte, with what blocks send that are not slabs."""
     item = {"fields": ["u", "T"], "pairs": [["u", "T"]]}
     tables = ({"name": name, "along": name, **item} for name in ("y", "all"))
-    setup = SimulationSetup(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
+    setup = RunSetup(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
     needs = Needs(setup, [look("this process")] * 4, "cpu").blocks
 
     def job(shard):
@@ -339,7 +339,7 @@ def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps, where cells go to slabs and back."""
     item = {"fields": ["u"], "pairs": [["u", "T"]]}
     tables = ({"name": name, "along": name, **item} for name in ("y", "all"))
-    setup = SimulationSetup(turning(*tables, pressure={"iterations": 2}), (1, 2, 1))
+    setup = RunSetup(turning(*tables, pressure={"iterations": 2}), (1, 2, 1))
     averaged = setup.averaged.values()
     model, samples = setup.model, {item.sample: ("share",) for item in averaged}
     programs = {model.step: tuple(model.scalars(1.0, 1.0)), **samples}

@@ -10,7 +10,7 @@ from taskflow.cases import Case
 from taskflow.cases.timing.schedule import Tick
 from taskflow.runs.block.sanity import StepWatch
 from taskflow.runs.estimate.step_warnings import step_warnings
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 
 
 def case(time=(), **changes) -> Case:
@@ -27,7 +27,7 @@ def case(time=(), **changes) -> Case:
 
 
 def told(*args, **kwargs) -> list[str]:
-    return list(step_warnings(SimulationSetup(case(*args, **kwargs), (1, 1, 1))))
+    return list(step_warnings(RunSetup(case(*args, **kwargs), (1, 1, 1))))
 
 
 @pytest.mark.parametrize("time", [
@@ -73,13 +73,13 @@ def test_quick_is_warned_of_where_it_is_seen():
     assert told(fluid=quick) == []
     [words] = told(fluid={**quick, "viscosity": 1 / 40})
     assert words.startswith('time.diffusion = 0.2: time.scheme = "ab2" is stable up to 0.1')
-    assert not SimulationSetup(case(fluid=quick), (1, 1, 1)).stability.certain
-    assert SimulationSetup(case(), (1, 1, 1)).stability.certain
+    assert not RunSetup(case(fluid=quick), (1, 1, 1)).stability.certain
+    assert RunSetup(case(), (1, 1, 1)).stability.certain
 
 
 def test_steps_are_watched():
     """A fixed step of 0.03 is stable at a speed of 1, and not at twice that; it is said once."""
-    stability = pickle.loads(pickle.dumps(SimulationSetup(case({"step": 0.03}), (1, 1, 1)).stability))
+    stability = pickle.loads(pickle.dumps(RunSetup(case({"step": 0.03}), (1, 1, 1)).stability))
     watch = StepWatch(stability)
     assert watch.look(Tick(3, 0.09, 0.03), 16.0, 0.0) is None
     assert watch.look(Tick(4, 0.12, 0.03), 16.1, 0.0) is None
@@ -93,7 +93,7 @@ def test_steps_are_watched():
 
 
 def test_a_watch_takes_no_time_where_nothing_changes(monkeypatch):
-    watch, asked = StepWatch(SimulationSetup(case({"step": 0.02}), (1, 1, 1)).stability), []
+    watch, asked = StepWatch(RunSetup(case({"step": 0.02}), (1, 1, 1)).stability), []
     share = type(watch._stability).share
     monkeypatch.setattr(type(watch._stability), "share", lambda *args: asked.append(1) or share(*args))
     for step in range(1000):

@@ -9,7 +9,7 @@ import xarray as xr
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.output import dataset
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.proof import Hardware, prove
 from tests.simulation.going_on import assert_same_run, go
@@ -181,7 +181,7 @@ def test_covariances_of_one_name_are_refused():
 @pytest.mark.parametrize("gpu", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps and monitors, in whatever order."""
-    setup = SimulationSetup(averaged(), (1, 1, 2))
+    setup = RunSetup(averaged(), (1, 1, 2))
     model, statistics = setup.model, setup.averages.statistics
     programs = {model.step: tuple(model.scalars(1.0, 1.0)), setup.monitor: (), statistics.sample: ("share",)}
     start = {model.start: ("dt",), statistics.begin: ()}

@@ -4,7 +4,7 @@ import pytest
 
 from examples.papers.luo_2014.march import ImplicitFlow
 from taskflow.cases import Case
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import Loop, Stretch, repeat, settled
 from taskflow.systems.base.step_cost import LAYERS, often, table
 
@@ -16,7 +16,7 @@ def rows(setup, rounds):
 @pytest.mark.parametrize(("precision", "real"), [("single", 4), ("double", 8)])
 def test_a_step_of_fixed_sweeps(cavity, precision, real):
     case = Case(**cavity(machine={"precision": precision}, pressure={"iterations": 9}))
-    setup = SimulationSetup(case, (1, 1, 2))
+    setup = RunSetup(case, (1, 1, 2))
     result, cells = rows(setup, {}), setup.grid.box.volume
     values = {name: row.nbytes / real / cells for name, row in result.items() if name != LAYERS}
     assert values == {
@@ -33,13 +33,13 @@ def test_a_step_of_fixed_sweeps(cavity, precision, real):
 
 def test_a_step_that_repeats_and_does_not_count_moves_at_most_something(cavity):
     counted = Case(**cavity(pressure={"solver": "jacobi", "tolerance": 1e-3}))
-    assert not SimulationSetup(counted, (1, 1, 2)).step_cost.bounded
+    assert not RunSetup(counted, (1, 1, 2)).step_cost.bounded
     marched = ImplicitFlow("cavity", "gmres").of((4, 4, 4), "double")
-    assert SimulationSetup(marched, (1, 1, 1)).step_cost.bounded
+    assert RunSetup(marched, (1, 1, 1)).step_cost.bounded
 
 
 def test_rounds_count_as_often_as_they_are_done(cavity):
-    setup = SimulationSetup(Case(**cavity(pressure={"solver": "jacobi", "tolerance": 1e-3})), (1, 1, 2))
+    setup = RunSetup(Case(**cavity(pressure={"solver": "jacobi", "tolerance": 1e-3})), (1, 1, 2))
     assert setup.step_cost.counted == ("rounds",)
     three, none = rows(setup, {"rounds": 3}), rows(setup, {"rounds": 0})
     assert (three["jacobi"].launches, three["jacobi_half"].launches, three["residual_square"].launches) == (45, 3, 3)
@@ -51,13 +51,13 @@ def test_rounds_count_as_often_as_they_are_done(cavity):
 
 def test_runge_kutta_does_all_three_times(cavity):
     cases = (Case(**cavity(time__scheme=scheme, pressure={"iterations": 30})) for scheme in ("ab2", "rk3"))
-    one, three = (SimulationSetup(case, (1, 1, 1)) for case in cases)
+    one, three = (RunSetup(case, (1, 1, 1)) for case in cases)
     rate = rows(one, {})["advective_rate"].nbytes
     assert three.step_cost.nbytes({}) - rate == 3 * (one.step_cost.nbytes({}) - rate)
 
 
 def test_repetitions_in_repetitions(cavity):
-    setup = SimulationSetup(Case(**cavity()), (1, 1, 1))
+    setup = RunSetup(Case(**cavity()), (1, 1, 1))
     inner = repeat(lambda f: iter(()), 4, count="inner")
     body = Loop(inner, (Stretch(setup.step_cost.launches, ()),))
     outer = Loop(repeat(lambda f: iter(()), 3), (body, body))

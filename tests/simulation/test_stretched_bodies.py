@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.bodies import survey
 from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import (
@@ -181,7 +181,7 @@ def test_poiseuille_flow_over_a_floor_between_cells_is_of_second_order():
 def test_volumes_are_those_of_cells():
     body = {"type": "box", "low": [0.3, 0.2, 0.25], "high": [1.1, 0.8, 0.9], "name": "body"}
     case = stretched(obstructed(DIRECT, obstacles=[body], heat=None), "xz")
-    result, grid = survey(SimulationSetup(case, (1, 1, 1)).bodies), case.staggered
+    result, grid = survey(RunSetup(case, (1, 1, 1)).bodies), case.staggered
     inside = [(low < (c := grid.coordinates("c", a))) & (c < high)
               for a, (low, high) in enumerate(zip(body["low"], body["high"], strict=True))]  # fmt: skip
     expected = np.prod([grid.widths(a)[mask].sum() for a, mask in enumerate(inside)])

@@ -13,7 +13,7 @@ from taskflow.common.errors import BadInput
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.interactive.setting import settings
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.timed import largest, times
 from taskflow.systems.initial.inflow import largest_on_wall
 from tests.flows import compute
@@ -169,7 +169,7 @@ def test_bad_input_is_told(tmp_path, changes, message):
     files = {name.upper(): str(tmp_path / f"{name}.csv") for name in ("short", "broken", "gap")}
     changes = {key: files.get(value, value) if isinstance(value, str) else value for key, value in changes.items()}
     with pytest.raises(BadInput, match=message):
-        SimulationSetup(moved(**{**NUMBERS, **changes}), (1, 1, 1)).system.check()
+        RunSetup(moved(**{**NUMBERS, **changes}), (1, 1, 1)).system.check()
 
 
 @pytest.mark.slow
@@ -246,7 +246,7 @@ def test_values_are_set_between_steps(tmp_path):
 
 def test_components_that_are_constant_stay_what_they_are():
     case = moved(**{**NUMBERS, "force": "sin(t)"})
-    known = SimulationSetup(case, (1, 1, 1)).system.timed.keys
+    known = RunSetup(case, (1, 1, 1)).system.timed.keys
     with pytest.raises(BadInput, match=r"component 1 does not change in time; give 0.1 for it"):
         settings("body.force", [0.0, "2*t", 0.5], case, known, 0.0)
     assert settings("body.force", [0.1, 1.0, 0.5], case, known, 0.0) == {"body.force[2]": 1.0, "body.force[3]": 0.5}
@@ -255,7 +255,7 @@ def test_components_that_are_constant_stay_what_they_are():
 @pytest.mark.parametrize(("function", "error"), [(lambda t: 1 / t, "ZeroDivisionError"), (lambda: 1.0, "TypeError")])
 def test_functions_that_fail_are_told_of(function, error):
     with pytest.raises(BadInput, match=f"the function .* failed at time 0 with {error}"):
-        SimulationSetup(moved(**{**NUMBERS, "force": function}), (1, 1, 1)).system.check()
+        RunSetup(moved(**{**NUMBERS, "force": function}), (1, 1, 1)).system.check()
     with pytest.raises(BadInput, match=r"failed at time 0 with TypeError.*it takes x, y, z and the time"):
         TimeFunction(function)(np.zeros(3), 0.0, 0.0)
 

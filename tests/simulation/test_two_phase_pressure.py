@@ -9,7 +9,7 @@ import taskflow as tf
 from taskflow.common.rows import Row
 from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Multigrid, UniformCoefficient
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.simulation.two_phases import case
 
 EQUAL = {"density": [2.0, 2.0]}
@@ -32,7 +32,7 @@ PLAIN = "densities are equal, and each direction is periodic or between walls or
     ({}, EQUAL, Multigrid, "multigrid, 3 iterations per solve"),
 ], ids=str)  # fmt: skip
 def test_which_solver_it_is(pressure, phases, kind, words):
-    sim = SimulationSetup(case(pressure=pressure, two_phase=phases), (1, 1, 1))
+    sim = RunSetup(case(pressure=pressure, two_phase=phases), (1, 1, 1))
     assert type(sim.model.pressure) is kind
     assert Row("pressure", words) in [*sim.system.solver_rows()]
     assert tf.Case(**sim.case.written()) == sim.case

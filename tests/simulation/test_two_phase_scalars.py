@@ -11,7 +11,7 @@ from taskflow.cases.tables.scalars import TAKEN
 from taskflow.flow.scalars.quantity import Quantity, Transport
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.runs.estimate.estimate import estimate
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.two_phase.tables import OWN
 from tests.simulation.two_phases import case
 
@@ -49,11 +49,11 @@ def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path):
 
 
 def test_its_step_is_one_that_keeps_bounds():
-    quick = SimulationSetup(case(scalars=[{**DYE, "diffusivity": 5.0}]), (1, 1, 1))
+    quick = RunSetup(case(scalars=[{**DYE, "diffusivity": 5.0}]), (1, 1, 1))
     limit, spread = quick.clock.limit, 5.0 * quick.model.grid.inverse_spacing_squared
-    assert quick.model.spreads({"friction": 1.0}) == (spread, spread)
-    assert limit.longest(0.0, quick.system.spreads) == pytest.approx(0.2 / spread)
-    assert limit.bounds(100.0, quick.system.spreads)["scalars"] == pytest.approx(0.9 / (200.0 + 3 * spread))
+    assert quick.model.diffusive_rates({"friction": 1.0}) == (spread, spread)
+    assert limit.longest(0.0, quick.system.diffusive_rates) == pytest.approx(0.2 / spread)
+    assert limit.bounds(100.0, quick.system.diffusive_rates)["scalars"] == pytest.approx(0.9 / (200.0 + 3 * spread))
     assert quick.model.moving["dye"] == 5.0
 
 
@@ -68,7 +68,7 @@ def test_bad_input_is_told(scalar, words):
 
 
 def test_no_scalar_has_the_name_of_another_field():
-    full = SimulationSetup(case(obstacles=[BALL], scalars=[DYE]), (1, 1, 1)).model
+    full = RunSetup(case(obstacles=[BALL], scalars=[DYE]), (1, 1, 1)).model
     own = Quantity("dye", Transport(0.0)).fields
     free = {name for name in (*full.fields, *full.flags) if name not in own and name not in TAKEN}
     hidden = ("_new", "_faces")

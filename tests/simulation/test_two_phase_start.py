@@ -17,7 +17,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.output import LOG, read_log
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.estimate.memory import Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.systems.initial.fields import InitialFields
@@ -69,7 +69,7 @@ def test_the_first_step_is_as_long_as_was_said(tmp_path):
     for name, tables in {"friction": {"two_phase": {"viscosity": [2.0, 0.2], "viscosity_mean": "arithmetic"}},
                          "waves": {"two_phase": {"surface_tension": 30.0}}}.items():  # fmt: skip
         drop = case(**tables)
-        rows = SimulationSetup(drop, (1, 1, 1)).system.solver_rows()
+        rows = RunSetup(drop, (1, 1, 1)).system.solver_rows()
         words = next(row.text for row in rows if row.label == "first step")
         length, bound = float(words.split()[1].strip(",")), words.split()[3].removeprefix("time.").strip(";")
         line = read_log(tf.run(drop, tmp_path / name).directory / LOG)[1]
@@ -103,7 +103,7 @@ def test_check_says_what_the_phases_are():
 ])  # fmt: skip
 def test_one_sign_is_a_warning(phases, words, tmp_path):
     drop = case(two_phase=phases, time={"steps": 1})
-    assert SimulationSetup(drop, (1, 1, 1)).system.cautions == words
+    assert RunSetup(drop, (1, 1, 1)).system.cautions == words
     if words:
         assert Row("warning", *words, "warning") in list(estimate(drop).rows())
 
@@ -115,7 +115,7 @@ def test_one_sign_is_a_warning(phases, words, tmp_path):
                   " one",)),
 ])  # fmt: skip
 def test_cells_much_longer_than_wide_are_a_warning(cells, words):
-    assert SimulationSetup(case(grid={"cells": cells}), (1, 1, 1)).system.cautions == words
+    assert RunSetup(case(grid={"cells": cells}), (1, 1, 1)).system.cautions == words
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_a_run_warns_of_one_sign_and_does_it(tmp_path):
 
 def test_what_is_not_finite_is_told_before_a_run():
     with pytest.raises(tf.BadInput, match=r"two_phase.initial: the expression 'log\(x - 0.3\)' is not finite at x ="):
-        SimulationSetup(case(two_phase={"initial": "log(x - 0.3)"}), (1, 1, 1)).system.check()
+        RunSetup(case(two_phase={"initial": "log(x - 0.3)"}), (1, 1, 1)).system.check()
 
 
 def test_friction_alone_says_how_long_the_first_step_is():
@@ -135,10 +135,10 @@ def test_friction_alone_says_how_long_the_first_step_is():
     sides = {"z_max": {"type": "wall", "velocity": [1, 0, 0]}}
     still = {"surface_tension": 0.0, "viscosity": [0.1, 0.01]}
     layers = case(two_phase=still, body={"gravity": [0, 0, 0]}, boundaries=sides)
-    SimulationSetup(layers, (1, 1, 1)).system.check()
+    RunSetup(layers, (1, 1, 1)).system.check()
     ideal = case(two_phase={**still, "viscosity": [0, 0]}, body={"gravity": [0, 0, 0]}, boundaries=sides)
     with pytest.raises(tf.BadInput, match="no time step can be found"):
-        SimulationSetup(ideal, (1, 1, 1)).system.check()
+        RunSetup(ideal, (1, 1, 1)).system.check()
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def test_friction_alone_says_how_long_the_first_step_is():
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 2)])
 def test_blocks_hold_what_was_counted(shape, pressure):
     same = {"density": [2.0, 2.0]} if pressure.get("solver") == "auto" else {}
-    sim = SimulationSetup(case(pressure=pressure, two_phase=same, phases=[]), shape)
+    sim = RunSetup(case(pressure=pressure, two_phase=same, phases=[]), shape)
     needs = Needs(sim, [HERE] * len(sim.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.cases import Case
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import Device
 from taskflow.runtime.tasks import Launch, Roles
 from tests.flows import DATA, Flow, compute, extremum, plane_heat_flux
@@ -45,7 +45,7 @@ def _case(cells: list[int], Ra: float, sides: dict, time: dict, pressure: dict) 
 
 def compute_fluxes(case: Case, device: Device | None = None) -> Flow:
     """The flow, with the heat flux through plane i across x as scalar plane_i: i = 0, n/2 and n, the hot wall first."""
-    setup = SimulationSetup(case, (1, 1, 1))
+    setup = RunSetup(case, (1, 1, 1))
     n = case.grid.cells[0]
 
     def fluxes(f: Roles) -> Iterator[Launch]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from tests.flows import compute
 from tests.validation.test_changing_in_time import FLOWS, orders
 
@@ -68,7 +68,7 @@ def test_convection_alone_bounds_the_steps_of_a_channel(tmp_path):
         "statistics": None,
     })  # fmt: skip
     both = case, case.replace(**{"time.implicit": None})
-    limits = [SimulationSetup(item, (1, 1, 1), device="cpu").clock.limit for item in both]
+    limits = [RunSetup(item, (1, 1, 1), device="cpu").clock.limit for item in both]
     run = tf.run(case, tmp_path / "channel")
     lines = [line for line in run.log() if line["step"]]
     dt, energy = (np.array([line[name] for line in lines]) for name in ("dt", "kinetic_energy"))

@@ -26,7 +26,7 @@ from taskflow.flow.poisson import (
     Solver,
     Tolerance,
 )
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Triple
 from taskflow.systems.projection import Projection
@@ -54,7 +54,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Solved(SimulationSetup):
+class Solved(RunSetup):
     """A case whose pressure is solved for by another solver than its own."""
 
     pressure: Solver
@@ -100,7 +100,7 @@ def measure_convergence(
         sizes = comparison.sizes or SIZES[team.device]
         for size, count, method in product(sizes, counts, comparison.methods):
             case = Flow("cavity", Pressure()).of((size, size, size), timing.precision, conditions.channel)
-            grid, blocks = SimulationSetup(case, (1, 1, count)).grid.constants, (1, 1, count)
+            grid, blocks = RunSetup(case, (1, 1, count)).grid.constants, (1, 1, count)
             tolerances = comparison.tolerances[: 1 if method == "fft" else None]
             solvers = [METHODS[method](grid, blocks, tolerance) for tolerance in tolerances]
             setups = [Solved(case, blocks, solver, device=team.device) for solver in solvers]

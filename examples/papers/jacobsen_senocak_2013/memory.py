@@ -13,7 +13,7 @@ from taskflow.bench.scaling import Growth
 from taskflow.bench.timing import BESIDE, OF_DRIVER, PRECISION, TimingConditions, about
 from taskflow.common.errors import BadInput
 from taskflow.runs.estimate.memory import Memory, Needs
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.cluster import shortage, spread
 from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.regions import Triple
@@ -93,7 +93,7 @@ class Fitting:
 
     def _memory(self, cells: Triple) -> list[Memory]:
         case = self.flow.of(cells, self.precision, self.channel)
-        setup = SimulationSetup(case, (1, 1, len(self.places)), device=self.device)
+        setup = RunSetup(case, (1, 1, len(self.places)), device=self.device)
         return Needs(setup, self.places, self.device).blocks
 
 

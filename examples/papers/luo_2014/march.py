@@ -17,7 +17,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.model import OWNER
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import FACES, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive
-from taskflow.systems.artificial_compressibility.constants import ChartConstants
+from taskflow.systems.artificial_compressibility.constants import MetricFields
 
 Scalars = Mapping[str, float]
 THROUGH = {
@@ -97,7 +97,7 @@ class March:
         counted = {"taken": taken, "made": float(len(present)), "present": float(sum(present))}
         return {name: scalars[name] + counted[name] for name in COUNTS}
 
-    def job(self, constants: ChartConstants, seconds: float) -> PassJob:
+    def job(self, constants: MetricFields, seconds: float) -> PassJob:
         """The job that times it, an iteration being a unit."""
         return PassJob(constants.fill, self, self._end, self.iterations, seconds=seconds)
 

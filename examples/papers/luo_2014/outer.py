@@ -14,10 +14,10 @@ from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import BESIDE, PassTiming, TimingConditions, describe, moving
 from taskflow.common.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple
-from taskflow.systems.artificial_compressibility.constants import ChartConstants
+from taskflow.systems.artificial_compressibility.constants import MetricFields
 
 CELLS: Mapping[str, Mapping[str, Triple]] = {
     "cavity": {"cpu": (32, 32, 32), "gpu": (128, 128, 128)},
@@ -34,11 +34,11 @@ class OuterTiming(PassTiming):
     def measure(self, flow: ImplicitFlow, cells: Triple, blocks: int, overlap: Overlap) -> dict[str, Any]:
         """A row of a table. Raises BadInput where there is no such case, or the memory is not enough."""
         case = flow.of(cells, self.precision, self.conditions.channel)
-        setup = SimulationSetup(case, (1, 1, blocks), device=self.team.device)
+        setup = RunSetup(case, (1, 1, blocks), device=self.team.device)
         asked = f"{' x '.join(map(str, cells))} cells"
         self.team.check_memory(needed(self.team, setup) + BESIDE[self.team.device], blocks, asked)
         model, constants = setup.model, setup.system.constants
-        if not isinstance(model, ImplicitCompressibility) or not isinstance(constants, ChartConstants):
+        if not isinstance(model, ImplicitCompressibility) or not isinstance(constants, MetricFields):
             raise BadInput("--set: it changes the method; leave method.type and method.march as they are")
         march = March(model, SPEED[flow.case], self.iterations)
         job = march.job(constants, self.conditions.seconds)

@@ -18,7 +18,7 @@ from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.profile import Timeline, profiled, summarise
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Compute, Program, TaskGraph, visited
-from taskflow.systems.artificial_compressibility.constants import ChartConstants
+from taskflow.systems.artificial_compressibility.constants import MetricFields
 
 TASKS = {
     "matrix": (matrix,),
@@ -80,7 +80,7 @@ class OuterProfile:
     """The job of a block: a profile of a pass, and a tally of another one, once all has been done before."""
 
     march: March
-    constants: ChartConstants
+    constants: MetricFields
 
     def __call__(self, shard: Shard, control: Control) -> tuple[Timeline, Launched]:
         """The timeline of this block, and its launches and bytes."""

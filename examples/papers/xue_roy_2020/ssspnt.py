@@ -14,7 +14,7 @@ from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.machine.trace.mapper import Overlap
@@ -109,11 +109,11 @@ class MarchTiming(PassTiming):
         channel = "local" if len(self.team.places) == 1 else "ucx"
         return replace(self, conditions=replace(self.conditions, channel=channel))
 
-    def prepared(self, box: HeatedBox, blocks: int) -> SimulationSetup:
+    def prepared(self, box: HeatedBox, blocks: int) -> RunSetup:
         """A box on so many devices: its grid takes long. Raises BadInput where there is no such case."""
-        return SimulationSetup(box.case(self.precision), (1, 1, blocks), device=self.team.device)
+        return RunSetup(box.case(self.precision), (1, 1, blocks), device=self.team.device)
 
-    def measure(self, name: str, setup: SimulationSetup, overlap: Overlap) -> dict[str, Any]:
+    def measure(self, name: str, setup: RunSetup, overlap: Overlap) -> dict[str, Any]:
         """A row of a table."""
         model = setup.model
         begin = FluidAtRest(setup.system.constants, model.start)

@@ -22,7 +22,7 @@ from taskflow.cases.source import override
 from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import Solver
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Location, Partition, Triple
 from taskflow.runtime.tasks import FACES, Launch, Program, Repeat, Roles, counts, plan
@@ -115,7 +115,7 @@ class Rise:
     monitor: Program
 
     @classmethod
-    def of(cls, setup: SimulationSetup) -> Rise:
+    def of(cls, setup: RunSetup) -> Rise:
         """Those of a case whose initial fields are formulas."""
         assert isinstance(setup.model, TwoPhase)
         fields = {name: p if isinstance(p, Expression) else None for name, p in setup.system.initial.items()}
@@ -135,7 +135,7 @@ class Rise:
         """Do the steps; after each, where it led."""
         tick = self.clock.start()
         while not tick.finished:
-            tick = self.clock.advance(tick, shard.scalars["rate"], self.model.spreads(shard.scalars))
+            tick = self.clock.advance(tick, shard.scalars["rate"], self.model.diffusive_rates(shard.scalars))
             shard.run(self.model.step, **self.model.scalars(tick.dt, tick.ratio))
             yield tick
 
@@ -159,7 +159,7 @@ class RiseJob:
     solve: Solve | None = None
 
     @classmethod
-    def of(cls, setup: SimulationSetup, seconds: float, *, solved: bool = False) -> RiseJob:
+    def of(cls, setup: RunSetup, seconds: float, *, solved: bool = False) -> RiseJob:
         """That of a case, for at least so many seconds; the solution of an equation is timed where it is to be."""
         rise = Rise.of(setup)
         rest = replace(rise.model, pressure=Unsolved(rise.model.pressure))

@@ -14,7 +14,7 @@ from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import TimingConditions, rehearse
 from taskflow.common.errors import BadInput
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline, profiled, summarise
 from taskflow.runtime.regions import Triple
@@ -65,7 +65,7 @@ def measure_shares(
         return {**described(timing, rows), "results": rows}
 
 
-def _shares(setup: SimulationSetup, summary: Mapping[str, Any], rounds: Mapping[str, float]) -> dict[str, Any]:
+def _shares(setup: RunSetup, summary: Mapping[str, Any], rounds: Mapping[str, float]) -> dict[str, Any]:
     """The tasks of a step, longest first: `share` of the time, what of it is computing, the part that each belongs to,
     its launches and bytes per cell in a step; the shares of the parts, and of all kinds of operations.
     """

@@ -18,7 +18,7 @@ from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import BESIDE, OF_DRIVER, PassTiming, TimingConditions, describe, moving
 from taskflow.common.errors import BadInput
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.systems.base.step_cost import LAYERS, StepCost, often, table
@@ -43,10 +43,10 @@ class BubbleTiming(PassTiming):
 
     bubble: Bubble
 
-    def setup(self, cells: Triple, blocks: Triple) -> SimulationSetup:
+    def setup(self, cells: Triple, blocks: Triple) -> RunSetup:
         """The case on so many cells in all. Raises BadInput where there is none such."""
         case = self.bubble.of(cells, self.precision, self.conditions.channel)
-        return SimulationSetup(case, blocks, device=self.team.device)
+        return RunSetup(case, blocks, device=self.team.device)
 
     def measure(
         self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, *, solved: bool = False
@@ -92,7 +92,7 @@ class BubbleTiming(PassTiming):
         self.team.check_memory(need, prod(blocks), f"{n} x {n} x {n} cells")
 
 
-def _rest(setup: SimulationSetup, rest: TwoPhase, row: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+def _rest(setup: RunSetup, rest: TwoPhase, row: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
     """The launches of a step in all, and without the solution for the pressure, where those that fill boundary layers
     stand for themselves; and the rates of that part.
     """

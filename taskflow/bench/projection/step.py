@@ -16,7 +16,7 @@ from taskflow.bench.timing import PRECISION, PassJob, PassTiming, TimingConditio
 from taskflow.cli.format import say
 from taskflow.common.units import times
 from taskflow.flow import Monitor, NavierStokes
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple
@@ -77,7 +77,7 @@ class StepTiming(PassTiming):
         """
         flow = self.flow
         case = flow.of(cells, self.precision, self.conditions.channel)
-        setup = SimulationSetup(case, blocks, device=self.team.device)
+        setup = RunSetup(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
         dt = setup.clock.limit.longest(setup.system.advective_rate)
         model = Projection.of(setup.system).model

@@ -19,7 +19,7 @@ METHOD = "method"  # what a system claims whose own keys are those of [method]
 class SystemType(Protocol):
     """The part of the class of a system that a case asks for: see `taskflow.systems.base.system.System`."""
 
-    claims: ClassVar[str]
+    table_name: ClassVar[str]
     table: ClassVar[type[Table]]
     supports: ClassVar[Supports] = Supports()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
@@ -47,7 +47,7 @@ SYSTEMS: Registry[Kind] = Registry(
         "two_phase": "taskflow.systems.two_phase.system:TwoPhaseSystem",
         "artificial-compressibility": "taskflow.systems.artificial_compressibility.system:CompressibilitySystem",
     },
-    lambda system: (system.claims, system.table.model_fields),
+    lambda system: (system.table_name, system.table.model_fields),
 )
 """All systems but the projection, by the names that `method.type` gives."""
 
@@ -80,7 +80,7 @@ def supported(system: Kind | None) -> Supports:
 
 def reads(system: Kind | None, table: str) -> bool:
     """Return whether a system, None for the projection, reads a table, in part at least."""
-    own = system is not None and (table == system.claims or table in system.lists)
+    own = system is not None and (table == system.table_name or table in system.lists)
     return own or supported(system).reads(table)
 
 
@@ -122,26 +122,27 @@ def choose(
     if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
         return None, *_read_ones(None, PROJECTION, values, known)
     systems, broken = SYSTEMS.available()
-    claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
+    claims = [(table, name) for table in strange for name, system in systems.items() if system.table_name == table]
     _spelled(values, [table for table in strange if table not in dict(claims)], systems, known)
     problems = [*_contradictory(values, claims, named)]
     name = claims[0][1] if claims else named
     if name in (None, PROJECTION) or not isinstance(name, str):
-        lists = {key: system.claims for system in systems.values() for key in system.lists if key in strange}
+        lists = {key: system.table_name for system in systems.values() for key in system.lists if key in strange}
         add = "of a case with a table [{}]; add that, or leave it out"
         problems += [wrong(key, values[key], add.format(owner)) for key, owner in lists.items()]
         values, more = _read_ones(None, PROJECTION, values, known)
         return None, {key: value for key, value in values.items() if key not in lists}, problems + more
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
-    if systems[name].claims in known and systems[name].claims != METHOD:
-        words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
+    if systems[name].table_name in known and systems[name].table_name != METHOD:
+        claimed = systems[name].table_name
+        words = f"it claims the table [{claimed}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
     tables, unread = _read_ones(system, name, system.prepared(tables), known)
-    if system.claims != METHOD:
+    if system.table_name != METHOD:
         tables[METHOD] = Method(type=name)
-    for key, kind in {system.claims: system.table, **system.instead}.items():
+    for key, kind in {system.table_name: system.table, **system.instead}.items():
         own = tables.pop(key, {})
         if isinstance(own, Table) and not isinstance(own, kind):
             own = {name: getattr(own, name) for name in own.model_fields_set}
@@ -192,7 +193,7 @@ def _read(value: Any, kind: type[Table], key: Key, problems: list[Problem]) -> I
 
 def _spelled(values: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
     """Raises CaseError where the name of a table is nearly that of one that a system claims."""
-    claimed = [system.claims for system in systems.values()]
+    claimed = [system.table_name for system in systems.values()]
     for table in tables[:LISTED]:
         if (close := get_close_matches(table, [*known, *claimed], n=1, cutoff=0.8)) and close[0] in claimed:
             raise CaseError(wrong(table, values[table], f"there is no such key; did you mean {close[0]}?"))

@@ -19,7 +19,7 @@ from taskflow.output import CHECKPOINTS, Checkpoint, Checkpoints, Guard, Writer,
 from taskflow.runs.block.profiling import Window
 from taskflow.runs.block.savepoint import Held, held
 from taskflow.runs.state.restart import RestartPoint
-from taskflow.runs.state.setup import BlockSpec, SimulationSetup
+from taskflow.runs.state.setup import BlockSpec, RunSetup
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Cells
@@ -50,7 +50,7 @@ class CheckpointPolicy:
     added: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sim: SimulationSetup, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
+    def of(cls, sim: RunSetup, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
         """Return the policy of a case. `run` ends in a unique name after a hyphen."""
         table = sim.case.checkpoint
         minutes = table.every.minutes if table.every else None
@@ -162,7 +162,7 @@ def _restored(checkpoint: Checkpoint, shard: Shard, role: str, box: Box) -> np.n
 
 
 @dataclass(frozen=True)
-class Beginning:
+class RunStart:
     """The start of a run, from its initial fields or a checkpoint, with its checkpoint policy. Picklable; identical on
     every block. `cautioned`: a warning that steps may be too long was already given.
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from taskflow.cases.timing.schedule import NEVER, Pause
 from taskflow.common.errors import RunFailed
-from taskflow.runs.block.checkpoints import Beginning
+from taskflow.runs.block.checkpoints import RunStart
 from taskflow.runs.block.job import RunLoop
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline
@@ -76,7 +76,7 @@ class Drive:
 
 
 @dataclass(frozen=True)
-class FlowJob(Beginning):
+class FlowJob(RunStart):
     """The control program of a case, from its start to its end or to a `pause`. Returns the profiled timeline of a
     block.
 

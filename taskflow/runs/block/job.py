@@ -14,10 +14,10 @@ from typing import Any
 from taskflow.cases.timing.schedule import HERE, NEVER, Tick
 from taskflow.common.errors import RunFailed
 from taskflow.output import LOG, STORE
-from taskflow.runs.block.checkpoints import Beginning, CheckpointWriter, restore
+from taskflow.runs.block.checkpoints import CheckpointWriter, RunStart, restore
 from taskflow.runs.block.profiling import Profiling
 from taskflow.runs.block.recording import Records, StateLog
-from taskflow.runs.block.sanity import Doubts
+from taskflow.runs.block.sanity import SanityChecks
 from taskflow.runs.block.stepping import Stepping
 from taskflow.runs.state.closed_faces import CLOSING
 from taskflow.runs.state.restart import RestartPoint
@@ -35,7 +35,7 @@ FOLDED = ("max", "max", "min", "max")
 class RunLoop:
     """A run in progress on one block. Block 0 keeps the log and makes snapshots visible."""
 
-    job: Beginning
+    job: RunStart
     shard: Shard
     control: Control
 
@@ -47,7 +47,7 @@ class RunLoop:
         self.settings = Settings(self.spec.timed, self.spec.inflows, self.spec.ways)
         self.timed, self.inflows = self.settings.timed, self.settings.inflows
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard, self.spec.computed)
-        self.doubts = Doubts(self.spec, shard, self.settings.values, cautioned=job.cautioned)
+        self.doubts = SanityChecks(self.spec, shard, self.settings.values, cautioned=job.cautioned)
         self.sanity = self.doubts.sanity
         self.warnings: list[str] = []
         self.settling = self.spec.settled.watch(shard, self.measuring.measure) if self.spec.settled else None

@@ -225,7 +225,7 @@ class WaveWatch:
         )
 
 
-class Doubts:
+class SanityChecks:
     """All checks of a run, which yield warnings. `cautioned`: a warning that steps may be too long was already given.
     """
 

@@ -44,7 +44,7 @@ class Stepping:
     def planned(self, before: Tick) -> Tick:
         """Return the tick at the end of the next step, unless the step turns out too long."""
         model, scalars, pace, advance = self._spec.model, self._shard.scalars, self.pace, self._spec.clock.advance
-        now = before, model.rate(scalars), model.spreads(scalars)
+        now = before, model.rate(scalars), model.diffusive_rates(scalars)
         if self._fixed:
             return advance(*now)
         rate = self._before = self._rate
@@ -101,7 +101,7 @@ class Stepping:
             if self._movement is not None:
                 self._movement.begin(before.time)
             kept.restore()
-            shorter = clock.advance(before, model.rate(scalars), model.spreads(scalars), most)
+            shorter = clock.advance(before, model.rate(scalars), model.diffusive_rates(scalars), most)
             tick = shorter if tick.ratio else replace(shorter, ratio=0.0)
             attempts += 1
 

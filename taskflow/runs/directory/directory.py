@@ -23,7 +23,7 @@ from taskflow.runs.directory.replacement import begun, entries, follow, ours, ow
 from taskflow.runs.state.origin import evaluated
 from taskflow.runs.state.remedies import FORCE, OUTPUT
 from taskflow.runs.state.restart import RestartPoint
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import run_on_workers
 from taskflow.runtime.regions import Box
 from taskflow.systems.initial.fields import COMPUTED, InitialFields
@@ -89,7 +89,7 @@ class RunDirectory:
         except (OSError, BadInput):  # no store, or none that anything can read
             return False
 
-    def create(self, sim: SimulationSetup, *, force: bool, again: bool = False) -> None:
+    def create(self, sim: RunSetup, *, force: bool, again: bool = False) -> None:
         """Make the directory with the case, an empty store and the values of initial fields given as functions.
 
         The old content is deleted when the run has written its first state (see `replacement`), or immediately if it
@@ -116,7 +116,7 @@ class RunDirectory:
                     output.save_initial(draft / output.INITIAL, replace(snapshots, fields=fields), sources)
             follow(self.path, self.guard)
 
-    def reopen(self, sim: SimulationSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
+    def reopen(self, sim: RunSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
         """Cut the run's output back to the checkpoint of a restart, and adapt it to these blocks.
 
         Raises BadInput on failure.
@@ -137,7 +137,7 @@ class RunDirectory:
             output.replace_synced(self.path / output.CASE, sim.case.to_toml())
         return replace(restart, times=times)
 
-    def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: SimulationSetup) -> tuple[float, ...]:
+    def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: RunSetup) -> tuple[float, ...]:
         """Cut a group of the store back to the records of a checkpoint, and return their times. A group that does not
         continue starts over.
         """
@@ -167,7 +167,7 @@ class RunDirectory:
                 f" choose a directory that all machines share ({OUTPUT})"
             )
 
-    def initial(self, sim: SimulationSetup, *, begins: bool = True) -> InitialFields:
+    def initial(self, sim: RunSetup, *, begins: bool = True) -> InitialFields:
         """Return the initial fields for blocks. If the run `begins`, they may come from another run or file."""
         system = sim.system
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
@@ -218,7 +218,7 @@ class RunDirectory:
             words = f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})"
             raise BadInput(words) from error
 
-    def _layouts(self, sim: SimulationSetup) -> tuple[output.RecordsLayout, ...]:
+    def _layouts(self, sim: RunSetup) -> tuple[output.RecordsLayout, ...]:
         """Return the layouts of all groups of the store, snapshots first."""
         case, metadata = sim.case, sim.system.metadata
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
@@ -248,12 +248,12 @@ def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None 
         output.create(path, group, about, solid)
 
 
-def _solid(sim: SimulationSetup) -> Mask | None:
+def _solid(sim: RunSetup) -> Mask | None:
     """Return the mask of solid cells, by box; None without bodies, or if some move."""
     return sim.bodies.solids.mask if sim.case.obstacles and not sim.bodies.moving else None
 
 
-def _about(sim: SimulationSetup) -> dict[str, Any]:
+def _about(sim: RunSetup) -> dict[str, Any]:
     """Return the attributes of every group of the store."""
     pseudo = {PSEUDO_TIME: "time counts steps of pseudo-time"} if sim.system.pseudo_time(sim.case) else {}
     about = {"title": sim.case.title, "case": sim.case.to_toml()}

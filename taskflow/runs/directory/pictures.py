@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from taskflow.cases import Case
 from taskflow.output import Guard
 from taskflow.output.export.picture_files import begin_pictures, end_pictures
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.pictures import orders_of
 
 HOME = Path(__file__).parents[3]  # from which the package can be imported
@@ -20,7 +20,7 @@ PATIENCE = 600.0  # seconds for remaining pictures when the run has ended
 LINES = 2  # of the output of the process, in a warning
 
 
-def begin_drawing(directory: Path, sim: SimulationSetup) -> None:
+def begin_drawing(directory: Path, sim: RunSetup) -> None:
     """Make the folder of pictures in a run directory, if the case has any. Raises OSError."""
     if sim.case.pictures:
         begin_pictures(directory, orders_of(sim.case, sim.domain, sim.partition, sim.system.metadata))

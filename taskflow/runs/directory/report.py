@@ -11,7 +11,7 @@ from taskflow.output.log import OF
 from taskflow.output.store.metadata import PSEUDO_TIME
 from taskflow.runs.directory.lock import Owner
 from taskflow.runs.directory.provenance import provenance
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Plan
 from taskflow.systems.records.fields import SNAPSHOTS
@@ -20,7 +20,7 @@ LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies", "in
 
 
 def opening(
-    sim: SimulationSetup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
+    sim: RunSetup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
 ) -> dict[str, Any]:
     """Return the report before the first step. `ended` is "running"; `leader` is the process that will change it."""
     case = sim.case
@@ -61,7 +61,7 @@ def broken(about: Mapping[str, Any], failure: TaskflowError) -> dict[str, Any]:
     return {**about, "ended": "failed", "reason": str(failure), **notes}
 
 
-def summary(about: Mapping[str, Any], sim: SimulationSetup, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summary(about: Mapping[str, Any], sim: RunSetup, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the report of a completed run, from its opening and the last status of its blocks.
 
     `t_eff` is the memory traffic of a step (as counted by `taskflow check`) over the time of the step loop, in bytes

@@ -16,7 +16,7 @@ from taskflow.runs.estimate.memory import Needs
 from taskflow.runs.estimate.step_count import StepCount, count_steps
 from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state.remedies import as_keys
-from taskflow.runs.state.setup import SimulationSetup, blocks_of
+from taskflow.runs.state.setup import RunSetup, blocks_of
 from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
 from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.host.inventory import transport
@@ -104,7 +104,7 @@ class Estimate(Needs):
     def rows(self) -> Iterator[Row]:
         """Yield rows of `taskflow check`: the case, and its cost on this machine."""
         sim, case = self.sim, self.sim.case
-        given, cost, iteration = case.machine, sim.step_cost, sim.system.iterated
+        given, cost, iteration = case.machine, sim.step_cost, sim.system.iteration_name
         yield from sim.domain.rows()
         where = "one process" if self.processes == 1 else f"{self.processes} processes"
         yield Row("blocks", f"{sim.domain.counted(sim.blocks)} in {where}", auto=given.blocks == "auto")
@@ -185,7 +185,7 @@ def estimate(case: Case) -> Estimate:
     device = choose_device(case.machine.device, [here])
     gpus = len(here.gpus) if device == "gpu" else None
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.room, gpus))]
-    sim = SimulationSetup(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
+    sim = RunSetup(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, sim.blocks, places, embedded=True)
     costs = Estimate(sim, where, device)
     costs.check()
@@ -197,6 +197,6 @@ def estimate(case: Case) -> Estimate:
 
 def step_graph(case: Case) -> TaskGraph:
     """Return the graph of a repeated step: on the blocks of the case, or on one."""
-    sim = SimulationSetup(case, blocks_of(case, 1))
+    sim = RunSetup(case, blocks_of(case, 1))
     mapper = Mapper(case.machine.overlap).decide(sim.partition)
     return sim.step_cost.analysed(split=mapper.split).graph

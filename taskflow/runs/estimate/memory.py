@@ -11,7 +11,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.common.units import size
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
@@ -38,7 +38,7 @@ class Memory(BlockMemory):
 class Needs:
     """The memory needed by the blocks of a case at their places, on a CPU or a GPU (`device`)."""
 
-    sim: SimulationSetup
+    sim: RunSetup
     placed: Sequence[Place]
     device: str
 

@@ -13,7 +13,7 @@ from taskflow.common.rows import Row
 from taskflow.common.units import duration, several
 from taskflow.flow.stability import shortest
 from taskflow.runs.block.pace import FROM_REST, GROWTH, REST
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 
 MOST_STEPS = 1e15  # of a run: at a microsecond each they take 30 years
 ROUNDING = 1e-9
@@ -52,7 +52,7 @@ class StepCount:
         yield Row("", f"{number}{first}: {self.basis}{', fewer if it gets steady' if steady else ''}")
 
 
-def count_steps(sim: SimulationSetup) -> StepCount:
+def count_steps(sim: RunSetup) -> StepCount:
     """Return the number of steps at the speed of walls, inflows and initial velocity, or of diffusion, and with the
     fastest flow due to forces and bodies. Raises BadInput if it is unreasonably large.
     """
@@ -65,7 +65,7 @@ def count_steps(sim: SimulationSetup) -> StepCount:
     times = np.linspace(0.0, end, MOMENTS)
     outlook = system.outlook
     rate, onset, least, fastest = outlook.rate, outlook.onset, outlook.least(times), outlook.speedup * outlook.rate
-    bounds = limit.bounds(rate, system.spreads)
+    bounds = limit.bounds(rate, system.diffusive_rates)
     others = min(length for name, length in bounds.items() if name != "cfl")
     by_flow = rate == 0 == limit.fall and others == math.inf
     if by_flow and onset.acceleration == onset.jerk == 0:
@@ -92,7 +92,7 @@ def count_steps(sim: SimulationSetup) -> StepCount:
         first, _ = outlook.foresight.longest({}, 0.0, first, rate, limit.cfl, slow=slow)
     forced = outlook.forced(times)
     slow, fast = np.maximum(least, SLOWEST * forced), fastest + forced
-    fewest, most = (_steps(end, [1 / min(limit.bounds(r, system.spreads).values()) for r in rates])
+    fewest, most = (_steps(end, [1 / min(limit.bounds(r, system.diffusive_rates).values()) for r in rates])
                    + _growing(first, longest, end) for rates in (slow, fast))  # fmt: skip
     return StepCount(max(1, fewest), basis, most=max(1, fewest, most), first=first)
 

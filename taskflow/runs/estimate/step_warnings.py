@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from taskflow.cases.timing.schedule import FITS
 from taskflow.runs.block.sanity import NAMES, beyond, too_long
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 
 
-def step_warnings(sim: SimulationSetup) -> Iterator[str]:
+def step_warnings(sim: RunSetup) -> Iterator[str]:
     """Yield warnings of steps too long for the speed of walls, inflows and initial velocity."""
     stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
     where = "at the speed of walls, inflows and initial velocity"

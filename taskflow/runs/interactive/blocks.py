@@ -85,7 +85,7 @@ class BlocksJob:
         failure, numbers = "", dict[str, float]()
         if self.ghosts:
             if shard.region.atlas is not None:
-                shard.run(loop.model.renew)  # steps on charts begin with it
+                shard.run(loop.model.refresh)  # steps on charts begin with it
             shard.run(FetchGhosts(self.fields, loop.spec.domain.boxes))
         shard.synchronize()
         try:
@@ -100,7 +100,7 @@ class BlocksJob:
         shard.synchronize()
         if self.writes:
             shard.write_parts(self.writes, ())  # mark as written: ghost cells of other blocks are outdated
-            shard.run(loop.model.renew)
+            shard.run(loop.model.refresh)
             loop.stepping.disturbed()
             loop.records.ranges.changed()
         failed, most, least = shard.allreduce([bool(failure), len(numbers), -len(numbers)], "max")

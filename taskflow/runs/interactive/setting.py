@@ -16,7 +16,7 @@ from taskflow.cases.tables.timed import TimeFunction, TimeTable, Value, at_time,
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import BadInput, named
 from taskflow.runs.block.commands import Drive
-from taskflow.runs.state.setup import SimulationSetup
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.systems.initial.inflow import moments
 
@@ -35,7 +35,7 @@ class Settable:
     values `given` before.
     """
 
-    sim: SimulationSetup
+    sim: RunSetup
     given: Mapping[str, Value]
 
     def settings(self, key: str, new: Any, now: Tick) -> dict[str, Value]:

@@ -24,7 +24,7 @@ from taskflow.runs.state.remedies import AGAIN
 from taskflow.runs.state.restart import RestartPoint, changes, check_state
 from taskflow.runtime.regions import difference
 from taskflow.systems.initial.fields import COMPUTED, InitialFields, naming
-from taskflow.systems.solved import SolvedCase
+from taskflow.systems.solved import DiscreteCase
 
 if TYPE_CHECKING:
     from taskflow.analysis.charts.carried import ChartsSource
@@ -34,14 +34,14 @@ SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with wh
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
+class InitialState:
     """The `state` from which a run starts."""
 
-    sim: SolvedCase
+    sim: DiscreteCase
     state: SavedState
 
     @classmethod
-    def of(cls, sim: SolvedCase) -> Origin | None:
+    def of(cls, sim: DiscreteCase) -> InitialState | None:
         """Return the origin named by a case, or None. Raises BadInput if it cannot be read, or does not suit the case.
         """
         if sim.source is None:
@@ -55,8 +55,9 @@ class Origin:
         """Raise BadInput if the state does not suit the case."""
         if self.checkpoint is not None:
             return
-        if not self.sim.system.remaps:
-            begins = f"{self.sim.system.claims} begins with a checkpoint of a run of the same case but for [initial]"
+        if not self.sim.system.accepts_other_grids:
+            table = self.sim.system.table_name
+            begins = f"{table} begins with a checkpoint of a run of the same case but for [initial]"
             raise BadInput(f"{self.state.where}: {self.difference}; {begins}")
         on_charts = self.state.fields is None  # of charts that move, a checkpoint may have no snapshot
         if on_charts != self._on_charts:
@@ -143,7 +144,7 @@ class Origin:
         from taskflow.output import RemappedField
 
         sources: dict[str, Any] = dict(self.sim.system.initial)
-        needed = {*VELOCITY, *(name for other, name in self.sim.system.implied.items() if self.has(other))}
+        needed = {*VELOCITY, *(name for other, name in self.sim.system.initial_sources.items() if self.has(other))}
         names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in needed]
         names += ["p"] if self.kept and self.has("p") else self.sums
         for name in dict.fromkeys(names):
@@ -157,7 +158,8 @@ class Origin:
         """Derived fields whose sums are conserved on another grid."""
         if self.checkpoint is not None or self._on_charts or self.kept:
             return ()
-        return tuple(name for name, other in self.sim.system.implied.items() if self.has(name) and self.has(other))
+        sources = self.sim.system.initial_sources
+        return tuple(name for name, other in sources.items() if self.has(name) and self.has(other))
 
     def parts(self) -> dict[str, list[np.ndarray]]:
         """Return the values [k, j, i] of all initial fields on every chart, by formula if the source lacks them; empty
@@ -213,7 +215,7 @@ def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
     return {**tables, "scalars": scalars} if scalars else tables
 
 
-def evaluated(sim: SolvedCase, origin: Origin | None, snapshots: StoreLayout) -> dict[str, Any]:
+def evaluated(sim: DiscreteCase, origin: InitialState | None, snapshots: StoreLayout) -> dict[str, Any]:
     """Return the fields evaluated once, before blocks start: functions and arrays, or all fields if some come from
     another run or file.
     """
@@ -223,12 +225,12 @@ def evaluated(sim: SolvedCase, origin: Origin | None, snapshots: StoreLayout) ->
     return _given(sim)
 
 
-def _given(sim: SolvedCase) -> dict[str, Any]:
+def _given(sim: DiscreteCase) -> dict[str, Any]:
     """Return the initial fields given as functions and arrays, by name."""
     return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
 
 
-def lacking(checkpoint: Checkpoint, sim: SolvedCase, roles: Container[str]) -> str:
+def lacking(checkpoint: Checkpoint, sim: DiscreteCase, roles: Container[str]) -> str:
     """Return the cells, in some roles, that the further run needs and a checkpoint lacks, as text; empty if complete.
     """
     for role, boxes in sim.carried.items():
@@ -238,11 +240,11 @@ def lacking(checkpoint: Checkpoint, sim: SolvedCase, roles: Container[str]) -> s
     return ""
 
 
-def check_restart(restart: RestartPoint, sim: SolvedCase) -> None:
+def check_restart(restart: RestartPoint, sim: DiscreteCase) -> None:
     """Raise BadInput if the checkpoint of a restart does not determine the run on these blocks."""
     checkpoint = restart.checkpoint
     try:  # the scalars that set the next step
-        sim.model.spreads(checkpoint.state["scalars"]), sim.model.rate(checkpoint.state["scalars"])
+        sim.model.diffusive_rates(checkpoint.state["scalars"]), sim.model.rate(checkpoint.state["scalars"])
     except KeyError as error:
         raise BadInput(f"{checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
     anew = (averaged for group, averaged in sim.averaged.items() if group not in restart.averages)

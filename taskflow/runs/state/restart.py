@@ -81,7 +81,7 @@ class Residuals(SavedPart):
     looks: list[WorstResidual]
 
 
-class Missed(SavedPart):
+class MissedTolerances(SavedPart):
     """The number of successive physical time steps that missed their tolerance."""
 
     missed: Count
@@ -106,7 +106,7 @@ class WrittenState(SavedPart):
     records: dict[Name, Count]
     store: dict[Name, Sums]
     averages: dict[Name, Samples]
-    settling: While | Residuals | Missed | None = None
+    settling: While | Residuals | MissedTolerances | None = None
     sanity: dict[Name, float] = {}
     pace: NonNegativeFloat | None = None
     begins: bool = False

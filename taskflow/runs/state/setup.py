@@ -15,14 +15,14 @@ from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Onset, Stability
 from taskflow.output import TimeSeries
-from taskflow.runs.state.origin import Origin
+from taskflow.runs.state.origin import InitialState
 from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Program
 from taskflow.systems.base.domain import Domain
 from taskflow.systems.base.foresight import Foresight
 from taskflow.systems.base.given import GivenRanges
-from taskflow.systems.base.interfaces import Constants, Entering, Measures
+from taskflow.systems.base.interfaces import Constants, InflowValues, Measures
 from taskflow.systems.base.pictures import Picture, pictures_of
 from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.timed import TimedNumbers
@@ -32,7 +32,7 @@ from taskflow.systems.records.fields import PlaneLayers
 from taskflow.systems.records.particles import ParticleSeries, ParticleTransport
 from taskflow.systems.records.series import Integral, ProbeSeries
 from taskflow.systems.records.statistics import AveragedSpectra, TimeAverages
-from taskflow.systems.solved import SolvedCase
+from taskflow.systems.solved import DiscreteCase
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class BlockSpec:
     sweeps: int | None
     counted: tuple[str, ...]
     remedy: str | None
-    inflows: Entering | None
+    inflows: InflowValues | None
     timed: TimedNumbers
     onset: Onset
     inert: bool
@@ -94,19 +94,19 @@ class BlockSpec:
 
 def blocks_of(case: Case, slabs: int) -> Triple:
     """Return the blocks of a case; by default `slabs` slabs, or fewer of the least thickness that its system needs."""
-    return cut(case.machine, case.grid.room, slabs, system_of(case).thinnest)
+    return cut(case.machine, case.grid.room, slabs, system_of(case).min_block_cells)
 
 
 @dataclass(frozen=True, eq=False)
-class SimulationSetup(SolvedCase):
+class RunSetup(DiscreteCase):
     """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput if they do not fit the grid."""
 
     @cached_property
-    def origin(self) -> Origin | None:
+    def origin(self) -> InitialState | None:
         """The state of another run or file from which it starts; None if the case has formulas. Raises BadInput if it
         cannot be read, or does not suit the case.
         """
-        return Origin.of(self)
+        return InitialState.of(self)
 
     @cached_property
     def stability(self) -> Stability | None:

@@ -22,7 +22,7 @@ from taskflow.flow.models.artificial_compressibility.edges import Edge
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
-from taskflow.systems.artificial_compressibility.moment import BEGINNING, Moment
+from taskflow.systems.artificial_compressibility.moment import BEGINNING, TimeLevels
 from taskflow.systems.artificial_compressibility.profiles import parabolic, walls_of
 
 
@@ -90,7 +90,7 @@ class _SideValues:
 
 
 def velocities(
-    name: str, tables: Mapping[str, ChartSide], domain: ChartDomain, moment: Moment = BEGINNING
+    name: str, tables: Mapping[str, ChartSide], domain: ChartDomain, moment: TimeLevels = BEGINNING
 ) -> Iterator[tuple[Border, np.ndarray]]:  # fmt: skip
     """Yield the velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment. Walls move with the grid,
     with the velocity of `_feet`. Raises BadInput if a velocity is not finite.

@@ -27,7 +27,7 @@ from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.geometry.grids.outline import planar
 from taskflow.systems.artificial_compressibility.boundaries import velocities
 from taskflow.systems.artificial_compressibility.domain import ChartDomain, unit_of
-from taskflow.systems.artificial_compressibility.moment import Moment
+from taskflow.systems.artificial_compressibility.moment import TimeLevels
 from taskflow.systems.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.systems.initial.inflow import moments
 
@@ -98,7 +98,7 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
             body.at(*centres(domain.moved(chart.vertices, time)), time)
         for name, side in boundaries.sides.items():
             if side.velocity is not None:
-                for _, velocity in velocities(name, boundaries.sides, domain, Moment(time)):
+                for _, velocity in velocities(name, boundaries.sides, domain, TimeLevels(time)):
                     with named(f"boundaries.{name}.velocity: at t = {time:g}"):
                         _fits(velocity, numbers.velocity)
             if time and side.kind.solid and side.changes and (words := out_of_plane(grid, name, side, time)):

@@ -31,7 +31,7 @@ from taskflow.runtime.regions import Box, Field, triple
 from taskflow.runtime.tasks import frame
 from taskflow.systems.artificial_compressibility.boundaries import patch_of, velocities
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
-from taskflow.systems.artificial_compressibility.moment import BEGINNING, Moment
+from taskflow.systems.artificial_compressibility.moment import BEGINNING, TimeLevels
 from taskflow.systems.bodies.solids import pieces
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
@@ -41,7 +41,7 @@ STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 
 
 @dataclass(frozen=True, eq=False)
-class ChartConstants:
+class MetricFields:
     """The constant fields of a model. Tables of `sides`, by name, give the velocities of varying sides, and `body` the
     force on the fluid. Lengths and times are in the `unit` of the model. Time-dependent fields are rewritten before
     each step. `instead` has values set by the user, by key. Picklable.
@@ -55,7 +55,7 @@ class ChartConstants:
     unit: float = 1.0
     instead: Mapping[str, Value] = field(default_factory=dict)
 
-    def following(self, instead: Mapping[str, Value]) -> ChartConstants:
+    def following(self, instead: Mapping[str, Value]) -> MetricFields:
         """Return the same fields with the values `instead`, by key, which may change later."""
         return replace(self, instead=instead)
 
@@ -114,7 +114,7 @@ class ChartConstants:
     def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
         """Write the time-dependent fields at the end of a step from `time` to time + dt, after a step of `last`."""
         if names := self.changing:
-            self._write(shard, names, Moment(time + dt, dt, last))
+            self._write(shard, names, TimeLevels(time + dt, dt, last))
         return {}
 
     @property
@@ -125,7 +125,7 @@ class ChartConstants:
         sides = list(VELOCITY) if any(table.changes for table in self.tables.values()) else []
         return [*sides, *(FORCE if self.body.changes else ())]
 
-    def _write(self, shard: Shard, names: list[str], moment: Moment) -> None:
+    def _write(self, shard: Shard, names: list[str], moment: TimeLevels) -> None:
         own, sides = [name for name in names if name not in VELOCITY], VELOCITY[0] in names
 
         def parts() -> Iterator[tuple[Box, dict[str, np.ndarray]]]:
@@ -138,7 +138,7 @@ class ChartConstants:
 
         shard.write_parts(names, parts())
 
-    def values(self, box: Box, moment: Moment, names: Collection[str]) -> dict[str, np.ndarray]:
+    def values(self, box: Box, moment: TimeLevels, names: Collection[str]) -> dict[str, np.ndarray]:
         """Return some of the fields in the cells of a box, except velocities of sides."""
         at_rest = self.domain.at_rest(box)
         x, y, z = self.domain.moved(at_rest, moment.time)
@@ -192,7 +192,7 @@ class ChartConstants:
                     values[name][inside] = component * self.unit
         return values
 
-    def velocities(self, box: Box, moment: Moment) -> dict[str, np.ndarray]:
+    def velocities(self, box: Box, moment: TimeLevels) -> dict[str, np.ndarray]:
         """Return the velocities of varying sides, in the adjacent ghost cells."""
         dtype = next(field.dtype for field in self.fields if field.name == VELOCITY[0])
         values, tables = {name: np.zeros(box.shape[::-1], dtype) for name in VELOCITY}, self._now

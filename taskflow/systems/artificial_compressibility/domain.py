@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.cases import Output
-from taskflow.cases.tables.charts.grid import ChartGrid
+from taskflow.cases.tables.charts.grid import BodyFittedGrid
 from taskflow.cases.tables.charts.probes import cells_of
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.planes import PlaneTable
@@ -28,7 +28,7 @@ from taskflow.output import ChartsLayout, FieldMetadata, Piece, pieces_of, share
 from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Patch, Region, Triple, divided, triple
 from taskflow.runtime.tasks import tile_of
-from taskflow.systems.artificial_compressibility.moment import Moment
+from taskflow.systems.artificial_compressibility.moment import TimeLevels
 from taskflow.systems.base.domain import Domain, Points
 from taskflow.systems.records.series import Corners
 
@@ -47,7 +47,7 @@ class ChartDomain(Domain):
     - `ordering`: with "tiles" charts are cut only between tiles, with "hyperplanes" not at all
     """
 
-    table: ChartGrid
+    table: BodyFittedGrid
     cuts: tuple[tuple[int, Triple], ...] = ()
     steady: bool = True
     motion: GridMotion | None = None
@@ -178,7 +178,7 @@ class ChartDomain(Domain):
     def placed(self, tick: Tick) -> dict[str, float]:
         if self.motion is None:
             return {}
-        return pose(*self.motion.pose(tick.time)) | pose(*Moment.of(tick).rates(self.motion), RATES)
+        return pose(*self.motion.pose(tick.time)) | pose(*TimeLevels.of(tick).rates(self.motion), RATES)
 
     def at_rest(self, box: Box) -> np.ndarray:
         """Return the vertices of the cells of a box in the grid at rest."""

@@ -16,7 +16,7 @@ SHARE = 1e-3  # of the extent of some cells: displacement used to compute swept 
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimeLevels:
     """The end of a physical time step of `dt`, after a step of `last` (0: none). Without `dt`, as at the start of a
     run, the motion has the velocity given by the case.
     """
@@ -26,7 +26,7 @@ class Moment:
     last: float = 0.0
 
     @classmethod
-    def of(cls, tick: Tick) -> Moment:
+    def of(cls, tick: Tick) -> TimeLevels:
         """Return the moment of a state of a run."""
         return cls(tick.time, tick.dt, tick.dt / tick.ratio if tick.ratio else 0.0)
 
@@ -85,4 +85,4 @@ def swept_rates(vertices: np.ndarray, speeds: np.ndarray, axis: int) -> np.ndarr
     return (8 * half - whole) / (3 * h)
 
 
-BEGINNING = Moment()
+BEGINNING = TimeLevels()

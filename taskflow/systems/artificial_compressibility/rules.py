@@ -29,13 +29,13 @@ from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.geometry.grids.outline import planar
 from taskflow.systems.artificial_compressibility.checks import numbers_can_be_computed
 from taskflow.systems.artificial_compressibility.given import reference_speed
-from taskflow.systems.artificial_compressibility.tables import ChartTime, CompressibilityMethod
+from taskflow.systems.artificial_compressibility.tables import CompressibilityMethod, MarchTime
 
 LEAST = 1e-5  # residual in single precision
 
 
 def _intervals_are_steps(
-    time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures,
+    time: MarchTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures,
     probes: Probes, planes: Planes,
 ) -> Iterator[Problem]:
     if time.steady is None:
@@ -47,14 +47,14 @@ def _intervals_are_steps(
             yield wrong((*key, "every"), every.written(), "a steady run counts steps; give { steps = n }")
 
 
-def _residual_can_be_reached(time: ChartTime, machine: Machine) -> Iterator[Problem]:
+def _residual_can_be_reached(time: MarchTime, machine: Machine) -> Iterator[Problem]:
     if machine.precision == "single" and time.steady is not None and time.steady < LEAST:
         remedy = f'single precision gets no further than {LEAST:g}; give that, or machine.precision = "double"'
         yield wrong(("time", "steady"), time.steady, remedy)
 
 
 def _keys_of_real_time(
-    method: CompressibilityMethod, time: ChartTime, boundaries: ChartSides, body: ChartForcing
+    method: CompressibilityMethod, time: MarchTime, boundaries: ChartSides, body: ChartForcing
 ) -> Iterator[Problem]:
     if time.steady is None:
         if method.stall != "fail":
@@ -70,21 +70,21 @@ def _keys_of_real_time(
         yield wrong(("body", "force"), written(body.force), remedy)
 
 
-def _needs_real_time(key: str, table: Table | None, time: ChartTime, why: str) -> Iterator[Problem]:
+def _needs_real_time(key: str, table: Table | None, time: MarchTime, why: str) -> Iterator[Problem]:
     if table is not None and time.steady is not None:
         yield wrong(key, table.written(), f"{why}; leave it out, or time.steady")
 
 
-def _averages_are_of_real_time(time: ChartTime, statistics: StatisticsTable | None) -> Iterator[Problem]:
+def _averages_are_of_real_time(time: MarchTime, statistics: StatisticsTable | None) -> Iterator[Problem]:
     yield from _needs_real_time("statistics", statistics, time, "averages are over real time")
 
 
-def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
+def _eddies_are_followed(time: MarchTime, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
     yield from _needs_real_time("turbulence", turbulence, time, "large eddies are followed in real time")
 
 
 def _motion_is_possible(
-    motion: GridMotion | None, time: ChartTime, charts: MultiBlockGrid, boundaries: ChartSides, machine: Machine
+    motion: GridMotion | None, time: MarchTime, charts: MultiBlockGrid, boundaries: ChartSides, machine: Machine
 ) -> Iterator[Problem]:
     yield from _needs_real_time("motion", motion, time, "a grid moves in real time")
     if motion is None:
@@ -135,7 +135,7 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockG
 
 def _speed_is_known(
     method: CompressibilityMethod, charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
-    body: ChartForcing, time: ChartTime, machine: Machine, motion: GridMotion | None,
+    body: ChartForcing, time: MarchTime, machine: Machine, motion: GridMotion | None,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return

@@ -13,7 +13,7 @@ from taskflow.cases import Case
 from taskflow.cases.case import all_fields
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
-from taskflow.cases.tables.charts.grid import ChartGrid, made
+from taskflow.cases.tables.charts.grid import BodyFittedGrid, made
 from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.method import METHOD
@@ -36,7 +36,7 @@ from taskflow.systems.artificial_compressibility.checks import (
     numbers_on,
     sides_fit,
 )
-from taskflow.systems.artificial_compressibility.constants import ChartConstants, constant_fields
+from taskflow.systems.artificial_compressibility.constants import MetricFields, constant_fields
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
 from taskflow.systems.artificial_compressibility.references import dual_time
 from taskflow.systems.artificial_compressibility.residuals import (
@@ -45,7 +45,7 @@ from taskflow.systems.artificial_compressibility.residuals import (
     ResidualCriterion,
 )
 from taskflow.systems.artificial_compressibility.rules import RULES
-from taskflow.systems.artificial_compressibility.tables import SUPPORTS, ChartTime, CompressibilityMethod
+from taskflow.systems.artificial_compressibility.tables import SUPPORTS, CompressibilityMethod, MarchTime
 from taskflow.systems.base.flow import WORDS
 from taskflow.systems.base.given import GivenRanges
 from taskflow.systems.base.onset import AROUND_BODIES
@@ -63,14 +63,14 @@ CompressibilityMethod.rules = RULES
 class CompressibilitySystem(System):
     """A flow on body-fitted cells: its steady state, or physical time steps."""
 
-    claims: ClassVar[str] = METHOD
+    table_name: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
     instead: ClassVar[Mapping[str, type[Table]]] = {
-        "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime,
+        "grid": BodyFittedGrid, "boundaries": ChartSides, "body": ChartForcing, "time": MarchTime,
     }  # fmt: skip
     supports: ClassVar[Supports] = SUPPORTS
     fewest: ClassVar[int] = 12
-    remaps: ClassVar[bool] = True
+    accepts_other_grids: ClassVar[bool] = True
     words: ClassVar[Mapping[str, str]] = WORDS
 
     @classmethod
@@ -166,12 +166,12 @@ class CompressibilitySystem(System):
         return constant_fields(self.model, self.sim.dtype, corners=bool(self.measures.forces.sides))
 
     @property
-    def constants(self) -> ChartConstants:
+    def constants(self) -> MetricFields:
         tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
-        return ChartConstants(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit)
+        return MetricFields(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit)
 
     @property
-    def inflows(self) -> ChartConstants | None:
+    def inflows(self) -> MetricFields | None:
         return self.constants if self.constants.changing else None
 
     @property
@@ -211,7 +211,7 @@ class CompressibilitySystem(System):
         return GivenRanges.of(case, dict.fromkeys(names, remedy), self.domain.boxes)
 
     @property
-    def iterated(self) -> str:
+    def iteration_name(self) -> str:
         return f"{self.model.look} steps of pseudo-time"
 
     @property

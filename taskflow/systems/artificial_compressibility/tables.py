@@ -95,7 +95,7 @@ def _steady(value: object) -> float:
     return share("the residual over its largest value so far")(value)
 
 
-class ChartTime(Table):
+class MarchTime(Table):
     """How far to march: to the steady state, or in real time."""
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = optional(

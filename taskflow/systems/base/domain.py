@@ -195,7 +195,7 @@ class BoxDomain(Domain):
 
 
 @dataclass(frozen=True, eq=False)
-class CaseOnBlocks:
+class PartitionedCase:
     """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu"."""
 
     case: Case

@@ -247,7 +247,7 @@ class FlowSystem(System):
         self._check_sizes(initial)
         speeds = [value for name, value in initial.items() if name in VELOCITY]
         if len(speeds) == len(VELOCITY) and not self.inflows.profiles:
-            self.clock.limit.longest(max(speeds), self.spreads)
+            self.clock.limit.longest(max(speeds), self.diffusive_rates)
 
     def _check_sizes(self, initial: dict[str, float]) -> None:
         """Raise BadInput if the values of formulas are too large for the equations."""
@@ -267,7 +267,7 @@ class FlowSystem(System):
         warnings += out_of_reach(sim.case, self.clock.limit)
         if sim.case.forcing:
             with suppress(BadInput):  # the step size may be unknown yet
-                dt = self.clock.limit.longest(self.advective_rate, self.spreads)
+                dt = self.clock.limit.longest(self.advective_rate, self.diffusive_rates)
                 warnings += [force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid)]
         return tuple(warning for warning in warnings if warning)
 

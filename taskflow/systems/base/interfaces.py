@@ -18,14 +18,14 @@ class Constants(Protocol):
         """Write the fields of a block."""
 
 
-class Entering(Protocol):
+class InflowValues(Protocol):
     """Inflow values, written before each step if they change in time. Picklable."""
 
     @property
     def keys(self) -> Mapping[str, Value]:
         """The time-dependent values of the case, by key."""
 
-    def following(self, instead: Mapping[str, Value]) -> Entering:
+    def following(self, instead: Mapping[str, Value]) -> InflowValues:
         """Return the same inflow with the values `instead`, by key, which may change later."""
 
     def check(self, times: list[float]) -> None:

@@ -12,7 +12,7 @@ from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.stability import Onset
 from taskflow.runtime.regions import Box, Triple
-from taskflow.systems.base.domain import CaseOnBlocks
+from taskflow.systems.base.domain import PartitionedCase
 from taskflow.systems.base.expressions import InitialForce, initial_forces
 from taskflow.systems.base.foresight import ForceSignal, Foresight, NumberSignal, ProfileSignal, Signal
 from taskflow.systems.base.outlook import Outlook
@@ -31,7 +31,7 @@ MOST_BLOCKED = 0.75  # of a cross-section, by bodies
 class Causes(Outlook):
     """The causes of motion in a flow, divided by the spacing of the grid; `fall`: the weight of a phase."""
 
-    def __init__(self, sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, fall: float) -> None:
+    def __init__(self, sim: PartitionedCase, model: FlowModel, inflows: Inflows, fall: float) -> None:
         super().__init__(advective_rate(sim, model, inflows))
         self._sim, self._model, self._inflows, self._fall = sim, model, inflows, fall
         self._near = 1 / limiting_spacing(model)

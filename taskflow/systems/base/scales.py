@@ -13,7 +13,7 @@ from taskflow.flow import Fixed, Flux, Quantity
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import StaggeredGrid, on_face
 from taskflow.flow.model import VELOCITY
-from taskflow.systems.base.domain import CaseOnBlocks
+from taskflow.systems.base.domain import PartitionedCase
 from taskflow.systems.base.timed import largest as largest_in_time
 from taskflow.systems.initial.fields import largest
 from taskflow.systems.initial.inflow import Inflows, moments
@@ -55,7 +55,7 @@ class Scales:
     driven: bool
 
 
-def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
+def scales(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> Scales:
     case, speeds = sim.case, _speeds(sim, model, inflows)
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
@@ -75,14 +75,14 @@ def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
 
 
-def _speeds(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> list[np.ndarray]:
+def _speeds(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> list[np.ndarray]:
     """Return the largest |u|, |v|, |w| of walls, inflows, and surfaces of bodies, at moments of the run."""
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if side.solid]
     moving = sim.bodies.moving
     return [*speeds, *inflows.fastest(moments(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
 
 
-def _heat(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
+def _heat(sim: PartitionedCase, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
     case, grid, sides = sim.case, sim.grid, model.boundaries
     walls = [side for side in sides.values() if side.solid]
     temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
@@ -129,7 +129,7 @@ def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
     return rates
 
 
-def carried_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
+def carried_rate(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> float:
     """Return the estimated advective rate of inflows, moving bodies, and the initial velocity."""
     speeds = _speeds(sim, model, inflows)[sum(side.solid for side in model.boundaries.values()) :]
     initial, spacing = largest(sim.case, sim.grid), limiting_spacing(model)
@@ -137,7 +137,7 @@ def carried_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float
     return max(float((speed / spacing).sum()) for speed in speeds)
 
 
-def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
+def advective_rate(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> float:
     """Return an estimate of max(|u|/dx + |v|/dy + |w|/dz) over walls, inflows and the initial velocity, if given by a
     formula.
     """
@@ -146,7 +146,7 @@ def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> flo
     return max([others, *(float((speed / spacing).sum()) for speed in walls)])
 
 
-def peclet(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> dict[str, float]:
+def peclet(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> dict[str, float]:
     """Return the largest cell Peclet number of each quantity with central differences, at the speeds given by the case.
     """
     initial, grid = largest(sim.case, sim.grid), sim.grid

@@ -24,9 +24,9 @@ from taskflow.flow.stability import NO_EDDIES
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
-from taskflow.systems.base.domain import BoxDomain, CaseOnBlocks, Domain
+from taskflow.systems.base.domain import BoxDomain, Domain, PartitionedCase
 from taskflow.systems.base.given import NOTHING, GivenRanges
-from taskflow.systems.base.interfaces import Constants, Entering, Measures
+from taskflow.systems.base.interfaces import Constants, InflowValues, Measures
 from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.base.step_cost import StepCost
@@ -45,24 +45,24 @@ def log_line(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str,
 class System(SystemType, ABC):
     """A system of equations, made from a case. A package registers its class under the name used by `method.type`.
 
-    `table` reads the table `claims` of the case file, whose presence selects the system, into `case.own`. Its `rules`
-    check combinations with other tables, and its `completed` fills in defaults. `supports` declares the other features
-    of a case that the system has; the rest is refused. Defaults of this class are for equations without bodies, inflows
-    and noise.
+    `table` reads the table `table_name` of the case file, whose presence selects the system, into `case.own`. Its
+    `rules` check combinations with other tables, and its `completed` fills in defaults. `supports` declares the
+    other features of a case that the system has; the rest is refused. Defaults of this class are for equations
+    without bodies, inflows and noise.
     """
 
-    sim: CaseOnBlocks
+    sim: PartitionedCase
 
-    thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
+    min_block_cells: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
-    remaps: ClassVar[bool] = False  # it begins with fields of another grid; or else with its own checkpoints alone
-    implied: ClassVar[Mapping[str, str]] = {}  # fields with the initial ones from which they follow
+    accepts_other_grids: ClassVar[bool] = False  # it begins with fields of another grid, not only with its checkpoints
+    initial_sources: ClassVar[Mapping[str, str]] = {}  # fields with the initial ones from which they follow
     words: ClassVar[Mapping[str, str]] = {}  # the names of fields in words
 
     @classmethod
     def headline(cls, case: Case) -> str:
         """Return the system in one line, for the head of a run."""
-        return f"Model: {cls.claims}"
+        return f"Model: {cls.table_name}"
 
     @classmethod
     def pseudo_time(cls, case: Case) -> bool:
@@ -128,7 +128,7 @@ class System(SystemType, ABC):
         return SteadyCriterion(Steadiness(self.model, self.sim.grid), steady.rate, steady.every, steady.over)
 
     @property
-    def iterated(self) -> str:
+    def iteration_name(self) -> str:
         """The name of the conditional repetition in a step."""
         return "round of the pressure solver"
 
@@ -172,7 +172,7 @@ class System(SystemType, ABC):
         return 0.0
 
     @property
-    def spreads(self) -> DiffusiveRates:
+    def diffusive_rates(self) -> DiffusiveRates:
         """Estimated initial diffusive rates that the model measures; zero if `step_limit` includes all."""
         return NO_EDDIES
 
@@ -189,7 +189,7 @@ class System(SystemType, ABC):
         return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
 
     @property
-    def inflows(self) -> Entering | None:
+    def inflows(self) -> InflowValues | None:
         """The inflow values, written for every step, or None."""
         return None
 
@@ -249,9 +249,9 @@ class System(SystemType, ABC):
 
     def solver_rows(self) -> Iterator[Row]:
         """Yield rows on the equations and their solver."""
-        yield Row("model", f"{self.claims}; {self.sim.case.machine.precision} precision")
+        yield Row("model", f"{self.table_name}; {self.sim.case.machine.precision} precision")
 
     @property
     def report(self) -> dict[str, Any]:
         """The entries of report.json."""
-        return {"model": self.claims}
+        return {"model": self.table_name}

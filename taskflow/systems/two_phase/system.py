@@ -124,13 +124,13 @@ class TwoPhaseMeasures(FlowMeasures):
 class TwoPhaseSystem(FlowSystem):
     """Two phases, selected by the table [two_phase]."""
 
-    claims, table = "two_phase", TwoPhaseTable
+    table_name, table = "two_phase", TwoPhaseTable
     supports: ClassVar[Supports] = SUPPORTS
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
     instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
-    thinnest: ClassVar[int] = LAYERS
-    remaps: ClassVar[bool] = True
-    implied: ClassVar[Mapping[str, str]] = {"f": "phi"}
+    min_block_cells: ClassVar[int] = LAYERS
+    accepts_other_grids: ClassVar[bool] = True
+    initial_sources: ClassVar[Mapping[str, str]] = {"f": "phi"}
     words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
     measuring: ClassVar[type[FlowMeasures]] = TwoPhaseMeasures
     fewest: ClassVar[int] = 27
@@ -234,7 +234,7 @@ class TwoPhaseSystem(FlowSystem):
             return initial_phases(phi, self.sim.grid, FEWER) if slow else initial_phases(phi, self.sim.grid)
 
     @property
-    def spreads(self) -> DiffusiveRates:
+    def diffusive_rates(self) -> DiffusiveRates:
         """The estimated friction rate on faces next to the interface, and the largest diffusive rates."""
         width = self.model.interface.band.width
         return self.model.carried.beside(friction(self.phases, self.model.limiting_grid.spacing, width))
@@ -271,7 +271,7 @@ class TwoPhaseSystem(FlowSystem):
         """Yield the bound that sets the first step, and the steps allowed by the others, with the capillary one against
         them.
         """
-        bounds = self.clock.limit.bounds(self.advective_rate, self.spreads)
+        bounds = self.clock.limit.bounds(self.advective_rate, self.diffusive_rates)
         known = sorted((length, name) for name, length in bounds.items() if length < math.inf)
         if not known:
             yield "not bounded: the fluid is at rest, and nothing drives it; give time.step"

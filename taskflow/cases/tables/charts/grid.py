@@ -40,7 +40,7 @@ def _renames(value: object) -> tuple[tuple[str, str], ...]:
     return tuple((text(old), text(new)) for old, new in dict(value).items())
 
 
-class ChartGrid(Table):
+class BodyFittedGrid(Table):
     """Body-fitted cells in one or several charts. Besides the keys below there are those of its shape."""
 
     model_config = ConfigDict(extra="allow")
@@ -161,7 +161,7 @@ def _named(values: Mapping[str, Any]) -> str | None:
 
 
 def _shape(values: Mapping[str, Any]) -> GridShape:
-    keys = {name: value for name, value in values.items() if name not in ChartGrid.model_fields}
+    keys = {name: value for name, value in values.items() if name not in BodyFittedGrid.model_fields}
     return shape(_named(values) or PLAIN, keys)
 
 
@@ -198,7 +198,7 @@ def _made(values: tuple[tuple[str, Any], ...], stamps: tuple[tuple[int, int], ..
     keys = dict(values)
     if "file" not in keys:
         return _shape(keys).grid()
-    table = ChartGrid(**keys)
+    table = BodyFittedGrid(**keys)
     path, *beside = table.files
     return read_grid(path, beside[0] if beside else None, table.scale)
 
@@ -213,12 +213,12 @@ def _renamed(grid: MultiBlockGrid, names: tuple[tuple[str, str], ...]) -> MultiB
     return replace(grid, sides=sides) if names else grid
 
 
-def made(table: ChartGrid) -> MultiBlockGrid | None:
+def made(table: BodyFittedGrid) -> MultiBlockGrid | None:
     """The grid, where it can be made."""
     return None if any(grid_can_be_made(table)) else table.grid()
 
 
-def grid_can_be_made(grid: ChartGrid) -> Iterator[Problem]:
+def grid_can_be_made(grid: BodyFittedGrid) -> Iterator[Problem]:
     """All that is wrong with files and vertices, and names of sides that it does not have."""
     key = ("grid", "file") if grid.file else ("grid",)
     try:
@@ -234,4 +234,4 @@ def grid_can_be_made(grid: ChartGrid) -> Iterator[Problem]:
             yield wrong(("grid", "sides", old), new, no_such_side(old, whole.sides))
 
 
-ChartGrid.rules = (grid_can_be_made,)
+BodyFittedGrid.rules = (grid_can_be_made,)

@@ -39,7 +39,7 @@ SINGLE = "_single"  # suffix of the single-precision copy of a field in double p
 
 
 @dataclass(frozen=True, eq=False)
-class FlowOnCharts(Model):
+class CollocatedFlow(Model):
     """A flow in the `cells` of all charts, between `sides`: its fields, constants and ghost values.
 
     No program writes these fields:
@@ -226,7 +226,7 @@ class FlowOnCharts(Model):
         for edge in self.edges:
             yield scalar_edge_ghosts(edge, field)
 
-    def renew(self, f: Roles) -> Iterator[Launch]:
+    def refresh(self, f: Roles) -> Iterator[Launch]:
         """Fill the ghost values of the present state, and compute its eddy viscosity."""
         yield from self.ghosts(f, "")
         if self.turbulence:
@@ -264,7 +264,7 @@ def _spreading(numbers: Numbers) -> Condition:
     return Condition(diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas)
 
 
-def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launch]:
+def residuals(model: CollocatedFlow, f: Roles, prefix: str = "") -> Iterator[Launch]:
     """Compute the scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, with a prefix, in
     the `unit` of the model.
 
@@ -280,13 +280,13 @@ def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launc
         yield from _sizes(model, f, name, prefix)
 
 
-def norm(model: FlowOnCharts, scalars: Mapping[str, float], *names: str, prefix: str = "") -> float:
+def norm(model: CollocatedFlow, scalars: Mapping[str, float], *names: str, prefix: str = "") -> float:
     """Return the root mean square of R / V over all cells, of some equations together, in the `unit` of the model."""
     total = sum(reduced(scalars, f"{prefix}squares_{name}")[0] for name in names)
     return (total / sum(chart.volume for chart in model.cells)) ** 0.5
 
 
-def _residual(model: FlowOnCharts, f: Roles, carried: str | None, numbers: Numbers) -> Launch:
+def _residual(model: CollocatedFlow, f: Roles, carried: str | None, numbers: Numbers) -> Launch:
     """Return the residual of the flow, with a transported quantity."""
     heat = (f[carried], f[f"{carried}_new"]) if carried else None
     return residual(
@@ -295,7 +295,7 @@ def _residual(model: FlowOnCharts, f: Roles, carried: str | None, numbers: Numbe
     )  # fmt: skip
 
 
-def _sizes(model: FlowOnCharts, f: Roles, name: str, prefix: str) -> Iterator[Launch]:
+def _sizes(model: CollocatedFlow, f: Roles, name: str, prefix: str) -> Iterator[Launch]:
     most, squares = f.scalar(f"{prefix}most_{name}"), f.scalar(f"{prefix}squares_{name}")
     yield measures.largest(f[f"{name}_new"], over=model.cells, most=most)
     yield measures.sum_of_squares(f[f"{name}_new"], over=model.cells, squares=squares, most=most)

@@ -13,7 +13,7 @@ from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import Numbers
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, FlowOnCharts
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, CollocatedFlow
 from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS
 from taskflow.runtime.regions import triple
 from taskflow.runtime.tasks import (
@@ -87,7 +87,7 @@ class Forces:
     `unit` of the model, and moments are taken about the points in `about`, by side.
     """
 
-    model: FlowOnCharts
+    model: CollocatedFlow
     sides: tuple[Side, ...]
     about: Mapping[str, Vector]
     vertices: bool = False

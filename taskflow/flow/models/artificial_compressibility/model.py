@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.flow.models.artificial_compressibility import measures, real_time
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, FlowOnCharts, norm, residuals
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, CollocatedFlow, norm, residuals
 from taskflow.flow.models.artificial_compressibility.stage import stage, transport
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
@@ -24,8 +24,8 @@ NAMES = {"p": "continuity", "u": "momentum_x", "v": "momentum_y", "w": "momentum
 
 
 @dataclass(frozen=True, eq=False)
-class ArtificialCompressibility(FlowOnCharts):
-    """The equations of a `FlowOnCharts`, marched explicitly.
+class ArtificialCompressibility(CollocatedFlow):
+    """The equations of a `CollocatedFlow`, marched explicitly.
 
     If no side sets the pressure level, `monitor` shifts it. Fluxes depend only on pressure differences, so steps do not
     shift it: that would cost half of a single-stage step.
@@ -33,7 +33,7 @@ class ArtificialCompressibility(FlowOnCharts):
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """Fill the ghost values of the initial state."""
-        yield from self.renew(f)
+        yield from self.refresh(f)
         if self.real:
             yield from real_time.start(self, f)
 

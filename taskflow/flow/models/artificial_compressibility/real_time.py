@@ -8,7 +8,7 @@ from functools import partial
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility import measures
 from taskflow.flow.models.artificial_compressibility.dual_time import BEFORE, CHANGE, NOW, RATIO, DualTime
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import FlowOnCharts, norm, residuals
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import CollocatedFlow, norm, residuals
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Read, ReadWrite, Repeat, Roles, Scalar, Write, repeat, task
 
@@ -32,7 +32,7 @@ def next_level(
     """past = given + now q + before old; then old = q, and q = q + ratio (q - old) with the former old."""
 
 
-def start(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
+def start(model: CollocatedFlow, f: Roles) -> Iterator[Launch]:
     """Initialise the levels: the first state has no earlier one."""
     yield from model.level(f)
     for name in model.state:
@@ -44,7 +44,7 @@ def start(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
     yield _fastest(model, f)
 
 
-def step(real: DualTime, model: FlowOnCharts, f: Roles) -> Iterator[Launch | Repeat | Derive]:
+def step(real: DualTime, model: CollocatedFlow, f: Roles) -> Iterator[Launch | Repeat | Derive]:
     """Advance one level: a first guess extrapolated linearly from the last two levels, then pseudo-time."""
     forces = dict(zip("uvw", (f.f_x, f.f_y, f.f_z), strict=True)) if model.body_force else {}
     for name in model.state:
@@ -54,7 +54,7 @@ def step(real: DualTime, model: FlowOnCharts, f: Roles) -> Iterator[Launch | Rep
             ratio=f.scalar(RATIO), now=f.scalar(NOW) if changes else None,
             before=f.scalar(BEFORE) if changes else None,
         )  # fmt: skip
-    yield from model.renew(f)
+    yield from model.refresh(f)
     yield from _measure(model, f, "first_")
     yield from model.begin_march(f)
     rounds, reached = -(-real.iterations // model.look), partial(_reached, real, model)
@@ -68,7 +68,7 @@ def step(real: DualTime, model: FlowOnCharts, f: Roles) -> Iterator[Launch | Rep
         )  # fmt: skip
 
 
-def _round(model: FlowOnCharts, f: Roles) -> Iterator[Launch | Repeat | Derive]:
+def _round(model: CollocatedFlow, f: Roles) -> Iterator[Launch | Repeat | Derive]:
     def twice(f: Roles) -> Iterator[Launch | Repeat | Derive]:
         yield from model.pseudo_step(f)
         yield from model.pseudo_step(f)
@@ -78,25 +78,25 @@ def _round(model: FlowOnCharts, f: Roles) -> Iterator[Launch | Repeat | Derive]:
     yield from _measure(model, f, "")
 
 
-def _measure(model: FlowOnCharts, f: Roles, prefix: str) -> Iterator[Launch]:
+def _measure(model: CollocatedFlow, f: Roles, prefix: str) -> Iterator[Launch]:
     """Measure the residuals of the step, from a state with ghost values, and the magnitudes of T and scalars."""
     yield from residuals(model, f, prefix)
     for name in model.carried:
         yield measures.largest(f[name], over=model.cells, most=f.scalar(f"size_{name}"))
 
 
-def _fastest(model: FlowOnCharts, f: Roles) -> Launch:
+def _fastest(model: CollocatedFlow, f: Roles) -> Launch:
     """Measure the rate that bounds the next step."""
     numbers = {"rate": f.scalar("rate"), "numbers": model.numbers}
     return measures.fastest((f.u, f.v, f.w), model.metrics(f), over=model.cells, **numbers)
 
 
-def _reached(real: DualTime, model: FlowOnCharts, scalars: Mapping[str, float]) -> bool:
+def _reached(real: DualTime, model: CollocatedFlow, scalars: Mapping[str, float]) -> bool:
     """Return True if a step may end, also if its numbers are NaN."""
     return all(not times > 1 for times in left(real, model, scalars).values())
 
 
-def left(real: DualTime, model: FlowOnCharts, scalars: Mapping[str, float]) -> dict[str, float]:
+def left(real: DualTime, model: CollocatedFlow, scalars: Mapping[str, float]) -> dict[str, float]:
     """Return the residuals of momentum, transported quantities and continuity, each over its tolerance."""
     pace = model.speed / real.length * model.unit
     rates = model.speed * (scalars[CHANGE] + scalars["rate"] * model.unit)

@@ -113,7 +113,7 @@ class NavierStokes(FlowModel):
             yield from coefficients_at_bodies(f, self.grid, self.pressure)
         yield from self.pressure.prepare(f)
 
-    def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The next step makes the velocity divergence-free."""
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from self.update_derived_fields(f, (f.u, f.v, f.w), -1)

@@ -115,7 +115,7 @@ class TwoPhase(FlowModel):
         """The velocity and passive scalars. The shares follow from the level set."""
         return super().changeable - {"f"}
 
-    def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The next step makes the velocity divergence-free."""
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
@@ -127,7 +127,7 @@ class TwoPhase(FlowModel):
         """See `Model`. The interface follows from phi."""
         yield from self.interface.shares(f)
         yield from self.begin_shares(f)
-        yield from self.renew(f)
+        yield from self.refresh(f)
 
     def summed(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The interface is shifted until the volume of phase 1 equals the sum of the shares."""
@@ -227,7 +227,7 @@ class TwoPhase(FlowModel):
         of_each = ((q.bounded, q.diffusivity) for q in self.passive)
         return DiffusiveRates.of(0.0, of_each, self.limiting_grid.inverse_spacing_squared)
 
-    def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
+    def diffusive_rates(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return the largest rates of friction on a face and of diffusion."""
         return self.carried.beside(scalars["friction"])
 

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE, STATE, FlowOnCharts
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE, STATE, CollocatedFlow
 from taskflow.flow.models.artificial_compressibility.implicit import outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, REST, fields
 from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Launch, Roles
 
 
-def single_fields(model: FlowOnCharts) -> tuple[Field, ...]:
+def single_fields(model: CollocatedFlow) -> tuple[Field, ...]:
     """Return the single-precision fields that programs write, if the model `rounds`."""
     return tuple(Field(name + SINGLE, "f4") for name in _written(model)) if model.rounds else ()
 
 
-def in_single(model: FlowOnCharts, f: Roles) -> Roles:
+def in_single(model: CollocatedFlow, f: Roles) -> Roles:
     """Return the roles with single-precision fields, if the model has them."""
     constants = (*([] if model.spacing else ["metrics"]), *(["swept"] if model.moves else []))
     return f.copy(**{name: name + SINGLE for name in (*_written(model), *constants)}) if model.rounds else f
 
 
-def flow_in_single(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
+def flow_in_single(model: CollocatedFlow, f: Roles) -> Iterator[Launch]:
     """Round the flow for products, with its ghost values at sides."""
     s, over = in_single(model, f), list(model.cells)
     for ghosts in (*(side.ghosts for side in model.sides), *(edge.ghosts for edge in model.edges)):
@@ -39,7 +39,7 @@ def flow_in_single(model: FlowOnCharts, f: Roles) -> Iterator[Launch]:
         yield from model.compressibility(s)
 
 
-def _written(model: FlowOnCharts) -> tuple[str, ...]:
+def _written(model: CollocatedFlow) -> tuple[str, ...]:
     own = (*(["b"] if model.method.local else []), *(["nu_t"] if model.turbulence else []))
     heat = ("T", "T_new", "T_z", "T_rest") if model.heat else ()
     return (*STATE, *AFTER, *BEFORE, *REST, "pseudo", *own, *heat)
