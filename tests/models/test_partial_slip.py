@@ -1,9 +1,11 @@
 """A boundary condition of another package: exact flows on both discretisations, blocks, messages, and the page."""
 
+import importlib.metadata
 import os
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from taskflow import BadInput, Case
 from taskflow.cases.schema import schema
+from taskflow.extend import BoundaryCondition
 from taskflow.flow.boundaries.kinds import BOUNDARIES, register_boundary
 from taskflow.output import tree
 from tests.docs.fences import fences
@@ -177,6 +180,55 @@ def test_a_case_is_written_and_read_and_fits_the_schema():
         written = tomllib.loads(case.to_toml())
         assert Case(**written) == case
         assert not [*Draft202012Validator(schema()).iter_errors(written)]
+
+
+@dataclass(frozen=True)
+class Unnamed(BoundaryCondition):
+    pass
+
+
+@dataclass(frozen=True)
+class Shut(BoundaryCondition):
+    name = "shut"
+    flux = "shut"
+
+
+class Bare(BoundaryCondition):
+    name = "bare"
+
+
+WRONG = [
+    (Unnamed, "name has to be text"), (Shut, "flux = 'shut' has to be None, 'closed', 'given', 'open', 'far'"),
+    (Bare, "a boundary condition is a frozen dataclass"), (partial_slip.SlipTable, "a boundary condition is"),
+    (3, "a boundary condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "why"), WRONG)
+def test_a_class_that_is_no_complete_condition_is_refused(kind, why):
+    with pytest.raises(BadInput, match=rf"cannot be used \(TypeError: {why}"):
+        register_boundary(kind)
+
+
+def test_a_package_that_cannot_be_used_is_named(monkeypatch):
+    point = importlib.metadata.EntryPoint("theirs", "tests.models.partial_slip:SlipTable", "taskflow.boundaries")
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda group: (point,) if group == "taskflow.boundaries" else ()
+    )
+    with pytest.raises(BadInput) as told:
+        box(8, low={"type": "theirs", "depth": 0.1})
+    assert str(told.value) == (
+        'boundaries.z_min.type = "theirs": tests.models.partial_slip:SlipTable cannot be used (TypeError: a boundary'
+        " condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition);"
+        " mend or reinstall its package"
+    )
+
+
+def test_keys_of_a_misspelt_type_are_not_at_fault():
+    with pytest.raises(BadInput) as told:
+        box(8, low={**SLIPS, "type": "partial-slop"})
+    assert "slip_length" not in str(told.value)
+    assert str(told.value).endswith('did you mean "partial-slip"?')
 
 
 @pytest.mark.slow

@@ -84,14 +84,15 @@ class SideTable(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         kind = cls.offered(values)
         own = own_keys(kind)
+        broken = kind is None and isinstance(name := values.get("type"), str) and isinstance(_found(name), str)
         for key, value in values.items():
             if key in cls.model_fields or key in own:
                 continue
-            homes = [f'"{name}"' for name, other in BOUNDARIES.loaded.items() if key in own_keys(other)]
+            homes = [f'"{name}"' for name, other in BOUNDARIES.available()[0].items() if key in own_keys(other)]
             if kind is not None and homes:
                 remedy = f"{cls.called(kind)} has none; leave it out, or give type = {' or '.join(homes)}"
                 yield wrong(key, value, remedy)
-            else:
+            elif not homes and not broken:  # else the type alone is at fault
                 yield Problem((key,), "there is no such key", shown(value), unknown=True, strange=True)
         if kind is None:
             if (name := values.get("type")) is not None:

@@ -1,9 +1,22 @@
 """The kinds of sides by their names in a case."""
 
 from taskflow.common.registry import Registry
+from taskflow.flow.boundaries.collocated import FLUXES
 from taskflow.flow.boundaries.condition import BoundaryCondition
 
 HERE = "taskflow.flow.boundaries"
+
+
+def _usable(kind: object) -> None:
+    """Raises TypeError if a value is no complete class of boundary conditions."""
+    if not (isinstance(kind, type) and issubclass(kind, BoundaryCondition) and "__dataclass_fields__" in vars(kind)):
+        raise TypeError("a boundary condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition")
+    if not isinstance(getattr(kind, "name", None), str):
+        raise TypeError("name has to be text")
+    if kind.flux is not None and kind.flux not in FLUXES:
+        raise TypeError(f"flux = {kind.flux!r} has to be None, {', '.join(map(repr, FLUXES))}")
+
+
 BOUNDARIES: Registry[type[BoundaryCondition]] = Registry("taskflow.boundaries", {
     "wall": f"{HERE}.wall:Wall",
     "slip": f"{HERE}.slip:Slip",
@@ -11,9 +24,12 @@ BOUNDARIES: Registry[type[BoundaryCondition]] = Registry("taskflow.boundaries", 
     "inflow": f"{HERE}.inflow:Inflow",
     "outflow": f"{HERE}.outflow_conditions:Outflow",
     "far-field": f"{HERE}.far_field:FarField",
-})  # fmt: skip
+}, _usable)  # fmt: skip
 
 
 def register_boundary(kind: type[BoundaryCondition]) -> None:
-    """Register a kind of side in this process by its `name`, without an entry point."""
-    BOUNDARIES.register(kind.name, kind)
+    """Register a kind of side in this process by its `name`, without an entry point.
+
+    Raises BadInput if the name belongs to taskflow, or the class is not complete.
+    """
+    BOUNDARIES.register(getattr(kind, "name", ""), kind)

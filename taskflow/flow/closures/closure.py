@@ -53,7 +53,7 @@ class Closure:
 def _usable(kind: object) -> None:
     """Raise TypeError, or the error of reading its kernel text, unless a value is a complete class of closures."""
     if not (isinstance(kind, type) and issubclass(kind, Closure) and "__dataclass_fields__" in vars(kind)):
-        raise TypeError("a closure is a frozen dataclass derived from taskflow.flow.closures.Closure")
+        raise TypeError("a closure is a frozen dataclass derived from taskflow.extend.Closure")
     if not isinstance(getattr(kind, "title", None), str):
         raise TypeError("title has to be text")
     if not isinstance(getattr(kind, "functions", None), str | Path):
