@@ -21,7 +21,7 @@ class Model(Protocol):
     """Discretised equations on a grid (immutable, picklable). Defaults are for a model without flags, further regions
     or stability analysis.
 
-    Both programs set the scalar rate = max(|u|/dx + |v|/dy + |w|/dz), 1/T, which bounds the next step. Checkpoints hold
+    Both programs set the scalar rate = `max(|u|/dx + |v|/dy + |w|/dz)`, 1/T, which bounds the next step. Checkpoints hold
     the cells that the programs need.
     """
 
@@ -113,7 +113,7 @@ class Model(Protocol):
         return scalars["rate"]
 
     def advection(self, scalars: Mapping[str, float]) -> float:
-        """Return max(|u|/dx + |v|/dy + |w|/dz) as measured, as `rate` may have a floor."""
+        """Return `max(|u|/dx + |v|/dy + |w|/dz)` as measured, as `rate` may have a floor."""
         return self.rate(scalars)
 
     def diffusive_rates(self, scalars: Mapping[str, float]) -> DiffusiveRates:

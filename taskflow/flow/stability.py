@@ -111,7 +111,7 @@ class StepLimit:
     """The longest stable step: `fixed`, or the least of min(cfl / (advection + frequency), diffusion / spread) and the
     further bounds below.
 
-    - advection = max(|u|/dx + |v|/dy + |w|/dz) and the rates of eddies are measured before each step.
+    - advection = `max(|u|/dx + |v|/dy + |w|/dz)` and the rates of eddies are measured before each step.
     - spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case.
     - `scheme`: the time scheme, with its stability region.
     - frequency: of the fastest oscillation due to forces, in radians per time.

@@ -168,7 +168,7 @@ class System(SystemType, ABC):
 
     @property
     def advective_rate(self) -> float:
-        """Estimate of max(|u|/dx + |v|/dy + |w|/dz) from the case; 0 if unknown."""
+        """Estimate of `max(|u|/dx + |v|/dy + |w|/dz)` from the case; 0 if unknown."""
         return 0.0
 
     @property
