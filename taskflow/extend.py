@@ -35,7 +35,7 @@ _ROOMS = {
     "taskflow.cases.tables.initial": ("Profile", "profile"),
     "taskflow.cases.tables.method": ("register_model",),
     "taskflow.cases.timing.schedule": ("Tick",),
-    "taskflow.systems.base.domain": ("CaseOnBlocks", "Domain"),
+    "taskflow.systems.base.domain": ("Domain", "PartitionedCase"),
     "taskflow.systems.base.flow": ("FlowSystem",),
     "taskflow.systems.base.interfaces": ("Measures",),
     "taskflow.systems.base.system": ("System", "log_line"),

@@ -20,7 +20,7 @@ from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.kernel.text import complete, packed
 from taskflow.runtime.tasks import Launch, LookupTable, Roles, record
 
-PROGRAMS = "start", "step", "renew"
+PROGRAMS = "start", "step", "refresh"
 
 
 def digests(path: Path) -> dict[str, tuple[int, str]]:

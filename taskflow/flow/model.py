@@ -21,8 +21,8 @@ class Model(Protocol):
     """Discretised equations on a grid (immutable, picklable). Defaults are for a model without flags, further regions
     or stability analysis.
 
-    Both programs set the scalar rate = `max(|u|/dx + |v|/dy + |w|/dz)`, 1/T, which bounds the next step. Checkpoints hold
-    the cells that the programs need.
+    Both programs set the scalar rate = `max(|u|/dx + |v|/dy + |w|/dz)`, 1/T, which bounds the next step. Checkpoints
+    hold the cells that the programs need.
     """
 
     @property
