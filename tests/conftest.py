@@ -19,6 +19,7 @@ settings.load_profile("taskflow")
 
 # A shell that begins the tests in its background lets them ignore Ctrl-C, and all that they begin.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and `nohup` lets them ignore the end of a terminal
 
 
 def usable_gpus() -> tuple[int, str]:
