@@ -261,7 +261,7 @@ def export(
     value: Annotated[float | None, typer.Option(metavar="V", help="With --interface: its value; default 0.5.")] = None,
     output: Annotated[Path | None, into("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
-    """Write snapshots in formats of other programs and print the file to open."""
+    """Export snapshots to other formats and print the file to open."""
     from taskflow.cli.files import export_interface, export_run
 
     if interface:

@@ -39,6 +39,7 @@ def test_defaults(cavity):
     machine = dict(case.machine)
     assert machine.pop("precision") == "double"
     assert machine.pop("debug") is False
+    assert machine.pop("cuts") == {}
     assert [machine.pop(key) for key in ("restarts", "silence", "patience")] == [3, 4.0, 60.0]
     assert machine == dict.fromkeys(("device", "blocks", "workers", "threads", "overlap", "channel"), "auto")
     assert case.body.gravity == case.body.force == (0, 0, 0)

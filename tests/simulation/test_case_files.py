@@ -37,7 +37,7 @@ def test_every_default_is_written(name, request, tmp_path):
     assert set(written) == {"title", *(name for name, table in case if table is not None)}
     for name, table in written.items():
         if name != "title":
-            assert set(table) == {key for key, value in getattr(case, name) if value is not None}
+            assert set(table) == {key for key, value in getattr(case, name) if value not in (None, {})}
     assert written["pressure"] == {"solver": "auto", "tolerance": 1e-6, "max_iterations": 1000}
     assert written["machine"]["precision"] == "double"
     assert written["boundaries"]["y"] == "periodic"

@@ -180,9 +180,9 @@ def test_who_asks_for_the_pages_of_the_scheduler_has_them_here_alone(monkeypatch
     with embedded(1, gpu=False):
         assert [tuple(address) for address in listening() if address not in before] == [("127.0.0.1", port)]
         assert page(port) == page(port, Host=f"localhost:{port}") == 200
-        assert page(port, InitialState=f"http://127.0.0.1:{port}") == 200
+        assert page(port, Origin=f"http://127.0.0.1:{port}") == 200
         assert page(port, Host="rebound.example") == page(port, Host=f"127.0.0.1.example:{port}") == 404
-        assert page(port, InitialState="http://elsewhere.example") == page(port, InitialState="null") == 404
+        assert page(port, Origin="http://elsewhere.example") == page(port, Origin="null") == 404
 
 
 def test_a_port_that_is_none(monkeypatch):
