@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from taskflow import BadInput, Case
 from taskflow.cases.schema import schema
-from taskflow.extend import BoundaryCondition
+from taskflow.extend import BoundaryCondition, Side
 from taskflow.flow.boundaries.kinds import BOUNDARIES, register_boundary
 from taskflow.output import tree
 from tests.docs.fences import fences
@@ -195,6 +195,21 @@ class Shut(BoundaryCondition):
 
 class Bare(BoundaryCondition):
     name = "bare"
+
+
+@dataclass(frozen=True)
+class Sheared(BoundaryCondition):
+    name = "sheared"
+    shear: float = 0.0
+
+    @property
+    def still(self):
+        return Sheared()
+
+
+def test_given_values_of_a_condition_do_not_change_with_the_flow():
+    assert Side("top", Sheared(2.0), ()).still.kind == Sheared(0.0)
+    assert Side("top", PartialSlip(slip_length=B), ()).still.kind == PartialSlip(slip_length=B), "a coefficient stays"
 
 
 WRONG = [

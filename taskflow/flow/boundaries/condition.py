@@ -134,7 +134,7 @@ class Side:
     def still(self) -> Side:
         """This side, with all values 0."""
         scalars = {name: condition.still for name, condition in self.scalars.items()}
-        return replace(self, condition=self.condition.still, varying=False, scalars=scalars)
+        return replace(self, kind=self.kind.still, condition=self.condition.still, varying=False, scalars=scalars)
 
 
 class BoundaryCondition:
@@ -183,6 +183,11 @@ class BoundaryCondition:
         of_key = {one.name: given.vector(one.name) if one.default == REST else given.number(one.name)
                   for one in fields(cls) if one.init}  # type: ignore[arg-type]  # fmt: skip
         return cls(**{name: value for name, value in of_key.items() if value is not None})
+
+    @property
+    def still(self) -> BoundaryCondition:
+        """The same condition for changes of the flow: given values of its own keys, such as a shear rate, are 0."""
+        return self
 
     @property
     def velocity(self) -> Vector:
