@@ -36,7 +36,7 @@ class FlowModel(Model):
     - `forces`: forces given by formulas.
     - `varying`: inflow values change in time.
 
-    Limits and stability are by default those of explicit steps.
+    Limits and stability are by default for explicit steps.
     """
 
     staggered: StaggeredGrid
@@ -87,7 +87,9 @@ class FlowModel(Model):
         return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
 
     def ends(self, name: str) -> Ends:
-        """Return "ghost" for fields with boundary conditions, "sides" if a side is open."""
+        """Return "ghost" for fields with boundary conditions ("sides" if a side is open), "nearest" for shares,
+        curvature and eddy viscosity, else "linear".
+        """
         if name in VELOCITY or name in (quantity.name for quantity in self.quantities):
             return "sides" if open_sides(self.boundaries) else "ghost"
         return "nearest" if name in NEAREST else "linear"

@@ -59,8 +59,8 @@ def amplification(scheme: TimeScheme, z: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Waves:
-    """The waves on a grid that a scheme takes through a step, by central differences or biased `upwind`; `implicit` is
-    the direction of such diffusion. Speeds are up to a CFL number, and there is one diffusion number.
+    """The waves on a grid in a step of a scheme, with central differences or biased `upwind`. `implicit` is the axis of
+    implicit diffusion. Speeds reach up to a CFL number, with one diffusion number.
     """
 
     scheme: TimeScheme

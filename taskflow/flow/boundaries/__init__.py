@@ -1,4 +1,4 @@
 """Boundary conditions: walls, openings and their ghost cells.
 
-They know the grid, and tell elliptic solvers the type of each side, but know neither bodies nor equations.
+They know the grid, and define the sides for elliptic solvers. They know neither bodies nor equations.
 """

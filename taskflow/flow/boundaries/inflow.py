@@ -40,7 +40,7 @@ def inflow_partitions(
     main: Partition, boundaries: Boundaries, names: Sequence[str], endings: Sequence[str]
 ) -> tuple[Partition, ...]:
     """Return the partitions of prescribed values, on the blocks of `main`: for each inflow with all `names`, for each
-    wall with those that depend on position. Each name has one field per entry of `endings`.
+    wall with the names whose values depend on position. Each name has one field per entry of `endings`.
     """
     partitions = []
     faces = sorted((face for face in FACES if face in boundaries), key=lambda face: not boundaries[face].enters)

@@ -19,8 +19,8 @@ DRIVE = "drive"
 
 
 class Drive:
-    """A loop that advances and pauses. A pause is between a step and its records: changes made there are in the records
-    and checkpoints of that step, and a restart has them.
+    """A loop that advances and pauses. A pause is between a step and its records: the records and checkpoints of that
+    step, and a restart, include changes made during the pause.
     """
 
     def __init__(self, loop: RunLoop) -> None:

@@ -1,7 +1,7 @@
 """The run loop on every block: step, look, write, until the end of the clock.
 
 All blocks decide identically, as decisions use values reduced over all of them. A paused loop stays on its block,
-between a step and its records: changes made there are recorded.
+between a step and its records, which include changes made during the pause.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ Held = tuple[str, Box, Callable[[], np.ndarray]]  # a role, cells, and a functio
 
 
 def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
-    """Yield holds of the values of this block in these cells, by role. `replicas`: also of replicated regions,
-    otherwise only on block 0.
+    """Yield the values of this block in these cells, by role, as functions to call once. `replicas`: also of replicated
+    regions, otherwise only on block 0.
     """
     for role, boxes in cells.items():
         if replicas or shard.block == 0 or not shard.partition.homes[role].replicated:

@@ -23,7 +23,7 @@ UNEVEN = 1.5  # ratio of steps above which a jump in the first one may not be ex
 
 
 class Stepping:
-    """Takes steps, with the time-dependent values of the case. `cells` are those of a savepoint."""
+    """Takes steps, with the time-dependent values of the case. `cells` determine the further run."""
 
     def __init__(
         self, spec: BlockSpec, shard: Shard, cells: Cells, settings: Settings, movement: Movement | None,

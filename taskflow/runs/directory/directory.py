@@ -152,7 +152,8 @@ class RunDirectory:
         return tuple(store.times)
 
     def check_visible(self, client: Client, workers: Sequence[str]) -> None:
-        """Raise BadInput if one of these workers does not see this directory, or sees another one of the same name."""
+        """Raise BadInput if one of these workers does not see this directory, or sees a different one of the same name.
+        """
         token = uuid.uuid4().hex
         mark = self.path / ".visible"
         mark.write_text(token, encoding="utf-8")

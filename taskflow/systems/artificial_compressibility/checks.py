@@ -1,5 +1,8 @@
-"""Checks of a case on charts before a run: magnitudes that the equations cannot handle; formulas of initial fields,
-sides and forces, at some moments; warnings of nearly coincident sides and of unstable pseudo-time steps.
+"""Checks of a case on charts before a run:
+
+- magnitudes that the equations cannot handle
+- formulas of initial fields, sides and forces, at some moments
+- warnings of nearly coincident sides and of unstable pseudo-time steps
 """
 
 from __future__ import annotations

@@ -208,9 +208,12 @@ class MetricFields:
 
 
 def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bool) -> tuple[Field, ...]:
-    """Return the constant fields of a model: kinds of sides; metrics of non-uniform cells; corners for moments;
-    velocities of varying sides; swept volumes; a force given by formulas; the filter width; metrics and swept
-    volumes also in single precision, if the model `rounds`.
+    """Return the constant fields of a model:
+
+    - kinds of sides, velocities of varying sides
+    - metrics of non-uniform cells, corners for moments, swept volumes, the filter width
+    - a force given by formulas
+    - metrics and swept volumes also in single precision, if the model `rounds`
     """
     varying = VELOCITY if any(side.varying for side in model.sides) else ()
     names = [*(CORNERS if corners else ()), *varying, *(FORCE if model.body_force else ())]

@@ -83,7 +83,7 @@ class Linear(Table):
             yield wrong(key, values[key], f'with solver = "{solver}" it says nothing; leave it out')
 
     def made(self, *, real: bool) -> Gmres | Correction:
-        """The solver; `real`: in steps of real time."""
+        """Return the solver; `real`: for physical time steps."""
         if self.solver == "correction":
             return Correction(self.sweeps)
         return Gmres(self.vectors, self.products, self.tolerance or (0.01 if real else None))

@@ -69,8 +69,8 @@ def _shares(
 def _outline(
     grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patch]
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return the edges [end, n, xyz] at which a side ends, also around holes: those that belong to a single patch,
-    once, as joined patches have bitwise identical vertices; and True for edges shared with walls.
+    """Return the edges [end, n, xyz] at which a side ends, also around holes, and True for edges shared with walls.
+    They belong to a single patch, once, as joined patches have bitwise identical vertices.
     """
     own, others = _rims(grid, patches), _rims(grid, walls)
     points, numbers = np.unique(np.concatenate([own, others], axis=1).reshape(-1, 3), axis=0, return_inverse=True)

@@ -210,14 +210,14 @@ class CompressibilityMethod(Method):
 
     @property
     def explicit(self) -> Marching:
-        """The stages of explicit steps; the usual ones where marching is implicit."""
+        """The marching scheme of explicit steps, the default one if marching is implicit."""
         return "rk4" if self.march == "implicit" else self.march
 
     def marching(
         self, tile: Triple, *, real: bool, double: bool
     ) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
-        """The kind of model, and what it is made of besides others, with tiles of so many cells; `real`: in steps of
-        real time, `double`: in double precision.
+        """Return the class of the model and its further arguments, with tiles of `tile` cells. `real`: physical time
+        steps, `double`: double precision.
         """
         if self.march != "implicit":
             return ArtificialCompressibility, {}
@@ -227,14 +227,14 @@ class CompressibilityMethod(Method):
         return ImplicitCompressibility, {"solver": linear.made(real=real), "double": double, **how}
 
     def looks(self, every: Every) -> tuple[Every, int]:
-        """How often residuals are looked at, where the log is written so often, and in how many steps they have to
-        fall. An outer iteration costs much more than a look.
+        """Return the interval of residual checks, for a log written at the interval `every`, and the number of steps in
+        which residuals have to fall. An outer iteration costs much more than a check.
         """
         return (Every(steps=1), OUTER_PATIENCE) if self.march == "implicit" else (every, PATIENCE)
 
     @property
     def ordering(self) -> str:
-        """Which neighbours factors know, as `Linear` has it; "" without factors."""
+        """The ordering of factors, as in `Linear`; empty without factors."""
         return (self.linear or Linear()).ordering if self.march == "implicit" else ""
 
     @classmethod
@@ -257,7 +257,7 @@ class CompressibilityMethod(Method):
 
 
 def _of_the_march(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Problems with keys of explicit marches and of the implicit one."""
+    """Yield problems with keys of explicit and implicit marches."""
     implicit, cfl = values.get("march") == "implicit", values.get("cfl")
     ramp = isinstance(cfl, Mapping | CflRamp)
     if implicit and isinstance(cfl, int | float):

@@ -34,7 +34,7 @@ class Scale:
 
 
 BEYOND = Scale(math.inf)
-"""The scale of what a formula of the case acts on: nobody knows what that makes of it."""
+"""The scale of quantities with forces by formulas, whose effect is unknown."""
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ class ImmersedMasks(Masks):
         return self._numbers(part, "c")[part.slices(part.grow(self.reach).lo)]
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
-        """Return the roles in a part, from the shapes at its points and at those of `LAYERS` around it."""
+        """Return the roles in a part, from the shapes at its points and at points of `LAYERS` around it."""
         beside = cuts.near(np.any([wide[at] != 0 for at in FACES], axis=0))
         numbers: Numbers = {at: values if at == "corner" else moved(values) for at, values in wide.items()}
         closed = [numbers[at] != 0 for at in FACES]

@@ -65,7 +65,7 @@ MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 100
 
 
 def _initial(value: object) -> Profile | None:
-    """An expression, or a number, the share of phase 1 everywhere: 0 or 1."""
+    """Return an expression, or a number, the uniform share of phase 1: 0 or 1."""
     if value is None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -22,8 +22,8 @@ class Convergence:
 
     - `accept`: stalled residuals also end the march, without error.
     - `norms`: the present residuals. Multiplied by `weights` (default 1) they have the same unit.
-    - `history`: samples since a residual last exceeded its largest value, namely the least of the older ones and those
-      of the last `patience` steps.
+    - `history`: samples since a residual last exceeded its largest value: the least older one, and all of the last
+      `patience` steps.
     """
 
     tolerance: float

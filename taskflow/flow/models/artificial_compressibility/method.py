@@ -17,8 +17,9 @@ Marching = Literal["euler", "rk3", "rk4", "rk5"]
 
 
 class MultistageScheme(NamedTuple):
-    """Fractions of the step that stages take, each from the state at the start; weights of new friction and dissipation
-    in a stage (0: as before); and the default CFL number, except for the entries of `SHORTER`.
+    """A marching scheme: `fractions` of the step that stages take, each from the state at the start, weights `fresh` of
+    new friction and dissipation in a stage (0: as before), and the default CFL number, except for the entries of
+    `SHORTER`.
     """
 
     fractions: tuple[float, ...]

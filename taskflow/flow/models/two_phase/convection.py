@@ -66,9 +66,7 @@ MASS_FLUXES = MassFluxes()
 
 @dataclass(frozen=True)
 class VelocityForm:
-    """Convection of velocity alone, for density ratios up to 10: by WENO5, as in the original solver, or as in one
-    fluid.
-    """
+    """Convection of velocity alone, for density ratios up to 10: by WENO5, or as in one fluid."""
 
     advection: Advection
 

@@ -46,7 +46,7 @@ class ImplicitScalars(ArtificialCompressibility):
         yield Repeat(partial(self._round, one), ROUNDS)
 
     def _round(self, one: Passive, f: Roles) -> Iterator[Launch]:
-        """Correct the residual. Overwrites the roles of `BEFORE`."""
+        """Correct a scalar by its present residual. Overwrites the roles of `BEFORE`."""
         cells, new, metrics = self.cells, f[one.name], self.metrics(f)
         where: dict[str, Any] = {"over": cells, "numbers": self.carrying(one)}
         yield from self.scalar_ghosts(f, self.sides, one, new)
