@@ -10,7 +10,7 @@ from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, ta
 COUPLING = ("coupling_low", "coupling_high")
 """Fields of the blocks for neighbours on low and on high sides: a sweep reads contiguous memory."""
 HALF, PIVOT = 48, 16
-"""Numbers of a cell in each of them, see `place`; those of its own block."""
+"""Numbers per cell: in each field of couplings (see `place`), and in its diagonal block."""
 COUPLED, COUPLES = (Components(**dict.fromkeys(COUPLING, way.private * HALF)) for way in (Read, Write))
 
 
