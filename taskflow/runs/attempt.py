@@ -82,7 +82,7 @@ class Outcome:
 
 @dataclass(eq=False)
 class Recovery:
-    """The outcome of a run's attempts so far, and the number of successive restarts from one step that is `allowed`.
+    """The outcome of a run's attempts so far, and the number of restarts from one step that is `allowed`.
 
     - `remedy`: how to resume the run later
     - `attempts`: attempts that had machines

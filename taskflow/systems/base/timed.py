@@ -37,8 +37,9 @@ class Term:
 
 @dataclass(frozen=True)
 class TimedNumber:
-    """A sum of terms in scalars whose names begin with `stem`: at a moment of each stage, as its mean by Simpson's
-    rule, or as a "force" that is not kept (weighted like tendencies in schemes of several stages, else the mean).
+    """A sum of terms in scalars whose names begin with `stem`, for each stage: at its "begin" or "end", as its "mean"
+    by Simpson's rule, or as a "force", which is extrapolated like tendencies if the stage has a ratio, else the
+    mean.
     """
 
     stem: str
