@@ -35,8 +35,7 @@ class FlowAccessor:
     """Derived quantities of a flow on a box, computed lazily in pieces.
 
     The methods need snapshots, except `grid` (any dataset on cells), `profiles` and `kinetic_energy_budget`
-    (statistics),
-    and `over_time` (recorded spectra). All raise BadInput if fields or coordinates are missing.
+    (statistics), and `over_time` (recorded spectra). All raise BadInput if fields or coordinates are missing.
     """
 
     def __init__(self, ds: xr.Dataset) -> None:
@@ -56,8 +55,7 @@ class FlowAccessor:
         """Return the grid for xgcm, with axes X, Y, Z and cell sizes.
 
         Its operators wrap around periodic directions, are NaN where they need a value outside the domain, and are exact
-        for
-        linear functions elsewhere.
+        for linear functions elsewhere.
 
         Returns
         -------

@@ -119,8 +119,7 @@ def run(
 
     A finished run that is resumed is returned unchanged. After the loss of a worker, GPU or connection the run restarts
     automatically from its newest checkpoint, with a warning, up to `machine.restarts` times. A directory in use by
-    another
-    run is refused.
+    another run is refused.
 
     Parameters
     ----------

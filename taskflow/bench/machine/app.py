@@ -44,8 +44,8 @@ def channels(
     """Time halo steps and all-reduces between blocks.
 
     In host memory, over each channel that this machine has. In a halo step every block exchanges a message with both
-    its neighbours, both ways. `local` is measured between
-    threads of a process, the others between a process for each block.
+    its neighbours, both ways. `local` is measured between threads of a process, the others between a process for each
+    block.
     """
     from taskflow.bench.machine.channels import measure_channels, show_channels
     from taskflow.bench.tables import present

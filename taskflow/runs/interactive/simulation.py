@@ -38,11 +38,9 @@ class Simulation(DrivenRun):
     """Run driven from Python: advance, pause, inspect, modify.
 
     Use it in a `with` statement, or close it. On return the initial state exists and is written; with `resume` it is
-    the
-    state of the newest checkpoint. Pauses do not change step sizes: without modifications results equal `run` bitwise.
-    Records that are scheduled at the present step are written when the run continues or ends, with the changes made in
-    the
-    pause. A lost worker or GPU ends the simulation; it does not restart automatically.
+    the state of the newest checkpoint. Pauses do not change step sizes: without modifications results equal `run`
+    bitwise. Records that are scheduled at the present step are written when the run continues or ends, with the changes
+    made in the pause. A lost worker or GPU ends the simulation; it does not restart automatically.
 
     Parameters and errors are those of `taskflow.run`.
     """
@@ -125,8 +123,7 @@ class Simulation(DrivenRun):
         """Register a callback: `@simulation.every(steps=10)`.
 
         The callback is called with the simulation, after a step and before its scheduled records. An exception ends the
-        run
-        with its state written, and is re-raised by `run` or `step`.
+        run with its state written, and is re-raised by `run` or `step`.
 
         Parameters
         ----------
@@ -153,8 +150,7 @@ class Simulation(DrivenRun):
         """Return all fields of the present state, and recorded expressions, as lazy arrays.
 
         Only values that are accessed are transferred. Values that were not accessed before the simulation continues
-        raise
-        BadInput. After the end there are no expressions.
+        raise BadInput. After the end there are no expressions.
 
         Returns
         -------
@@ -255,8 +251,7 @@ class Simulation(DrivenRun):
         """Change a time-dependent value.
 
         It applies from the end of the first stage of the next step; forces from its start. A body's motion begins at
-        its
-        present position. Checkpoints and resumed runs keep the value.
+        its present position. Checkpoints and resumed runs keep the value.
 
         Parameters
         ----------

@@ -72,10 +72,8 @@ class Blocks:
         ----------
         **values : float, callable, array or nested lists
             A callable takes cell indices i, j, k along x, y, z as arrays that broadcast to [z, y, x], and is called on
-            every
-            block. An array [z, y, x] has all cells, with or without boundary layers; for a constant field, with all
-            ghost
-            layers. On an atlas give a list of arrays, one per chart.
+            every block. An array [z, y, x] has all cells, with or without boundary layers; for a constant field, with
+            all ghost layers. On an atlas give a list of arrays, one per chart.
 
         Raises
         ------
@@ -216,8 +214,7 @@ class Blocks:
         """Call `function(shard, *arguments)` on the thread of each block and return all results.
 
         The function may run programs, reduce numbers over all blocks (`shard.allreduce`), and read and write the cells
-        of its
-        block. Collective operations have to be called on all blocks.
+        of its block. Collective operations have to be called on all blocks.
         """
         return self.do(partial(call_job, Pickled.of(function), Pickled.of(arguments)))
 

@@ -68,8 +68,7 @@ def distribute(
     region : Region
     blocks : (int, int, int), int or "auto"
         Blocks along x, y and z; for a region on an atlas, the number of blocks. Default: one per GPU, or one for all
-        cores.
-        Several blocks on cores have a process each.
+        cores. Several blocks on cores have a process each.
     cuts : mapping of int to (int, int, int), optional
         Pieces along x, y and z of a chart, by its number (see `divided`).
     device : {"auto", "cpu", "gpu"}

@@ -123,8 +123,7 @@ class Atlas:
     Each seam has an inverse. Ghost cells of an edge are images through two seams if both orders lead to the same cells:
     four charts meet there. Ghost cells of an edge between a seam and a side without a seam are images of the boundary
     layers of the other chart, if its side continues in the same way. All other ghost cells belong to the chart, and
-    tasks
-    write them as boundary layers.
+    tasks write them as boundary layers.
 
     Parameters
     ----------

@@ -256,8 +256,7 @@ def periodic_images(box: Box, cells: Box, periodic: tuple[bool, bool, bool]) -> 
     """Cut `box` along the borders of the periodic images of the domain and move each piece into the domain.
 
     Returns pairs (piece inside the domain, shift from there into `box`). Nothing is cut or moved along directions that
-    are
-    not periodic. The domain may be smaller than the box: a row of one cell is its own neighbour.
+    are not periodic. The domain may be smaller than the box: a row of one cell is its own neighbour.
     """
     (px, py, pz), (x0, y0, z0), (x1, y1, z1) = periodic, box.lo, box.hi
     (a0, b0, c0), (a1, b1, c1) = cells.lo, cells.hi

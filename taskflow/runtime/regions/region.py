@@ -34,12 +34,10 @@ class Field:
         Numbers per cell, 1 or more.
     constant : bool
         Written by the host alone, ghost cells included, such as the vertices of a grid. No task writes the field, and
-        it
-        is neither exchanged nor stored in checkpoints.
+        it is neither exchanged nor stored in checkpoints.
     private : bool
         Read and written in the cell itself alone, such as the factors of a matrix. The field has no ghost cells, and
-        the
-        values of a cell are adjacent in memory.
+        the values of a cell are adjacent in memory.
     rows : bool
         A private field whose values are stored in rows along x.
     tile : (int, int, int), optional
@@ -91,8 +89,7 @@ class Field:
         """Return values as the field stores them: integers exactly, real numbers possibly rounded.
 
         No copy is made if the type of `values` fits into the type of the field. Raises BadInput, naming the field
-        `name`, for
-        a value that the field cannot hold.
+        `name`, for a value that the field cannot hold.
         """
         kind, own = values.dtype.kind, np.dtype(self.dtype)
         if np.can_cast(values.dtype, own):
@@ -183,8 +180,7 @@ class Region:
     ------
     ValueError
         If there is no cell, `ghost` is negative, a scale is below 1, or the atlas has other cells, other ghost layers
-        or
-        fields on faces.
+        or fields on faces.
     """
 
     cells: Box

@@ -42,16 +42,11 @@ def task(
 
     Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]`,
     `Swept[direction]` or, for other regions, `Foreign[stencil]`, or several at once, `Components(u=Read[U],
-    v=Read[V])`.
-    Keyword-only parameters are annotated `Scalar`, `Reduce[operator]`, the type of a constant or, one of them, `Axis`
-    or
-    `Face`. A task with swept fields takes one `Sweep`. `Reduce[operator, n]` and `Scalar[operator, n]` are n numbers
-    under
-    one name; a task has at most 32 numbers, an exact sum counting as three. A field or constant annotated `... | None`
-    is
-    optional. Without a kernel the body runs on views of the fields (see `taskflow.runtime.tasks.body`); with a kernel
-    it
-    is a docstring alone.
+    v=Read[V])`. Keyword-only parameters are annotated `Scalar`, `Reduce[operator]`, the type of a constant or, one of
+    them, `Axis` or `Face`. A task with swept fields takes one `Sweep`. `Reduce[operator, n]` and `Scalar[operator, n]`
+    are n numbers under one name; a task has at most 32 numbers, an exact sum counting as three. A field or constant
+    annotated `... | None` is optional. Without a kernel the body runs on views of the fields (see
+    `taskflow.runtime.tasks.body`); with a kernel it is a docstring alone.
 
     Parameters
     ----------

@@ -157,8 +157,7 @@ class Reduction:
     """`Reduce[max]`, `Reduce[min]`, `Reduce[sum]`: a scalar into which the values of all cells are folded.
 
     `Reduce["sum", n]` folds n numbers under one name. `Reduce["exact sum", n]` gives sums whose bits depend neither on
-    the
-    order nor on the blocks; without n it is one sum.
+    the order nor on the blocks; without n it is one sum.
     """
 
     def __getitem__(self, word: Any) -> Any:

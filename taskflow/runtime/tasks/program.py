@@ -60,8 +60,7 @@ class Roles:
     """Fields by role: `roles.p` is the name of the field that currently holds the pressure.
 
     Double buffering exchanges roles, not data: a sweep writes `p_new`, then `swap("p", "p_new")`. A program that names
-    its
-    scalars with `scalar("residual")` can be `owned`. Raises BadInput for a role whose name is an attribute of this
+    its scalars with `scalar("residual")` can be `owned`. Raises BadInput for a role whose name is an attribute of this
     class.
     """
 

@@ -141,8 +141,7 @@ def facing(n: Reach = (0, 0), r: Reach = (0, 0), s: Reach = (0, 0), *, high: Rea
         Offsets along the normal, into the domain, and along the other two axes.
     high : (int, int), optional
         Replaces `n` at high faces. A value on a face has the index of the cell above it, so the cell inside the domain
-        is
-        `facing(n=(0, 0), high=(1, 1))`.
+        is `facing(n=(0, 0), high=(1, 1))`.
 
     Raises
     ------

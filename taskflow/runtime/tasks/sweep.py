@@ -97,8 +97,7 @@ def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tup
     """Return the sweeps, one per launch, that visit all cells once in an ordering.
 
     The table gives, for direction "up", the neighbours of a cell in its chart that come earlier. For "down" exchange
-    lower
-    and upper, and the colours.
+    lower and upper, and the colours.
 
     =============  ==================================================================
     "tiles"        lower neighbours in the same tile; for colour 1, all of colour 0
