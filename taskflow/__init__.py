@@ -4,10 +4,10 @@ Importing the package does no work: a public name loads its module when it is fi
 xarray get their `flow` when xarray is imported.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from taskflow.accessor import registration
+from taskflow.common.lazy import attributes
 from taskflow.common.namesake import PROBLEM, mixed
 
 if mixed():
@@ -118,13 +118,4 @@ if TYPE_CHECKING:
     )
     from taskflow.systems.two_phase import TwoPhase
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOME[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attributes(__name__, _HOME, __all__)

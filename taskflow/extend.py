@@ -4,8 +4,9 @@ A name loads its module when it is first used (PEP 562). Users of cases and runs
 `taskflow` itself.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from taskflow.common.lazy import attributes
 
 _ROOMS = {
     "taskflow.flow.model": ("Model",),
@@ -141,13 +142,4 @@ if TYPE_CHECKING:
     from taskflow.systems.base.system import System as System
     from taskflow.systems.base.system import log_line as log_line
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOME[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOME)
+__getattr__, __dir__ = attributes(__name__, _HOME, _HOME)

@@ -6,8 +6,9 @@ them (`flow`, `runs`), how they are evaluated (`analysis`), or how to draw them 
 Names load their module when first used (PEP 562), because Zarr and xarray take half a second each to import.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from taskflow.common.lazy import attributes
 
 _NAMES = {
     "store.chart_layout": ("ChartsLayout", "Piece", "pieces_of", "shares"),
@@ -33,7 +34,7 @@ _NAMES = {
     "store.time_series": ("TimeSeries", "create_time_series", "write_time_series"),
     "disk.writer": ("Writer",),
 }  # fmt: skip
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_HOME = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
 
 __all__ = ["dataset", "export_netcdf", "export_vtk"]  # for users; the rest is for other rooms
 
@@ -73,13 +74,4 @@ if TYPE_CHECKING:
     from taskflow.output.store.store import Store, create, remove
     from taskflow.output.store.time_series import TimeSeries, create_time_series, write_time_series
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attributes(__name__, _HOME, __all__)
