@@ -1,4 +1,4 @@
-"""`ds.flow`: the functions of `taskflow.analysis` and `taskflow.plots` as methods of a dataset or tree of a run.
+"""`ds.flow`: the functions of `taskflow.analysis` and `taskflow.plots` as methods of a dataset of a run.
 
 `import taskflow` registers the accessor (`taskflow.accessor.registration`). This module is loaded at the first use of
 `ds.flow`. It stands above both rooms, because one of its methods draws.
@@ -6,17 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
 import xarray as xr
 
 from taskflow.analysis import derived, energy_budget, profiles, spectra
-from taskflow.analysis.charts import derived as on_charts
-from taskflow.analysis.charts.metrics import with_volumes
-from taskflow.analysis.charts.sides import side
 from taskflow.analysis.planes import plane_of
 from taskflow.common.errors import BadInput
 from taskflow.output import at_time, dataset, has_charts, tree
@@ -278,79 +273,6 @@ def of_cells(ds: xr.Dataset, kinds: str = "cf") -> xr.Dataset:
 def last(records: Records) -> Records:
     """Return the last snapshot, or the only one."""
     return records.isel(time=-1) if "time" in records.dims else records
-
-
-class ChartsAccessor:
-    """Derived quantities of a flow on a body-fitted grid, computed lazily.
-
-    All methods raise BadInput if fields or coordinates are missing.
-    """
-
-    def __init__(self, tree: xr.DataTree) -> None:
-        self._tree = tree
-
-    def side(self, name: str) -> xr.Dataset:
-        """Return values on the faces of a side.
-
-        Parameters
-        ----------
-        name : str
-            Name of the side in [boundaries].
-
-        Returns
-        -------
-        xarray.Dataset
-            Fields of the adjacent cells, pressure and, on a wall, shear stress; centres, normals and areas of the
-            faces.
-        """
-        return side(self._tree, name)
-
-    def at(self, point: Sequence[float] | np.ndarray) -> xr.Dataset:
-        """Return all fields of the cells that contain points.
-
-        Parameters
-        ----------
-        point : array [xyz] or [n, xyz]
-
-        Returns
-        -------
-        xarray.Dataset
-            With a dimension `point` for several points.
-        """
-        return on_charts.at(self._tree, point)
-
-    def speed(self) -> xr.DataTree:
-        """Return the velocity magnitude `speed`, L/T.
-
-        Returns
-        -------
-        xarray.DataTree
-        """
-        return on_charts.speed(self._tree)
-
-    def volumes(self) -> xr.DataTree:
-        """Return the `volume` of each cell, L^3.
-
-        Returns
-        -------
-        xarray.DataTree
-        """
-        return with_volumes(self._tree)
-
-    def streamlines(self, plane: str | None = None) -> Figure:
-        """Draw the velocity magnitude of the last snapshot with streamlines, as `taskflow plot` does.
-
-        Parameters
-        ----------
-        plane : str, optional
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
-        from taskflow.plots.contours import draw_charts
-
-        return draw_charts(last(self._tree), plane=plane)
 
 
 def opened(path: str | Path, group: str = "") -> xr.Dataset | xr.DataTree:

@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-XARRAY, NAME, HOME = "xarray", "flow", "taskflow.accessor.flow"
+XARRAY, NAME, HOME = "xarray", "flow", "taskflow.accessor"
 
 
 def register() -> None:
@@ -29,11 +29,11 @@ def register() -> None:
 
 
 def _of_a_dataset(ds: Any) -> Any:
-    return import_module(HOME).FlowAccessor(ds)
+    return import_module(f"{HOME}.flow").FlowAccessor(ds)
 
 
 def _of_a_tree(tree: Any) -> Any:
-    return import_module(HOME).ChartsAccessor(tree)
+    return import_module(f"{HOME}.charts").ChartsAccessor(tree)
 
 
 class _Finder(MetaPathFinder):
