@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Kind = TypeVar("Kind")
-
-
 NOUNS = {"taskflow.models": "model", "taskflow.closures": "closure", "taskflow.boundaries": "boundary condition"}
 
 

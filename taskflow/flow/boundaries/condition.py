@@ -55,7 +55,6 @@ class GivenValues(Protocol):
         """Return three numbers, zeros if the key is absent."""
 
 
-
 @dataclass(frozen=True)
 class BoxSide:
     """A side of a box, "x_min" to "z_max", of a grid."""
@@ -137,6 +136,7 @@ class Side:
         return replace(self, kind=self.kind.still, condition=self.condition.still, varying=False, scalars=scalars)
 
 
+@dataclass(frozen=True)
 class BoundaryCondition:
     """A kind of side: the keys that it reads from a case, its effect on the flow, and its description.
 
@@ -181,7 +181,7 @@ class BoundaryCondition:
     def of(cls, given: GivenValues) -> Self:
         """Return the condition for the values of a table. Fields are set from the keys of the same name."""
         of_key = {one.name: given.vector(one.name) if one.default == REST else given.number(one.name)
-                  for one in fields(cls) if one.init}  # type: ignore[arg-type]  # fmt: skip
+                  for one in fields(cls) if one.init}  # fmt: skip
         return cls(**{name: value for name, value in of_key.items() if value is not None})
 
     @property

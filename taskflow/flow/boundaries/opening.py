@@ -62,5 +62,3 @@ class OpenSide(BoundaryCondition):
         """Fill the ghost values of a bounded temperature at the end of a stage."""
         if self.filled:
             yield mirror(T, over=side.ghosts, on=side.face, mirror=AS_INSIDE)
-
-

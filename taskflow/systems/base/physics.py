@@ -29,6 +29,7 @@ from taskflow.systems.initial.inflow import largest_on_wall
 
 ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others belong to systems with their own fluid
 
+
 def physics(case: Case, grid: flow.StaggeredGrid, obstacles: Obstacles | None, *, varying: bool) -> dict[str, Any]:
     """Return the physical arguments of a `FlowModel`, by name. `varying`: values at inflows change in time."""
     a, b, c = constant(case.body.force)

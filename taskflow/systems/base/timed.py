@@ -206,5 +206,3 @@ def largest(of: Value | None, case: Case) -> float:
         except BadInput:  # `TimedNumbers.check` says it where it is one of the run
             continue
     return max(numbers, key=abs)
-
-
