@@ -1,4 +1,4 @@
-"""Values by name: those of this package, those registered in Python, and those of entry points of other packages."""
+"""Values by name: of this package, registered in Python, or from entry points of other packages."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ NOUNS = {"taskflow.models": "model", "taskflow.closures": "closure", "taskflow.b
 
 
 class Unusable(BadInput):
-    """A plug-in that cannot be loaded, or is not of the kind that its group is for; the message names its package."""
+    """A plug-in that cannot be loaded, or does not suit its group; the message names its package."""
 
 
 class Registry(Generic[Kind]):
-    """The values of one group of entry points, each loaded when it is first asked for.
+    """The values of one group of entry points, each loaded at its first use.
 
     Parameters
     ----------
     group : str
-        Group of entry points in which other packages name theirs.
+        Group of the entry points of other packages.
     own : mapping, optional
-        The values of this package: name to "module:attribute". They need no entry point, and no other can replace them.
+        Values of this package: name to "module:attribute". They need no entry point and cannot be replaced.
     check : callable, optional
-        Called with each value of others. An exception means that the value cannot be used.
+        Called with each value from outside this package. An exception means that the value cannot be used.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Registry(Generic[Kind]):
         try:
             value: Kind = point.load()
             self._check(value)
-        except Exception as error:  # it is another package's
+        except Exception as error:  # of another package
             remedy = "mend or reinstall its package"
             raise Unusable(f"{_place(point)} cannot be used ({_words(error)}); {remedy}") from error
         return value
@@ -111,6 +111,14 @@ class Registry(Generic[Kind]):
 
 
 _registries: list[Registry[Any]] = []
+
+
+def require_dataclass(kind: object, base: type, noun: str, label: str) -> None:
+    """Raise TypeError unless a value is a dataclass derived from `base`, with text as its class attribute `label`."""
+    if not (isinstance(kind, type) and issubclass(kind, base) and "__dataclass_fields__" in vars(kind)):
+        raise TypeError(f"a {noun} is a frozen dataclass derived from taskflow.extend.{base.__name__}")
+    if not isinstance(getattr(kind, label, None), str):
+        raise TypeError(f"{label} has to be text")
 
 
 def author(trace: str) -> str | None:

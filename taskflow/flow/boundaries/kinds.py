@@ -1,18 +1,15 @@
 """The kinds of sides by their names in a case."""
 
-from taskflow.common.registry import Registry
+from taskflow.common.registry import Registry, require_dataclass
 from taskflow.flow.boundaries.collocated import FLUXES
 from taskflow.flow.boundaries.condition import BoundaryCondition
 
 HERE = "taskflow.flow.boundaries"
 
 
-def _usable(kind: object) -> None:
-    """Raises TypeError if a value is no complete class of boundary conditions."""
-    if not (isinstance(kind, type) and issubclass(kind, BoundaryCondition) and "__dataclass_fields__" in vars(kind)):
-        raise TypeError("a boundary condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition")
-    if not isinstance(getattr(kind, "name", None), str):
-        raise TypeError("name has to be text")
+def _usable(kind: type[BoundaryCondition]) -> None:
+    """Raise TypeError unless a value is a complete class of boundary conditions."""
+    require_dataclass(kind, BoundaryCondition, "boundary condition", "name")
     if kind.flux is not None and kind.flux not in FLUXES:
         raise TypeError(f"flux = {kind.flux!r} has to be None, {', '.join(map(repr, FLUXES))}")
 

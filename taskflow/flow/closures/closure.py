@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar
 
-from taskflow.common.registry import Registry
+from taskflow.common.registry import Registry, require_dataclass
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,9 @@ class Closure:
         return {name: value for name, value in given.items() if type(value) is float}
 
 
-def _usable(kind: object) -> None:
+def _usable(kind: type[Closure]) -> None:
     """Raise TypeError, or the error of reading its kernel text, unless a value is a complete class of closures."""
-    if not (isinstance(kind, type) and issubclass(kind, Closure) and "__dataclass_fields__" in vars(kind)):
-        raise TypeError("a closure is a frozen dataclass derived from taskflow.extend.Closure")
-    if not isinstance(getattr(kind, "title", None), str):
-        raise TypeError("title has to be text")
+    require_dataclass(kind, Closure, "closure", "title")
     if not isinstance(getattr(kind, "functions", None), str | Path):
         raise TypeError("functions has to be a kernel text, or the path of its file")
     if isinstance(kind.functions, Path):
