@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from pydantic import ConfigDict
@@ -20,7 +21,7 @@ WHERE = {"time": "in time", "place": "with the place"}
 
 
 class SideTable(Table):
-    """One side: keys that several kinds read. What a kind reads beyond these are the keys of its own table."""
+    """One side, with the keys that several kinds read. Further keys of a kind are in its own table."""
 
     model_config = ConfigDict(extra="allow")
     brief: ClassVar[str | None] = "type"
@@ -35,19 +36,19 @@ class SideTable(Table):
 
     @classmethod
     def kinds(cls) -> list[str]:
-        """The types that a side may have, without those that cannot be loaded."""
+        """Return the types that a side can have and that can be loaded."""
         return [name for name in BOUNDARIES if isinstance(found := _found(name), type) and cls._offers(found)]
 
     @classmethod
     def offered(cls, side: Any) -> Kind | None:
-        """Return the kind of a side in any of the ways to give it; None if there is none."""
+        """Return the kind of a side given as text, mapping or table; None if there is no such kind."""
         name = kind_of(side)
         found = _found(name) if name is not None else None
         return found if isinstance(found, type) and cls._offers(found) else None
 
     @classmethod
     def unknown(cls, name: Any) -> str:
-        """Return the remedy for a type that is not there."""
+        """Return the remedy for an unknown type."""
         found = _found(name) if isinstance(name, str) else None
         return found if isinstance(found, str) else unchosen(name, cls.kinds())
 
@@ -57,7 +58,7 @@ class SideTable(Table):
 
     @classmethod
     def paths(cls) -> list[Key]:
-        """The keys of this table, and of all kinds that were asked for."""
+        """Return the keys of this table, and of all kinds loaded so far."""
         return [*super().paths(), *((key,) for kind in BOUNDARIES.loaded.values() for key in own_keys(kind))]
 
     @classmethod
@@ -68,16 +69,11 @@ class SideTable(Table):
         kind = cls.offered(values)
         if kind is None:
             return values
-        own = own_keys(kind)
         kept = {key: value for key, value in values.items() if key in cls.model_fields}
         if kind.solid and not present(values, "velocity"):
             kept["velocity"] = (0.0, 0.0, 0.0)
-        if kind.table is not None:
-            try:
-                table = kind.table(**{key: value for key, value in values.items() if key in own})
-                kept |= {key: value for key, value in table if value is not None}
-            except CaseError:
-                pass  # `conflicts` reports it
+        with suppress(CaseError):  # `conflicts` reports it
+            kept |= {key: value for key, value in own_table(kind, values) or () if value is not None}
         return kept
 
     @classmethod
@@ -98,11 +94,10 @@ class SideTable(Table):
             if (name := values.get("type")) is not None:
                 yield wrong("type", name, cls.unknown(name))
             return
-        if kind.table is not None:
-            try:
-                kind.table(**{key: value for key, value in values.items() if key in own})
-            except CaseError as error:
-                yield from error.problems
+        try:
+            own_table(kind, values)
+        except CaseError as error:
+            yield from error.problems
         yield from cls._keys_fit(values, kind)
         if kind.solid:
             yield from heat_of_wall(values)
@@ -117,7 +112,7 @@ class SideTable(Table):
 
     @classmethod
     def wanted(cls) -> str:
-        """Return the remedy for a type that is missing."""
+        """Return the remedy for a missing type."""
         *names, last = [f'"{name}"' for name in cls.kinds()]
         return f"give it a type, {', '.join(names)} or {last}"
 
@@ -140,7 +135,7 @@ class SideTable(Table):
         return super().as_schema(made)
 
     def varying(self) -> Iterator[Problem]:
-        """Yield the problems with values that vary in a way that the kind does not know."""
+        """Yield the problems with values that vary in time or space where the kind does not support it."""
         for key, value in self:
             parts = value if isinstance(value, tuple) else (value,)
             for way, varies in (("place", placed), ("time", _in_time)):
@@ -152,18 +147,23 @@ class SideTable(Table):
 
 
 def own_keys(kind: Kind | None) -> Iterable[str]:
-    """Return the keys of the table that a kind has for itself."""
+    """Return the keys of the own table of a kind."""
     return kind.table.model_fields if kind is not None and kind.table is not None else ()
 
 
+def own_table(kind: Kind, values: Mapping[str, Any]) -> Table | None:
+    """Return the own table of a kind, read from the values of a side. Raises CaseError if it is invalid."""
+    return kind.table(**{key: values[key] for key in own_keys(kind) if key in values}) if kind.table else None
+
+
 def kind_of(side: Any) -> str | None:
-    """The type of a side in any of the ways to give it."""
+    """Return the type of a side given as text, mapping or table."""
     kind = side.get("type") if isinstance(side, Mapping) else getattr(side, "type", side)
     return kind if isinstance(kind, str) else None
 
 
 def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the problems with what the table of a wall says of heat."""
+    """Yield the problems with the thermal keys of a wall."""
     yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
     for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
         if present(values, one, other) == [one]:
