@@ -78,7 +78,7 @@ def updated() -> str:
 
 
 def places() -> Iterator[str]:
-    """Yield each table, and below it the places of which more is to be said than of what is around them."""
+    """Yield each table, and below it the places whose support differs from the table's."""
     every = [system.supports for system in SYSTEMS.values()]
     declared = BY_NAME.union(*(one.places for one in every), *(one.lacks for one in every))
     declared |= {place for one in every for pair in one.apart for place in pair}

@@ -1,6 +1,6 @@
 """Write docs/contributing/coverage.md, the lines that no fast test reaches, from the data of coverage.
 
-`make coverage` measures and calls this script. The rooms are those of `tool.coverage.report.include`. By hand:
+`make coverage` measures and calls this script. The rooms are listed in `tool.coverage.report.include`. By hand:
 `python docs/coverage_page.py DATA TESTS...` writes the page from the data of some tests alone, and says so.
 """
 

@@ -24,7 +24,7 @@ def _timed(row: Mapping[str, Any], unit: float, name: str) -> dict[str, str]:
 
 
 def kernels(results: Sequence[Result]) -> ReportTable:
-    """The kernels on GPUs: results of `kernels`, single and double precision beside each other."""
+    """The kernels on GPUs: results of `kernels`, in single and double precision."""
     table = ReportTable("kernel", "cells")
     of_gpus = results_of(results, "kernels", gpu=True)
     for result in sorted(of_gpus, key=lambda result: str(result["precision"]), reverse=True):
@@ -68,7 +68,7 @@ def solvers(results: Sequence[Result]) -> ReportTable:
 
 def gpus(results: Sequence[Result]) -> ReportTable:
     """The same on several GPUs: of every number of blocks the fastest way to overlap, in results of `cavity`, `scaling`
-    and `step`. Efficiencies are those of weak scaling: cells per second of a GPU against one with as many cells.
+    and `step`. Efficiencies are of weak scaling: cells per second of a GPU against one with as many cells.
     """
     labels = "measured", "precision", "growth", "cells of each GPU", "GPUs"
     table = ReportTable(*labels, order=lambda row: (row[:3], int(row[4])))

@@ -1,11 +1,11 @@
 """`taskflow bench`: the group of all benchmarks, and the registry in which it finds them.
 
 A subpackage has a module `app` with a typer app of that name; the commands of the app are commands of
-`taskflow bench`. A package that is not ours names a typer app by an entry point of the group `taskflow.benchmarks`: its
-commands are those of `taskflow bench NAME`, where NAME is the name of the entry point. All are looked up when the
-group is first used, and none of them should import what only a measurement needs.
+`taskflow bench`. Another package names a typer app by an entry point of the group `taskflow.benchmarks`; its commands
+are run as `taskflow bench NAME COMMAND`, where NAME is the name of the entry point. All are looked up when the group is
+first used. None should import modules that only a measurement needs.
 
-Studies that are no part of the package are typer apps, too (`studies`), and modules to start (`start`).
+Studies outside the package are typer apps, too (`studies`), or modules to start (`start`).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ bench = typer.Typer(
 
 
 def studies(about: str) -> typer.Typer:
-    """Return an app for commands that `python -m MODULE` gives; their errors end as those of `taskflow` do."""
+    """Return an app for the commands of `python -m MODULE`, with the error handling and exit codes of `taskflow`."""
     app = typer.Typer(cls=Commands, no_args_is_help=True, context_settings=HELP, **LOOKS)
 
     @app.callback(help=about)

@@ -34,7 +34,7 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command without a group, which ends as those of `Commands` do."""
+    """A command without a group, with the exit codes of `Commands`."""
 
     def invoke(self, ctx: Any) -> Any:
         """Do the command. Never lets an exception through that a user would see as a traceback."""

@@ -1,4 +1,4 @@
-"""Benchmarks are commands, given as those of `tests/cli` are; modules that are started by `python -m` likewise."""
+"""Benchmarks are tested as commands, as in `tests/cli`; so are modules that are started by `python -m`."""
 
 from importlib import import_module
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""The pages on performance are made of the results that stand beside them."""
+"""The pages on performance are made from the results in the same folder."""
 
 import json
 from pathlib import Path

@@ -27,7 +27,7 @@ FN real viscosity(const Closure& model, const Local& q) {
 
 @dataclass(frozen=True)
 class MinimumDissipation(Closure):
-    """The default constant is that of central differences of second order (Rozema et al., section IV)."""
+    """The default constant suits central differences of second order (Rozema et al., section IV)."""
 
     constant: float = 0.3
 

@@ -33,7 +33,7 @@ from taskflow.extend import (
 class SlipTable(Table):
     """The keys of a side that no other kind has."""
 
-    slip_length: NonNegative = entry("where the velocity extrapolates to that of the wall", remedy="give a length >= 0")
+    slip_length: NonNegative = entry("where the velocity extrapolates to the wall's", remedy="give a length >= 0")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class PartialSlip(Wall):
 
 @dataclass(frozen=True)
 class SlipCondition(Condition):
-    """The constants of the kernel: those of any side, and the slip length in its unit."""
+    """Return the constants of the kernel: the common ones of all sides, and the slip length with its unit."""
 
     slip: float = 0.0
 

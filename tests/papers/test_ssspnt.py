@@ -1,4 +1,4 @@
-"""One device and two beside each other: `python -m examples.papers.xue_roy_2020 ssspnt`."""
+"""One device and two, side by side: `python -m examples.papers.xue_roy_2020 ssspnt`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Eddy viscosities on charts in NumPy. Arrays are those of `tests.reference.artificial_compressibility`."""
+"""Eddy viscosities on charts in NumPy. Arrays are as in `tests.reference.artificial_compressibility`."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def show_channels(result: Result) -> None:
     say(
         f"Messages between {result['blocks']} blocks in a ring, in host memory of {where(result)}",
         [
-            ("copy", f"{size(result['copy_bandwidth'])}/s for all blocks together, measured beside the messages"),
+            ("copy", f"{size(result['copy_bandwidth'])}/s for all blocks together, measured with the messages"),
             ("halo step", "microseconds for a message to and from both neighbours, by its size"),
             ("GB/s", "what leaves a block, while as much comes, in the last of them"),
             ("all-reduce", "microseconds, of three numbers"),

@@ -132,7 +132,7 @@ def show_sweep(result: Result) -> None:
     heading = f"{sweeps(result)} over {times(result['cells_per_block'])} cells per block, {conditions(result)}"
     exchanged = [row for row in rows if row["messages"]]
     carried = [
-        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the sweeps"),
+        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured with the sweeps"),
         ("blocks", blocks),
     ]
     if exchanged:
@@ -150,7 +150,7 @@ def show_scaling(result: Result) -> None:
     """Print the result of `measure_scaling`."""
     say(
         f"Scaling: {sweeps(result)}, {conditions(result)}",
-        [("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the sweeps")],
+        [("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured with the sweeps")],
     )
     for shape, rows in by("shape", result["results"]).items():
         typer.echo(f"{shape}")

@@ -66,7 +66,7 @@ def step(
 ) -> None:
     """Time the whole step of a developed flow.
 
-    It also tells what a step moves, computes and leaves of divergence.
+    Also report the bytes and operations of a step, and the divergence after it.
     """
     from taskflow.bench.projection.flows import Flow
     from taskflow.bench.projection.step import measure_step, show_steps

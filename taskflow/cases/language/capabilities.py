@@ -26,18 +26,18 @@ EVERYWHERE = frozenset((
     "title", "method", "grid", "boundaries.x", "boundaries.y", "boundaries.z", "time", "output", "monitor",
     "checkpoint", "machine", "statistics", "spectra", "probes", "planes", "isosurfaces",
 ))  # fmt: skip
-"""What every system has, unless it says that it lacks it."""
+"""Places that every system supports unless it lists them in `lacks`."""
 BY_NAME = HEAT_ON_SIDES | {
     "grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields",
     "boundaries.wall.roughness", "boundaries.inflow.phase", "machine.cuts", *PLANES_OF_CHARTS,
 }  # fmt: skip
-"""What a system has only if it names it, although it has what is around it."""
+"""Places that a system supports only if it names them, even if it supports the table that contains them."""
 TIMED, PLACED = "timed", "timed.placed"
 SORTS = {
     TIMED: "give what is constant", PLACED: "give expressions of t alone", "nonzero": "give 0",
     "function": "give an expression in x, y, z", "array": "give an expression in x, y, z",
 }  # fmt: skip
-"""What to give in place of a kind of value that is not supported."""
+"""Remedies for unsupported kinds of values."""
 WORD = re.compile(r"[\w-]+")
 
 
@@ -48,13 +48,13 @@ class Supports:
     Parameters
     ----------
     places : collection of str
-        What it supports besides `EVERYWHERE`. A place includes those below it, except for `BY_NAME`.
+        Supported places in addition to `EVERYWHERE`. A place includes all places below it, except for `BY_NAME`.
     lacks : mapping
-        Places that it does not support within others that it does, and places that physics forbids: each with the
-        reason and a remedy, or None where it is only missing.
+        Unsupported places within supported ones, and places that physics forbids. The value is the reason with a
+        remedy, or None if the place is only missing.
     apart : mapping
-        Pairs of places that it supports, but not together, with a remedy or None. A case that asks for both is refused
-        for the first. Two places in one list or on the sides are a pair within one item or side.
+        Pairs of places that are supported, but not together, with a remedy or None. A case that uses both is refused
+        for the first. Two places in one list, or on the sides, conflict only within one item or side.
     """
 
     places: Collection[str] = frozenset()
@@ -76,12 +76,12 @@ class Supports:
         return self._declared.get(self._nearest(place), False)
 
     def reads(self, place: str) -> bool:
-        """Return whether a place is supported, in part at least."""
+        """Return whether a place is supported, at least in part."""
         below = (supported for name, supported in self._declared.items() if name.startswith(f"{place}."))
         return self.has(place) or any(below)
 
     def allows(self, use: Demand) -> bool:
-        """Return whether what a case asks for is supported, in part at least."""
+        """Return whether a demand of a case is supported, at least in part."""
         return self.reads(use.place) and (use.sort != TIMED or self.has(TIMED) or not _varies(use.value))
 
     def reason(self, place: str) -> str | None:
@@ -134,7 +134,7 @@ class Demand:
 
 
 def used(tables: Mapping[str, Any]) -> Iterator[Demand]:
-    """Yield every place that a case asks for: what differs from its default, each table before its keys."""
+    """Yield every place that a case uses, each table before its keys. Values equal to their defaults do not count."""
     for name, value in tables.items():
         yield from _used(name, (name,), value, (name,))
 
@@ -168,7 +168,7 @@ def _within(place: str, key: Key, table: Table, item: Key) -> Iterator[Demand]:
 
 
 def sorts(value: Any) -> Iterator[str]:
-    """Yield the kinds of a value, by which places name it."""
+    """Yield the kinds of a value, by their names in places."""
     if isinstance(value, tuple):
         for part in value:
             yield from sorts(part)
@@ -183,16 +183,16 @@ def sorts(value: Any) -> Iterator[str]:
 
 
 def words(annotation: Any) -> tuple[str, ...]:
-    """The words that a key of this type may have."""
+    """Return the words that a key with this annotation accepts."""
     if get_origin(annotation) is Literal:
         return tuple(word for word in get_args(annotation) if isinstance(word, str))
     return tuple(word for part in get_args(annotation) for word in words(part))
 
 
 def refusals(name: str, supports: Supports, tables: Mapping[str, Any], others: Others) -> Iterator[Problem]:
-    """Yield a problem for everything that the tables of a case ask for and its system, of this name, does not support.
+    """Yield a problem for everything that the tables of a case use and its system, called `name`, does not support.
 
-    `others` returns what each system supports, by name; it is called only if something is refused.
+    `others` returns the capabilities of each system by name. It is called only if something is refused.
     """
     uses, refused = [*used(tables)], set[Key]()
     for use in uses:
@@ -210,12 +210,12 @@ def refusals(name: str, supports: Supports, tables: Mapping[str, Any], others: O
 
 
 def together(other: str, remedy: str | None = None) -> str:
-    """The message of what is not supported together with another key."""
+    """Return the message for a key that is not supported together with another one."""
     return f"not supported together with {other}; {remedy or 'leave one of them out'}"
 
 
 def refusal(name: str, supports: Supports, use: Demand, others: Others) -> Problem:
-    """The problem of a place that a system does not support."""
+    """Return the problem for a place that a system does not support."""
     if reason := supports.reason(use.place):
         return use.problem(reason)
     above = use.place.removesuffix(f".{use.sort}")
@@ -234,6 +234,6 @@ def refusal(name: str, supports: Supports, use: Demand, others: Others) -> Probl
 
 
 def unsupported(name: str, others: Collection[str]) -> str:
-    """The message of what one model does not support, and others do."""
+    """Return the message for a key that one model does not support, but others do."""
     use = f", or use the model {' or '.join(map(shown, others))}" if others else ""
     return f"not supported by the model {shown(name)}; leave it out{use}"

@@ -1,4 +1,4 @@
-"""Keys that a table of a case does not have, and the same table of another system has."""
+"""Keys that are unknown in a table of a case, but belong to the same table of another system."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Tables = Mapping[str, type[Table]]
 
 
 def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) -> Iterator[Problem]:
-    """Yield the problems; a strange key that another system supports, or that physics forbids, is refused as such.
+    """Yield the problems. An unknown key that another system supports, or that physics forbids, gets its own message.
 
-    `common` has the kinds of the tables of the projection, by name.
+    `common` has the classes of the tables of the projection, by name.
     """
     if not any(problem.strange for problem in problems):
         yield from problems
@@ -36,11 +36,11 @@ def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) 
         elif found.get(problem.keys):
             yield replace(problem, message=unsupported(name_of(system), [*found[problem.keys]]))
         elif not problem.is_missing or all(problem.keys[-1] in kind.model_fields for kind in beside):
-            yield problem  # a key that another system lacks is not missed where a strange one of it is given
+            yield problem  # with a key of another system in a table, keys that only this one requires are not missing
 
 
 def _tables_with(system: Kind | None, common: Tables, keys: Key) -> Iterator[type[Table]]:
-    """Yield the kind of table in which a system has a key, if it has one, and supports it."""
+    """Yield the class of the table in which a system has a key, if it supports the key."""
     kind, path = _table_of(system, common, keys)
     if kind is None or path not in kind.paths():
         return
@@ -51,7 +51,7 @@ def _tables_with(system: Kind | None, common: Tables, keys: Key) -> Iterator[typ
 
 
 def _table_of(system: Kind | None, common: Tables, keys: Key) -> tuple[type[Table] | None, Key]:
-    """The kind of table of a key, one of sides for those of a side, and the key within it."""
+    """Return the class of the table (or of the side) that contains a key, and the key within it."""
     own = {} if system is None else {system.table_name: system.table, **system.instead, **system.lists}
     name, *path = _words(keys)
     kind = own.get(name) or common.get(name)
@@ -59,11 +59,11 @@ def _table_of(system: Kind | None, common: Tables, keys: Key) -> tuple[type[Tabl
 
 
 def _is_misspelt(system: Kind | None, common: Tables, keys: Key) -> bool:
-    """Return whether a key is nearly one that the table of its own system has."""
+    """Return whether a key resembles a key in the table of its own system."""
     kind, path = _table_of(system, common, keys)
     return bool(kind and path and get_close_matches(path[-1], [key[-1] for key in kind.paths()], 1, 0.8))
 
 
 def _words(keys: Key) -> Key:
-    """A key without numbers of items."""
+    """Return a key without the numbers of list items."""
     return tuple(word for word in keys if not word.startswith("["))

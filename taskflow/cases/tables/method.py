@@ -1,4 +1,4 @@
-"""Which system of equations a case is of: [method], or a table that a system of another package claims."""
+"""The system of equations of a case: from [method], or from a table that only one system has."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from taskflow.cases.tables.projection import PROJECTION as PROJECTION_SUPPORTS
 from taskflow.common.registry import Registry
 
 PROJECTION = "projection"
-METHOD = "method"  # what a system claims whose own keys are those of [method]
+METHOD = "method"  # the table name of a system whose own keys are in [method]
 
 
 class SystemType(Protocol):
-    """The part of the class of a system that a case asks for: see `taskflow.systems.base.system.System`."""
+    """The part of the class of a system that cases use: see `taskflow.systems.base.system.System`."""
 
     table_name: ClassVar[str]
     table: ClassVar[type[Table]]
     supports: ClassVar[Supports] = Supports()
-    lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
-    instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
+    lists: ClassVar[Mapping[str, type[Table]]] = {}  # lists of tables under [[name]]
+    instead: ClassVar[Mapping[str, type[Table]]] = {}  # its classes of tables that other systems have, too
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables of a case as they are given, with defaults of the system in place of those of the projection."""
+        """Return the given tables of a case, with the defaults of this system instead of the projection's defaults."""
         return dict(tables)
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the fields that a snapshot can have, from the tables of the case."""
+        """Return the names of the fields that a snapshot can contain, from the tables of the case."""
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield what follows from sound tables, by the names under which rules ask for it."""
+        """Yield values derived from valid tables, by the names that rules use."""
         yield from ()
 
 
@@ -49,16 +49,16 @@ SYSTEMS: Registry[Kind] = Registry(
     },
     lambda system: (system.table_name, system.table.model_fields),
 )
-"""All systems but the projection, by the names that `method.type` gives."""
+"""All systems except the projection, by their names in `method.type`."""
 
 
 def register_model(name: str, system: Kind) -> None:
-    """Let `method.type` name a system in this process, without an entry point."""
+    """Register a system for `method.type` in this process, without an entry point."""
     SYSTEMS.register(name, system)
 
 
 def replacements() -> tuple[type[Table], ...]:
-    """The kinds of tables, and of those in lists, that systems read with keys of their own."""
+    """Return the classes of tables and list items that loaded systems define for shared names."""
     systems = SYSTEMS.loaded.values()
     return tuple(kind for system in systems for kind in (*system.instead.values(), *system.lists.values()))
 
@@ -74,45 +74,44 @@ class Method(Table):
 
 
 def supported(system: Kind | None) -> Supports:
-    """The capabilities of a system, None for the projection."""
+    """Return the capabilities of a system; None stands for the projection."""
     return PROJECTION_SUPPORTS if system is None else system.supports
 
 
 def reads(system: Kind | None, table: str) -> bool:
-    """Return whether a system, None for the projection, reads a table, in part at least."""
+    """Return whether a system reads a table, at least in part; None stands for the projection."""
     own = system is not None and (table == system.table_name or table in system.lists)
     return own or supported(system).reads(table)
 
 
 def name_of(system: Kind | None) -> str:
-    """The name of a system that has been found, None for the projection."""
+    """Return the name of a loaded system; None stands for the projection."""
     return PROJECTION if system is None else next(name for name, kind in SYSTEMS.loaded.items() if kind is system)
 
 
 def supports() -> dict[str, Supports]:
-    """The capabilities of each system, of all packages."""
+    """Return the capabilities of every installed system, by name."""
     systems, _ = SYSTEMS.available()
     return {PROJECTION: PROJECTION_SUPPORTS} | {name: system.supports for name, system in systems.items()}
 
 
 def unsupported(tables: Mapping[str, Any], system: Kind | None) -> Iterator[Problem]:
-    """Yield a problem for all that the tables of a case ask for, and its system does not support."""
+    """Yield a problem for everything that the tables of a case use and its system does not support."""
     return refusals(name_of(system), supported(system), tables, supports)
 
 
 def system_of(method: Method | None) -> Kind | None:
-    """The class of a system that has been found; None for the projection."""
+    """Return the class of a known system; None stands for the projection."""
     return SYSTEMS[method.type] if method else None
 
 
 def choose(
     values: Mapping[str, Any], known: Mapping[str, Any]
 ) -> tuple[Kind | None, dict[str, Any], list[Problem]]:  # fmt: skip
-    """The system of a case of these tables, None for the projection, the tables with that of the system read, and what
-    is wrong; `known` has the defaults of those of the projection.
+    """Return the system of a case (None for the projection), its tables with the system's own ones read, and problems.
 
-    Entry points are looked at only where the case has a table that is not known, or names a system. Raises CaseError
-    where it names one that is not there.
+    `known` has the tables of the projection with their defaults. Entry points are searched only if the case has an
+    unknown table, or names a system. Raises CaseError if the named system does not exist.
     """
     method = values.get("method")
     named = method.get("type") if isinstance(method, Mapping) else getattr(method, "type", None)
@@ -166,7 +165,7 @@ def choose(
 def _read_ones(
     system: Kind | None, name: str, tables: Mapping[str, Any], known: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[Problem]]:  # fmt: skip
-    """The tables that a system reads, and a problem for each of the others that is given, sound or not."""
+    """Return the tables that a system reads, and a problem for each other table that is given, valid or not."""
     unread = {key for key in known if not reads(system, key)}
     given = (key for key in known if key in unread and tables.get(key, known[key]) not in (known[key], None, [], ()))
     problems = [refusal(name, supported(system), Demand(key, (key,), tables[key], (key,)), supports) for key in given]
@@ -174,7 +173,7 @@ def _read_ones(
 
 
 def _possible(own: Any, table: str, system: Kind, problems: list[Problem]) -> Any:
-    """A table without the keys that its system says are impossible; each is added to the problems."""
+    """Return a table without the keys that its system forbids; each of them is added to the problems."""
     if not isinstance(own, Mapping):
         return own
     reasons = {key: system.supports.lacks.get(f"{table}.{key}") for key in own}
@@ -183,7 +182,7 @@ def _possible(own: Any, table: str, system: Kind, problems: list[Problem]) -> An
 
 
 def _read(value: Any, kind: type[Table], key: Key, problems: list[Problem]) -> Iterator[Table]:
-    """Yield the table of this kind under a key; or none, and add what is wrong with it to the problems."""
+    """Yield the table under a key as an object of its class. If it is invalid, add its problems instead."""
     try:
         yield value if isinstance(value, kind) else kind(**plain_keys(value))
     except CaseError as error:
@@ -192,7 +191,7 @@ def _read(value: Any, kind: type[Table], key: Key, problems: list[Problem]) -> I
 
 
 def _spelled(values: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
-    """Raises CaseError where the name of a table is nearly that of one that a system claims."""
+    """Raise CaseError if an unknown table resembles the table name of a system."""
     claimed = [system.table_name for system in systems.values()]
     for table in tables[:LISTED]:
         if (close := get_close_matches(table, [*known, *claimed], n=1, cutoff=0.8)) and close[0] in claimed:
@@ -200,7 +199,7 @@ def _spelled(values: Mapping[str, Any], tables: list[str], systems: Mapping[str,
 
 
 def _contradictory(values: Mapping[str, Any], claims: list[tuple[str, str]], named: str | None) -> Iterator[Problem]:
-    """Problems of claims that exclude each other, or the `method.type` that is given."""
+    """Yield the problems of tables of several systems, or of a system other than `method.type`."""
     if not claims:
         return
     table, name = claims[0]

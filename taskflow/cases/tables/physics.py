@@ -123,7 +123,7 @@ class TurbulenceTable(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         name = values.get("model")
         try:
-            kind = CLOSURES[name] if isinstance(name, str) else None  # of what is no text another problem speaks
+            kind = CLOSURES[name] if isinstance(name, str) else None  # other values have a problem already
         except KeyError:
             yield wrong("model", name, unchosen(name, [*CLOSURES]))
         except Unusable as error:
@@ -164,7 +164,7 @@ class TurbulenceTable(Table):
 
 
 def _known(values: Mapping[str, Any]) -> type[Closure] | None:
-    """The class of closures that a table names; None where there is none."""
+    """Return the class of the closure that a table names; None if there is no such closure."""
     name = values.get("model")
     with suppress(KeyError, Unusable):
         return CLOSURES[name] if isinstance(name, str) else None
@@ -177,7 +177,7 @@ def _closure(kind: type[Closure], values: Mapping[str, Any]) -> Closure:
 
 
 def _are_numbers(values: Mapping[str, Any]) -> bool:
-    """Return whether the numbers of a closure are numbers: of others another problem speaks."""
+    """Return whether all numbers of a closure are numbers. Other values have a problem already."""
     constants = values.get("constants") or {}
     given = [values.get("constant"), *(constants.values() if isinstance(constants, Mapping) else [""])]
     return all(value is None or isinstance(value, int | float) for value in given)

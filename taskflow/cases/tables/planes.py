@@ -29,7 +29,7 @@ ON_CHARTS = missing("side", "give a side of the grid by its name, or a chart and
 
 
 class PlaneTable(Across):
-    """A layer of cells across x, y or z; on charts the cells beside a side of the grid, or a layer of a chart."""
+    """A layer of cells across x, y or z; on charts the cells adjacent to a side, or a layer of a chart."""
 
     side: Text | None = optional("a side of the grid by its name: its adjacent cells, of all charts")
     chart: Whole | None = optional("instead of `side`: the number, from 1, of the chart with the recorded layer")

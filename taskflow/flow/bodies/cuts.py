@@ -104,7 +104,7 @@ def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], besi
 def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
     """Return bits of the edges of low faces where at least one of the four adjoining faces is closed.
 
-    The order is that of `taskflow.flow.bodies.flags.edge_bits`.
+    The order is the same as in `taskflow.flow.bodies.flags.edge_bits`.
     """
     bits = np.zeros(moved(closed[0]).shape, np.uint16)
     for axis in range(3):

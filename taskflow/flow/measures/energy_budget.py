@@ -15,7 +15,7 @@ shear stresses as the mean of four edges.
 
     stress_ij   = <s_ij>
     flux_j      = <u'_i s'_ij>
-    dissipation = <s_ij du_i/dx_j>, the total loss to eddies, including that of the mean flow
+    dissipation = <s_ij du_i/dx_j>, the total loss to eddies, including the loss of the mean flow
 """
 
 from collections.abc import Iterator

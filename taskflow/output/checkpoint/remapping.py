@@ -35,7 +35,7 @@ Piece = tuple[slice, slice, slice]
 def nodal(nodes: np.ndarray, places: np.ndarray, period: float | None = None) -> np.ndarray:
     """Return weights [place, node] of values at increasing nodes, exactly 1 and 0 if a place is a node.
 
-    With a `period` the nodes are those of one period with any start.
+    With a `period`, the nodes cover one period, which may start anywhere.
     """
     numbers, around = _around(nodes, period)
     return _folded(_through_nodes(around, places), numbers, len(nodes))

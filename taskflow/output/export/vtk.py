@@ -1,7 +1,7 @@
 """VTK XML files, readable by ParaView, with appended raw data: each array is preceded by its size in eight bytes.
 
 - rectilinear grids (.vtr)
-- curvilinear grids, charts or parts of their surfaces (.vts), with a file that groups those of one time (.vtm)
+- curvilinear grids, charts or parts of their surfaces (.vts), with one file per time that groups them (.vtm)
 - triangulated surfaces and points (.vtp)
 - lists of files with their times (.pvd)
 

@@ -100,7 +100,7 @@ def from_json(chart: int, text: str) -> dict[str, list[Patch]]:
 class ChartsBlockStore(ShardWriter):
     """Part of one block in a group of a store of charts: its `pieces`, for the process of that block.
 
-    The options are those of `ShardWriter`: `patience`, `files`, `guard`. Raises ValueError if a piece does not consist
+    `ShardWriter` has the options `patience`, `files` and `guard`. Raises ValueError if a piece does not consist
     of whole shards, because two writers of one shard lose each other's data without an error.
     """
 

@@ -62,7 +62,7 @@ def array_of(group: zarr.Group, name: str) -> zarr.Array:
 
 
 def arrays_of(group: zarr.Group) -> Iterator[tuple[str, zarr.Array]]:
-    """Yield the arrays of a group by path: its own, and those of its charts."""
+    """Yield the arrays of a group and of its charts, by path."""
     yield from group.arrays()
     charts = group.get(CHARTS)
     for number, chart in charts.groups() if isinstance(charts, zarr.Group) else ():

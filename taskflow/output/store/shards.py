@@ -98,7 +98,7 @@ class BlockStore(ShardWriter):
 
     `boxes` has the points of each field that the block writes: one per cell, and the last face if the block ends at a
     wall, in the index space of the field, where point i belongs to cell i. They are empty if the group has no cells of
-    the block. The options are those of `ShardWriter`. Raises ValueError if a box does not consist of whole shards,
+    the block. For the options see `ShardWriter`. Raises ValueError if a box does not consist of whole shards,
     because two writers of one shard lose each other's data without an error.
     """
 

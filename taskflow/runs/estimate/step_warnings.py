@@ -30,7 +30,7 @@ def step_warnings(sim: RunSetup) -> Iterator[str]:
     diffuses = math.isfinite(slow * stability.spacings)  # without viscosity it has no number
     if diffuses and (share := stability.share(slow, 0.0)) < 1:
         limits["diffusion"] = f"{share * limit.diffusion:.3g}, where nothing is carried"
-    # Where nothing tells the speed it may get so large that diffusion does nothing in a step.
+    # An unknown speed may become so large that diffusion is negligible in a step.
     dt = limit.longest(rate) if rate > 0 else 0.0
     cfl, diffusion = stability.numbers(dt, rate) if dt else (limit.cfl, 0.0)
     if (share := stability.share(dt, cfl)) < 1 and cfl >= limit.cfl * (1 - FITS):

@@ -42,7 +42,7 @@ class Simulation(DrivenRun):
     bitwise. Records that are scheduled at the present step are written when the run continues or ends, with the changes
     made in the pause. A lost worker or GPU ends the simulation; it does not restart automatically.
 
-    Parameters and errors are those of `taskflow.run`.
+    Parameters and errors are the same as in `taskflow.run`.
     """
 
     def __enter__(self) -> Simulation:

@@ -57,7 +57,7 @@ class InitialState:
             return
         if not self.sim.system.accepts_other_grids:
             table = self.sim.system.table_name
-            begins = f"{table} begins with a checkpoint of a run of the same case but for [initial]"
+            begins = f"{table} begins with a checkpoint of a run of the same case, except for [initial]"
             raise BadInput(f"{self.state.where}: {self.difference}; {begins}")
         on_charts = self.state.fields is None  # of charts that move, a checkpoint may have no snapshot
         if on_charts != self._on_charts:
@@ -191,7 +191,7 @@ class InitialState:
     def row(self) -> Row:
         """The row of `taskflow check`."""
         if self.checkpoint is not None:
-            return Row("start", f"{self.state.where}, time {self.state.time:g}, gone on with to the bit")
+            return Row("start", f"{self.state.where}, time {self.state.time:g}, continued bitwise")
         then = "" if self._on_charts else ", then made free of divergence"
         how = "as it is" if self.kept else f"put on the grid{then}"
         return Row("start", f"{self.state.where}; {how}{self._units}")

@@ -1,7 +1,7 @@
 """Clusters: machines, their assignment to blocks, and the blocks of a run as one group, controlled by the client.
 
 Knows this machine, jobs of a batch system, existing clusters, and regions on blocks, for user programs. Does not know
-what is computed, nor where the words of a case file come from.
+the physics, nor the origin of the values in a case file.
 """
 
 from taskflow.runtime.cluster.block_group import BlockGroup, Progress, cause, unwatched, watch

@@ -64,9 +64,9 @@ Job = Callable[[Shard, Control], Any]
 class Plan:
     """Common description of a run, for every block. Picklable.
 
-    `ordinals` gives each block's GPU among those of its process, by default the first. Blocks wait `patience` seconds
-    for each other. Only they have the `token`. If they are `crowded`, with more threads than cores on a host, a waiting
-    thread sleeps immediately: the work it waits for needs the core.
+    `ordinals` gives each block's GPU among the GPUs of its process, by default the first. Blocks wait `patience`
+    seconds for each other. Only they have the `token`. If they are `crowded`, with more threads than cores on a host, a
+    waiting thread sleeps immediately: the work it waits for needs the core.
     """
 
     run: str

@@ -1,4 +1,4 @@
-"""Ghost cells that are called valid, as numbers: states are many, and most of their claims recur."""
+"""Numbers for sets of valid ghost cells. States are many, but most of their claims recur."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ NOTHING = 0  # the number of no claim
 
 
 class Claims:
-    """The claims of all states. `places` are the blocks' fields; what is claimed of one has a number, the same for
-    the same cells.
+    """The claims of all states. `places` are the fields of the blocks; equal sets of claimed cells have equal numbers.
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -30,7 +29,7 @@ class Claims:
         self._states: dict[int, tuple[State, tuple[int, ...]]] = {}  # by identity, which ends with the object
 
     def numbers(self, state: State) -> tuple[int, ...]:
-        """Return the number of what is claimed of each place."""
+        """Return the number of the claimed cells of each place."""
         if id(state) not in self._states:
             places = zip(self.places, self._pieces, strict=True)
             claimed = (tuple(state[block].get((n, name), ()) for n in pieces) for (block, name), pieces in places)
@@ -38,7 +37,7 @@ class Claims:
         return self._states[id(state)][1]
 
     def cells(self, numbered: Cells, place: int, claim: int) -> np.ndarray:
-        """Return the cells of a place, by its number, that a claim is about."""
+        """Return the claimed cells of a place, given its number."""
         if numbered is not self._of:
             self._cells, self._of = {}, numbered
         if (place, claim) not in self._cells:

@@ -17,7 +17,7 @@ from taskflow.runtime.proof.charts import Marks, charted_marks, frames, images
 from taskflow.runtime.proof.timeline import Broken, Index
 from taskflow.runtime.regions import ROTATIONS, STRAIGHT, Atlas, Box, Copy, Partition, Triple, Turn, seen, triple
 
-WHOLE = -1  # the program's single memory, in addition to those of blocks
+WHOLE = -1  # the program's single memory, in addition to the blocks' memories
 ROTATION = {turn.axes: n for n, turn in enumerate(ROTATIONS)}
 UNTURNED = ROTATION[STRAIGHT]
 

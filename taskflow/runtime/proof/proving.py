@@ -230,7 +230,7 @@ def _boxes(passes: Iterable[RecordedPass], claims: Claims) -> set[Box]:
 
 
 def _same(node: Node) -> Hashable:
-    """Return what is equal for nodes of several templates that touch the same boxes."""
+    """Return a key, equal for nodes of several templates that touch the same boxes."""
     return (node.launch, node.box, node.partition) if isinstance(node, Compute) else node
 
 

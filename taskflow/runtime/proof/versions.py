@@ -132,7 +132,7 @@ class Versions:
         return called
 
     def _end(self, number: int, claim: int) -> EndFindings:
-        """Return what is found at the end in claimed ghost cells."""
+        """Return the findings in claimed ghost cells at the end."""
         return self._found(self._claims.places[number], self._claims.cells(self.cells, number, claim))
 
     def _at_end(self, number: int) -> EndFindings:

@@ -24,7 +24,7 @@ class Exchange:
     """The messages of a step, and the ghost cells of each piece and field that are valid after it.
 
     `messages` has, per launch after which they can begin (-1: at the start), the messages of that moment, including
-    those of a block to itself.
+    messages of a block to itself.
     """
 
     messages: dict[int, list[Message]]

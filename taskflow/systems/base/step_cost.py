@@ -205,7 +205,7 @@ class StepCost:
             number = max(rounds.values())
             each = (nbytes - self.nbytes(dict.fromkeys(rounds, 0.0))) / cells / number
             share = f"of these {each:.0f} bytes per cell in each {iteration}"
-            yield Row("", f"{share}, for {number:.0f} of them: how many it will take nobody knows before")
+            yield Row("", f"{share}, for {number:.0f} of them: their number is known only after a run")
         yield Row("tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes")
         for row in table(self.parts, rounds, self.partition):
             fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""

@@ -166,8 +166,8 @@ class BodyGap:
 class Gaps:
     """The gaps in the pieces of the domain examined so far.
 
-    `beside`: by shape number, the fewest free cells in a row adjacent to it, or `none`. `touching`: one place for each
-    pair of shapes with adjacent cells.
+    `beside` has, by shape number, the fewest free cells in a row adjacent to the shape, or `none`. `touching` has one
+    place for each pair of shapes with adjacent cells.
     """
 
     cells: Triple

@@ -47,7 +47,7 @@ class ChartForcing(Table, FormulaVector):
 
 
 def scalars_have_names(scalars: Scalars) -> Iterator[Problem]:
-    """No scalar has the name of another field, or of an equation: residuals are told by their names."""
+    """Scalars must not have the name of another field or of an equation, because residuals are reported by name."""
     for key, scalar in numbered(scalars=scalars):
         if _OWN.fullmatch(scalar.name):
             taken = "the model on charts has a field or an equation of this name; give another"

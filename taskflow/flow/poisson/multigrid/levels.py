@@ -157,8 +157,8 @@ def partitions(
 ) -> tuple[Partition, ...]:
     """Return one partition per level on the blocks of `main`, and one per gathered `part`.
 
-    The precision is that of `main`, or single except for the finest part if `single`. Ghost cells are computed on
-    levels where a launch has at most `redundant` of them. Levels on which a block would have no cell are on every
+    The precision is the same as in `main`; with `single`, coarser parts have single precision. Ghost cells are computed
+    on levels where a launch has at most `redundant` of them. Levels on which a block would have no cell are on every
     block, too. Raises BadInput if `single` is given and `main` has not double precision.
     """
     cuts = [main.cuts]

@@ -19,7 +19,7 @@ Sweeping = Generator[Launch, None, Iterate]
 
 
 def relaxed_from_zero(level: Level, weight: float, colour: int | None = None) -> Launch:
-    """Return the launch that writes one relaxation of 0 into p of a level, in all cells or those of a colour."""
+    """Return the launch that writes one relaxation of 0 into p of a level, in all cells or in one colour."""
     constants = {"mesh": level.mesh, "weight": weight, "colour": colour}
     return smooth_from_zero(level.rhs, level.coefficients, level.p, over=level.mesh.box, **constants)
 

@@ -141,8 +141,9 @@ def _defines(constant: type) -> tuple[str, ...]:
 
 
 def _functions(task: Task) -> dict[str, tuple[type, str]]:
-    """The classes of constants that bring functions, with the text of these, by the header that stands for them. Raises
-    KernelError for what is no text and no file.
+    """Return the classes of constants that bring functions, with the text of the functions, by the header's name.
+
+    Raises KernelError for functions that are neither text nor a file.
     """
     found: dict[str, tuple[type, str]] = {}
     for kind in task.constants.values():
