@@ -19,7 +19,8 @@ from taskflow.flow.model import VELOCITY, Ends, Model
 from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
 from taskflow.flow.scalars.quantity import Fixed, Quantity
 from taskflow.flow.stability import Stability, StepLimit, Transported
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates, TimeScheme
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusionTerms, DiffusiveRates, TimeScheme
+from taskflow.flow.time.step_clock import StepClock
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles
 
@@ -135,10 +136,24 @@ class FlowModel(Model):
 
         Molecular diffusion along an implicit axis is excluded, except for bounded quantities.
         """
-        eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
-        once, left = self._once
-        carried = [(q.bounded, q.diffusivity * (1.0 if q.bounded else left) + eddy * part) for q in self.quantities]
-        return DiffusiveRates.of(self.fluid.viscosity * left + eddy, carried, once)
+        return self.diffusion.rates(scalars)
+
+    @cached_property
+    def diffusion(self) -> DiffusionTerms:
+        """The terms of `diffusive_rates`."""
+        (once, left), quantities = self._once, self.quantities
+        return DiffusionTerms(
+            once,
+            self.fluid.viscosity * left,
+            max((q.diffusivity * (1.0 if q.bounded else left) for q in quantities), default=0.0),
+            max((q.diffusivity for q in quantities if q.bounded), default=None),
+            1 / self.turbulence.prandtl if self.turbulence and quantities else 0.0,
+            "eddy" if self.turbulence else None,
+        )
+
+    @property
+    def clock(self) -> StepClock | None:
+        return StepClock(self.scheme, self.diffusion)
 
     @cached_property
     def _once(self) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from taskflow.flow.stability import Stability, StepLimit
 from taskflow.flow.time.schemes import DiffusiveRates
+from taskflow.flow.time.step_clock import StepClock
 from taskflow.runtime.regions import Field, Location, Partition
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
@@ -119,6 +120,11 @@ class Model(Protocol):
     def diffusive_rates(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return the diffusive rates in addition to the constants of `step_limit`, from the scalars of a step."""
         return DiffusiveRates()
+
+    @property
+    def clock(self) -> StepClock | None:
+        """The clock that plans steps on the device, or None if the host plans every step."""
+        return None
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
         """Return the limit of steps: one `fixed` length, or up to these CFL and diffusion numbers."""

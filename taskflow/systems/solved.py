@@ -20,6 +20,7 @@ from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, S
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import VELOCITY, Model
+from taskflow.flow.time.step_clock import ClockedStep
 from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import Cells, Program, Roles, live_in, overwritten, record
@@ -121,6 +122,17 @@ class DiscreteCase(PartitionedCase):
         moving = self.system.moving
         return PlacedStep(moving.placement, step) if moving and moving.placement else step
 
+    @cached_property
+    def clocked_step(self) -> ClockedStep | None:
+        """The program of a step that plans the next one on the device; None if the host gives numbers to every step."""
+        model, system = self.model, self.system
+        if model.clock is None or (self.inflows is not None and self.inflows.varies):
+            return None
+        given = system.timed or system.ways or self.particles or system.outlook.foresight or self.clock.motion
+        if given or model.moments(0.0, 1.0):
+            return None
+        return ClockedStep(self.step, model.clock)
+
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:
         """The recording programs after steps, in their order. Programs that are always scheduled together form one
@@ -139,7 +151,8 @@ class DiscreteCase(PartitionedCase):
         """
         spectra = partitions([waves.averages.statistics for waves in self.spectra])
         particles = [table.fields.partition for table in self.particles.series] if self.particles else []
-        return replace(self._main, beside=(*self.model.partitions(self._main), *spectra, *particles))
+        clock = [self.model.clock.partition(self._main, self.dtype)] if self.model.clock else []
+        return replace(self._main, beside=(*self.model.partitions(self._main), *spectra, *particles, *clock))
 
     @cached_property
     def _main(self) -> Partition:

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from taskflow.cases.formulas.values import positive, whole
 from taskflow.common.errors import BadInput, RunFailed, named
@@ -20,6 +20,19 @@ from taskflow.flow.time.schemes import DiffusiveRates
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
 FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
 ROUNDING = 2.0**-50  # relative: moments this close cannot be told apart
+
+
+class Quiet(NamedTuple):
+    """A number of `steps` during which nothing is due, and a `time` before which nothing is."""
+
+    steps: float = math.inf
+    time: float = math.inf
+
+    def __and__(self, other: Quiet) -> Quiet:
+        return Quiet(min(self.steps, other.steps), min(self.time, other.time))
+
+
+QUIET = Quiet()
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,14 @@ class Every:
         if self.time is None:
             return self.steps is not None and step % self.steps == 0 and step > before.step
         return (time / self.time + MEETS) // 1 > (before.time / self.time + MEETS) // 1
+
+    def quiet(self, now: Tick) -> Quiet:
+        """Return steps and a time after `now` without an event. The time may be slightly early."""
+        if self.steps is not None:
+            return Quiet(steps=self.steps - 1 - now.step % self.steps)
+        if self.time is None:
+            return QUIET
+        return Quiet(time=((now.time / self.time + MEETS) // 1 + 1 - 2 * MEETS) * self.time)
 
     def after(self, time: float) -> float:
         """The first multiple of the interval later than `time`, a product: nothing accumulates. Infinite for steps."""
@@ -164,6 +185,18 @@ class Clock:
         ratio, limit = dt / now.dt if now.dt else 0.0, "end" if cut else min(bounds, key=bounds.__getitem__)
         return Tick(step, time, dt, ratio, finished or due, monitor, finished, checkpoint, limit, bounds)
 
+    def quiet(self, now: Tick) -> Quiet:
+        """Return steps and a time after `now` without an event. Times that steps hit are excluded: see `target`."""
+        quiet = QUIET if self.steps is None else Quiet(steps=self.steps - 1 - now.step)
+        for every in (self.monitor, self.checkpoint, self.output if self.output and self.output.steps else None):
+            quiet = quiet & every.quiet(now) if every else quiet
+        return quiet
+
+    def target(self, now: Tick) -> float:
+        """Return the next time that a step has to hit; infinite if there is none."""
+        target = self.output.after(now.time) if self.output else math.inf
+        return self.end if self.end is not None and self._is_end(target) else target
+
     def over(self, now: Tick) -> bool:
         """Return whether a run that stands here has nothing left to do."""
         ended = self.end is not None and now.time >= self.end
@@ -199,21 +232,25 @@ class Clock:
 
     def _stride(self, now: Tick, longest: float) -> tuple[float, float, bool]:
         """Length of the step from `now`, the time it reaches, and whether that cuts it short."""
-        target, cut = self.output.after(now.time) if self.output else math.inf, False
-        target = self.end if self.end is not None and self._is_end(target) else target  # the next time to be hit
+        target, cut = self.target(now), False
         if target == math.inf:
             dt, time = longest, now.time + longest
         else:
             way = target - now.time
             if longest <= 4 * ROUNDING * target and longest < way:
                 raise self._too_short(now, longest)
-            count = max(1, math.ceil(way / longest * (1 - (FITS if self.limit.fixed is None else MEETS))))
+            count = max(1, math.ceil(way / longest * self.fits))
             dt = way / count
             time = now.time + dt if count > 1 else target
             cut = count == 1 and way < longest * (1 - MEETS)
         if not now.time < time < math.inf:
             raise self._too_short(now, dt)
         return dt, time, cut
+
+    @property
+    def fits(self) -> float:
+        """The part of the way to a target that counts: one step more for the rest would be rounding."""
+        return 1 - (FITS if self.limit.fixed is None else MEETS)
 
     def _is_end(self, time: float) -> bool:
         """Return whether an output at `time` would be the final state, or later."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.cases.timing.schedule import Every, Quiet, Tick
 from taskflow.common.rows import Row
 from taskflow.flow.measures.steadiness import Motion, Steadiness
 from taskflow.runtime.machine import Shard
@@ -48,6 +48,10 @@ class StateWatch(ABC):
     @abstractmethod
     def look(self, before: Tick, now: Tick) -> str | None:
         """Return how the run ends here, where it is time to look: as "steady", or "stalled"."""
+
+    def quiet(self, now: Tick) -> Quiet:
+        """Return steps and a time after `now` without a look."""
+        return Quiet(steps=0)
 
     @property
     def shortfall(self) -> str | None:
@@ -158,6 +162,9 @@ class SteadyWatch(StateWatch):
             return None
         over = settled.over or settled.steadiness.patience(shard.scalars.get("speed", 0.0))
         return "steady" if now.time - self._since >= over else None
+
+    def quiet(self, now: Tick) -> Quiet:
+        return self._settled.every.quiet(now)
 
     def _rate(self, name: str, motion: Motion, length: float) -> float:
         """0 where there is nothing that could differ."""

@@ -6,7 +6,7 @@ Real Fourier transforms, and the order of cells that turns them into cosine tran
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Triple, cuts
 from taskflow.runtime.tasks import Foreign, LookupTable, ReadWrite, Write, lines, task
 
 PERIODIC, WALL, GIVEN = 0, 1, -1
+FEW = 8192  # lines along z: a GPU has more threads than that
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Spectrum:
         dx, dy, dz = spacing
         slab = -(-cells[2] // blocks)
         stretch, scale = ((dz / dx) ** 2, (dz / dy) ** 2, 1.0), dz**2 / (x * y)
-        return cls(cells, (x, y, z), low, high, stretch, scale, slab, -(-cells[2] // slab))
+        kind = FewLines if x * y <= FEW else cls
+        return kind(cells, (x, y, z), low, high, stretch, scale, slab, -(-cells[2] // slab))
 
     @property
     def plain(self) -> bool:
@@ -71,6 +73,13 @@ class Spectrum:
         nx, ny, nz = blocks
         slabs = *range(0, nz * self.slab, self.slab), self.cells[2]
         return nx == ny == 1 and all(cuts(self.cells[2], nz, ghost) == slabs for ghost in (1, 2))
+
+
+@dataclass(frozen=True)
+class FewLines(Spectrum):
+    """Modes of a plane so small that lines along z do not occupy a GPU, such as those of a two-dimensional flow."""
+
+    defines: ClassVar[tuple[str, ...]] = ("FEW_LINES",)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,27 @@ class DiffusiveRates(NamedTuple):
 
 
 @dataclass(frozen=True)
+class DiffusionTerms:
+    """Diffusive rates of a state: `once` max(viscosity + e, diffusivity + part e) and, of bounded quantities, `once`
+    (bounded + part e). e is the scalar `eddy`, or 0 without one.
+    """
+
+    once: float
+    viscosity: float = 0.0
+    diffusivity: float = 0.0
+    bounded: float | None = None
+    part: float = 0.0
+    eddy: str | None = None
+
+    def rates(self, scalars: Mapping[str, float]) -> DiffusiveRates:
+        """Return the rates with the scalars of a state."""
+        eddy = scalars[self.eddy] if self.eddy else 0.0
+        most = max(self.viscosity + eddy, self.diffusivity + self.part * eddy) * self.once
+        bounded = 0.0 if self.bounded is None else self.bounded + self.part * eddy
+        return DiffusiveRates(most, bounded * self.once)
+
+
+@dataclass(frozen=True)
 class Stage:
     """Part of a step. Without a `ratio` it uses dt / dt_old of the steps and is the only stage."""
 

@@ -11,9 +11,11 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from taskflow.cases.timing.schedule import HERE, NEVER, Tick
+from taskflow.cases.timing.schedule import HERE, NEVER, Quiet, Tick
 from taskflow.common.errors import RunFailed
+from taskflow.flow.time.step_clock import CELL
 from taskflow.output import LOG, STORE
+from taskflow.runs.block.batch import StepBatches
 from taskflow.runs.block.checkpoints import CheckpointWriter, RunStart, restore
 from taskflow.runs.block.profiling import Profiling
 from taskflow.runs.block.recording import Records, StateLog
@@ -27,8 +29,8 @@ from taskflow.systems.base.pressure import explained
 from taskflow.systems.bodies import Movement
 from taskflow.systems.records.particles import Clouds
 
-# stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
-FOLDED = ("max", "max", "min", "max")
+# stop asked for, writing failed, checkpoints written, checkpoint due, seconds of steps; then records written, by group
+FOLDED = ("max", "max", "min", "max", "max")
 
 
 @dataclass(eq=False)
@@ -60,6 +62,7 @@ class RunLoop:
         self.stepping = Stepping(
             self.spec, shard, policy.cells, self.settings, self.movement, self.particles, self.sanity
         )
+        self.batches = StepBatches(self.spec, shard, policy.cells, self.stepping, self.doubts, self.settings.values)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or stalled, or interrupted
         self.stopped: Tick | None = None  # the tick scheduled before a request to stop
@@ -78,15 +81,30 @@ class RunLoop:
         self.now = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
 
     def step(self) -> None:
+        """Take a step, after a batch of steps between which nothing is due."""
+        began, first = time.perf_counter(), self.now.step
+        self.profiling.at(first)
+        self.sanity.moves(self.now)
+        if self.batches.possible and self.profiling.window is None:
+            self._batch()
         before = self.now
-        self.profiling.at(before.step)
-        self.sanity.moves(before)
         tick = self.stepping.planned(before)
+        self.batches.agrees(tick)
         self._warn(*self.doubts.of_step(tick))
-        tick = self.stepping.take(before, tick)
+        tick = self._judged(self.stepping.take(before, tick), before)
         for name in self.rounds:
             self.rounds[name] += self.shard.scalars[name]
-        self.now, self.before = self._agreed(self._judged(tick, before)), before
+        self.now, self.before = self._agreed(tick, time.perf_counter() - began, tick.step - first), before
+
+    def _batch(self) -> None:
+        now, pause = self.now, self.pause
+        quiet = self.clock.quiet(now) & self.records.quiet(now) & Quiet(pause.step - now.step - 1, pause.time)
+        quiet = quiet & self.settling.quiet(now) if self.settling else quiet
+        if count := self.batches.size(quiet, now):
+            _, self.now, counted = self.batches.advance(now, count, quiet.time)
+            for name, number in counted.items():
+                self.rounds[name] += number
+            self.sanity.moves(self.now)
 
     def record(self) -> None:
         """Write the scheduled records and checkpoint, unless already done."""
@@ -207,21 +225,24 @@ class RunLoop:
         self.ended = ended
         return tick.last()
 
-    def _agreed(self, tick: Tick) -> Tick:
-        """Return the tick, made the last one on request, unless the run pauses then, or with a checkpoint if the wall
-        clock schedules one; make records and checkpoints written by all blocks visible. Raises RunFailed if a block
-        cannot write.
+    def _agreed(self, tick: Tick, seconds: float, steps: int) -> Tick:
+        """Return the tick after some `steps`, which took `seconds`.
+
+        It is the last one on request, unless the run pauses then, and has a checkpoint if the wall clock schedules one.
+        Makes records and checkpoints visible that all blocks have written. Raises RunFailed if a block cannot write.
         """
         saving, records = self.saving, self.records
         failure, complete = records.writer.failure or saving.writer.failure, records.complete
-        mine = (self.control.stop or self.pause.late, failure is not None, saving.writer.written, saving.due)
+        late = self.control.stop or self.pause.late
+        mine = (late, failure is not None, saving.writer.written, saving.due, seconds)
         how = (*FOLDED, *("min" for _ in complete))
-        stop, failed, saved, due, *written = self.shard.allreduce((*mine, *complete), how)
+        stop, failed, saved, due, seconds, *written = self.shard.allreduce((*mine, *complete), how)
         if failed:
             while failure is None:  # wait until the failing block raises its error, which ends this
                 self.shard.allreduce((0.0,), ("max",))
             raise RunFailed(f"writing the output failed: {failure}")
         self._commit(saved, *written)
+        self.batches.note(seconds, steps)
         if stop and self.pause.stays:
             self.pause = HERE
         elif stop and not tick.finished:
@@ -261,7 +282,7 @@ class RunLoop:
         state = {
             "time": tick.time,
             "dt": tick.dt,
-            "scalars": {name: value for name, value in self.shard.scalars.items() if math.isfinite(value)},
+            "scalars": {n: x for n, x in self.shard.scalars.items() if math.isfinite(x) and not n.startswith(CELL)},
             "records": planned,
             "averages": self.records.averages,
             "ranges": self.records.ranges.state,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.schedule import QUIET, Every, Quiet, Tick
 from taskflow.flow.measures.derived import Derived
 from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
 from taskflow.output.export.picture_files import undrawn, write_part
@@ -147,6 +148,12 @@ class Records:
         if self._pictures is not None:
             self._pictures.take(before, now, self._derive)
 
+    def quiet(self, now: Tick) -> Quiet:
+        """Return steps and a time after `now` without a record, apart from snapshots."""
+        drawn = self._pictures.every if self._pictures else ()
+        quiet = [every.quiet(now) for every in (*self._every.values(), *drawn)]
+        return reduce(and_, (*quiet, *(averaging.quiet(now) for averaging in self._averaging.values())), QUIET)
+
     def _derive(self, now: Tick) -> None:
         """Compute, once, the derived fields of the present state. Collective."""
         if self._computed is not None and now.step != self._done:
@@ -240,6 +247,11 @@ class PictureRecording:
         self.writer = Writer(sum(picture.most for picture in pictures), before=guard)
         self._left, self._written = Counter[str](), Counter[str]()  # by name; the second is the writer's
         self.left_out = 0
+
+    @property
+    def every(self) -> list[Every]:
+        """The intervals of the pictures."""
+        return [picture.every for picture in self._pictures]
 
     def take(self, before: Tick, now: Tick, derive: Callable[[Tick], None]) -> None:
         """Write the data of pictures scheduled now and not at `before`. Collective."""

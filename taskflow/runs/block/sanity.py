@@ -30,6 +30,7 @@ SPEED = "speed"
 MARGIN = 1.02  # increase of the flow speed, and change of diffusion, before the next check
 NAMES = {scheme: f'time.scheme = "{name}"' for name, scheme in SCHEMES.items()}
 SHORTER, SHORT_STEPS = 10, 100  # ratio of steps without and with waves, and number of such steps, before a warning
+NOT_WATCHED = {"stable": math.inf, "alike": 0.0, "slack": math.inf, "spacings": 0.0}
 LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
 
 
@@ -69,6 +70,10 @@ class Sanity:
         """Raise RunFailed if the velocity is insane. Collective."""
         if not _sane(self._spec.model.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):
             raise self.failure(tick)
+
+    def fastest(self, time: float) -> float:
+        """Return the largest sane advective rate from a time on."""
+        return self._nearest * self._most_of(SPEED, time) or math.inf
 
     def carries(self, tick: Tick) -> None:
         """Raise RunFailed if the temperature or a scalar is insane. Collective."""
@@ -183,6 +188,15 @@ class StepWatch:
         self._stability, self.exceeded = stability, False
         self._known = (-1.0, -1.0)  # a CFL number that is stable with a diffusion number
 
+    @property
+    def limits(self) -> dict[str, float]:
+        """The steps known to be stable, as limits of the clock on the device."""
+        if self.exceeded:
+            return NOT_WATCHED
+        slowest, alike = self._known
+        slack = (MARGIN - 1) * alike
+        return {"stable": slowest, "alike": alike, "slack": slack, "spacings": self._stability.spacings}
+
     def look(self, tick: Tick, advection: float, eddy: float) -> str | None:
         """Return a warning of the step to `tick`, from a state with this advection and eddy viscosity; once."""
         cfl, diffusion = self._stability.numbers(tick.dt, advection, eddy)
@@ -208,6 +222,15 @@ class WaveWatch:
 
     def __init__(self) -> None:
         self._said, self._steps = False, 0  # steps in a row that were so short
+
+    @property
+    def shorter(self) -> float:
+        """The ratio by which waves shorten steps that have to be looked at; infinite once the warning is given."""
+        return math.inf if self._said else SHORTER
+
+    def skip(self) -> None:
+        """Note steps that waves did not make so short."""
+        self._steps = 0
 
     def look(self, tick: Tick) -> str | None:
         """Return a warning of the step to `tick`; once."""
@@ -249,6 +272,16 @@ class SanityChecks:
         self._diagnosis.note(numbers)
         if (warning := self.sanity.grows(tick, numbers.get("kinetic_energy", 0.0))) is not None:
             yield warning
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits of steps that need no look, for the clock on the device."""
+        watch = self._diagnosis.watch
+        return {**(watch.limits if watch else NOT_WATCHED), "shorter": self._waves.shorter}
+
+    def skip(self) -> None:
+        """Note steps within these limits."""
+        self._waves.skip()
 
     def of_step(self, tick: Tick) -> Iterator[str]:
         """Warn, once each, if a step is too long for its scheme or for particles around obstacles, or very short only

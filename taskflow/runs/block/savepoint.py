@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Cells
-from taskflow.systems.records.particles import Clouds
+from taskflow.systems.records.particles import Cloud
 
 Held = tuple[str, Box, Callable[[], np.ndarray]]  # a role, cells, and a function that gives their values, once
 
@@ -29,7 +29,7 @@ def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
 class Savepoint:
     """The present state of a block: the `cells` that determine the further run, scalars, and particles."""
 
-    def __init__(self, shard: Shard, cells: Cells, particles: Clouds) -> None:
+    def __init__(self, shard: Shard, cells: Cells, particles: Mapping[str, Cloud]) -> None:
         self._shard, self._scalars = shard, dict(shard.scalars)
         self._held: dict[str, list[Held]] = {role: [] for role in cells}
         for one in held(shard, cells, replicas=True):

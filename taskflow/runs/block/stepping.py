@@ -32,7 +32,7 @@ class Stepping:
         self._spec, self._shard, self._cells = spec, shard, cells
         self._settings, self._movement, self._particles, self._sanity = settings, movement, particles, sanity
         self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
-        self._fixed = spec.clock.limit.fixed is not None
+        self.fixed = spec.clock.limit.fixed is not None
         self._foresight = replace(spec.foresight) if spec.foresight else None  # samples are each block's own
         self._before = 0.0  # the advective rate before the planned step
         self._more = 0.0  # increase by changes of walls, inflows and forces in it
@@ -41,11 +41,16 @@ class Stepping:
     def _rate(self) -> float:
         return float(self._spec.model.advection(self._shard.scalars))
 
+    @property
+    def moves(self) -> bool:
+        """True if the growth of the flow is known, and it does not start from rest."""
+        return self.fixed or (self.pace.previous is not None and not self.pace.begins)
+
     def planned(self, before: Tick) -> Tick:
         """Return the tick at the end of the next step, unless the step turns out too long."""
         model, scalars, pace, advance = self._spec.model, self._shard.scalars, self.pace, self._spec.clock.advance
         now = before, model.rate(scalars), model.diffusive_rates(scalars)
-        if self._fixed:
+        if self.fixed:
             return advance(*now)
         rate = self._before = self._rate
         self._more = 0.0
@@ -71,7 +76,7 @@ class Stepping:
         """Take the step from `before` planned to `tick`; return its actual end. Raises RunFailed if no step is short
         enough. Collective.
         """
-        if self._fixed:
+        if self.fixed:
             self._advance(before, tick)
         else:
             if self.pace.certain(tick, self._before, self._more):

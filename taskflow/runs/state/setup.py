@@ -14,6 +14,7 @@ from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Onset, Stability
+from taskflow.flow.time.step_clock import ClockedStep
 from taskflow.output import TimeSeries
 from taskflow.runs.state.origin import InitialState
 from taskflow.runtime.cluster import cut
@@ -39,7 +40,8 @@ from taskflow.systems.solved import DiscreteCase
 class BlockSpec:
     """A case for its blocks, picklable.
 
-    - `case`: its text. `step`: the program of a step, with particles if any. `programs`: all programs of a run
+    - `case`: its text. `step`: the program of a step, with particles if any. `clocked_step`: the same with the clock on
+      the device, or None. `programs`: all programs of a run
     - `settled`: the criterion of a steady state. `stability`: of steps, if known
     - `scales`: the largest values that the case explains. `given`: the ranges of temperature and scalars
     - `timed`: time-dependent numbers. `ways`: the moving bodies
@@ -79,6 +81,7 @@ class BlockSpec:
     pictures: tuple[Picture, ...]
     particles: ParticleTransport | None
     step: Program
+    clocked_step: ClockedStep | None
     programs: tuple[Program, ...]
 
     @property
@@ -122,6 +125,7 @@ class RunSetup(DiscreteCase):
     def spec(self) -> BlockSpec:
         """The data that every block needs."""
         settled, given = self.settled.programs if self.settled else (), self.system.given
+        steps = (self.step, self.clocked_step) if self.clocked_step else (self.step,)
         return BlockSpec(
             case=self.case.to_toml(),
             domain=self.domain,
@@ -150,6 +154,7 @@ class RunSetup(DiscreteCase):
             integrals=self.integrals,
             particles=self.particles,
             step=self.step,
-            programs=(self.model.start, self.monitor, self.step, given.measured, *settled, *chain(*self.recorded)),
+            clocked_step=self.clocked_step,
+            programs=(self.model.start, self.monitor, *steps, given.measured, *settled, *chain(*self.recorded)),
             pictures=pictures_of(self.case, self.domain),
         )

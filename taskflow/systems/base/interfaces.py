@@ -25,6 +25,10 @@ class InflowValues(Protocol):
     def keys(self) -> Mapping[str, Value]:
         """The time-dependent values of the case, by key."""
 
+    @property
+    def varies(self) -> bool:
+        """True if any value changes in time."""
+
     def following(self, instead: Mapping[str, Value]) -> InflowValues:
         """Return the same inflow with the values `instead`, by key, which may change later."""
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from taskflow.cases import Case, SpectrumTable
-from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.cases.timing.schedule import QUIET, Every, Quiet, Tick
 from taskflow.common.rows import Row
 from taskflow.common.units import several
 from taskflow.flow import StaggeredGrid
@@ -109,6 +109,12 @@ class AverageRecorder:
                 self.begin(self.until)
                 if not averages.single:
                     self._sample(now, 0.0, 0.0)
+
+    def quiet(self, now: Tick) -> Quiet:
+        """Return steps and a time after `now` without a sample or a record."""
+        averages = self._averages
+        first = QUIET if self.samples or averages.single else Quiet(time=self.until)
+        return first & averages.every.quiet(now) & (averages.write.quiet(now) if averages.write else QUIET)
 
     def _sample(self, now: Tick, weight: float, ahead: float) -> None:
         """Add the present state with a weight, of which `ahead` is for the following interval."""

@@ -6,6 +6,17 @@
 #include "modes.h"
 #include "slab.h"
 
+#ifdef FEW_LINES
+constexpr bool SPARSE = true;
+#else
+constexpr bool SPARSE = false;
+#endif
+
+// Planes that are loaded together, because the compiler cannot exclude that a store changes the next load. Where lines are
+// few, nothing else hides the time that a load takes.
+template <class M, class V>
+constexpr int DEPTH = WIDTH<V> > 1 ? 1 : M::N == 1 ? (SPARSE ? 32 : 8) : SPARSE ? 12 : 4;
+
 // lambda^n, and 1 + lambda^2 + ... + lambda^(2n - 2)
 template <class V>
 struct Power {
@@ -37,15 +48,26 @@ struct Carries {
       f[m] = x[m] = V(), p[m] = V() + 1.0;
       gain[m] = (modes.decay[m] - 1.0) * double(s.scale);
     }
-#pragma unroll 4
-    for (int k = slab.first; k < slab.last; ++k) {
-      V d[M::N];
-      modes.load(spectrum, k, d);
+    const auto pass = [&](const V (&d)[M::N]) {
       for (int m = 0; m < M::N; ++m) {
         f[m] = gain[m] * d[m] + (f[m] - modes.decay[m] * f[m]);
         x[m] = x[m] + p[m] * f[m];
         p[m] = p[m] - modes.decay[m] * p[m];
       }
+    };
+    int k = slab.first;
+    if constexpr (SPARSE && WIDTH<V> == 1) {
+      V v[DEPTH<M, V>][M::N];
+      for (; k + DEPTH<M, V> <= slab.last; k += DEPTH<M, V>) {
+        for (int n = 0; n < DEPTH<M, V>; ++n) modes.load(spectrum, k + n, v[n]);
+        for (int n = 0; n < DEPTH<M, V>; ++n) pass(v[n]);
+      }
+    }
+#pragma unroll 4
+    for (; k < slab.last; ++k) {
+      V d[M::N];
+      modes.load(spectrum, k, d);
+      pass(d);
     }
   }
 };
@@ -143,30 +165,29 @@ struct Incoming {
   }
 };
 
-// The two filters over the planes of a slab. Several planes are loaded together, because the compiler cannot exclude that a
-// store changes the next load.
+// The two filters over the planes of a slab.
 template <class M, class V>
 FN void filter(const Spectrum& s, const Slab& slab, const M& modes, const Planes& spectrum, Incoming<M, V> carry) {
-  constexpr int DEPTH = WIDTH<V> > 1 ? 1 : M::N == 1 ? 8 : 4;
-  V gain[M::N], v[DEPTH][M::N];
+  constexpr int MANY = DEPTH<M, V>;
+  V gain[M::N], v[MANY][M::N];
   for (int m = 0; m < M::N; ++m) gain[m] = (modes.decay[m] - 1.0) * double(s.scale);
-  for (int base = slab.first; base < slab.last; base += DEPTH) {
-    for (int n = 0; n < DEPTH; ++n)
+  for (int base = slab.first; base < slab.last; base += MANY) {
+    for (int n = 0; n < MANY; ++n)
       if (base + n < slab.last) modes.load(spectrum, base + n, v[n]);
-    for (int n = 0; n < DEPTH; ++n)
+    for (int n = 0; n < MANY; ++n)
       for (int m = 0; m < M::N; ++m)
         if (base + n < slab.last)
           v[n][m] = carry.f[m] = gain[m] * v[n][m] + (carry.f[m] - modes.decay[m] * carry.f[m]);
-    for (int n = 0; n < DEPTH; ++n)
+    for (int n = 0; n < MANY; ++n)
       if (base + n < slab.last) modes.store(spectrum, base + n, v[n]);
   }
-  for (int top = slab.last - 1; top >= slab.first; top -= DEPTH) {
-    for (int n = 0; n < DEPTH; ++n)
+  for (int top = slab.last - 1; top >= slab.first; top -= MANY) {
+    for (int n = 0; n < MANY; ++n)
       if (top - n >= slab.first) modes.load(spectrum, top - n, v[n]);
-    for (int n = 0; n < DEPTH; ++n)
+    for (int n = 0; n < MANY; ++n)
       for (int m = 0; m < M::N; ++m)
         if (top - n >= slab.first) v[n][m] = carry.x[m] = v[n][m] + (carry.x[m] - modes.decay[m] * carry.x[m]);
-    for (int n = 0; n < DEPTH; ++n)
+    for (int n = 0; n < MANY; ++n)
       if (top - n >= slab.first) modes.store(spectrum, top - n, v[n]);
   }
 }

@@ -9,7 +9,7 @@ balance surface tension and weight to rounding. p is a pressure in force per are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 from taskflow.common.caching import cached_property
@@ -36,7 +36,7 @@ from taskflow.flow.operators.rates import advective_rate, exact_total
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.quantity import Mixing
 from taskflow.flow.stability import StepLimit
-from taskflow.flow.time.schemes import DiffusiveRates
+from taskflow.flow.time.schemes import DiffusionTerms, DiffusiveRates
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 
@@ -227,9 +227,11 @@ class TwoPhase(FlowModel):
         of_each = ((q.bounded, q.diffusivity) for q in self.passive)
         return DiffusiveRates.of(0.0, of_each, self.limiting_grid.inverse_spacing_squared)
 
-    def diffusive_rates(self, scalars: Mapping[str, float]) -> DiffusiveRates:
-        """Return the largest rates of friction on a face and of diffusion."""
-        return self.carried.beside(scalars["friction"])
+    @cached_property
+    def diffusion(self) -> DiffusionTerms:
+        """The largest rates of friction on a face and of diffusion."""
+        most, bounded = self.carried
+        return DiffusionTerms(1.0, diffusivity=most, bounded=bounded, eddy="friction")
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
         """Return the limit of steps: one `fixed` length, or up to these CFL and diffusion numbers, both together, and

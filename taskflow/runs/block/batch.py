@@ -1,0 +1,155 @@
+"""Batches of steps: between two states that the host has to see, the clock on the device leads from step to step.
+
+The host enqueues the steps of a batch without waiting for any of them, and reads the state of the clock once. If a step
+was too long, or the host has to take one, the state before the batch is restored and the good steps are repeated: so
+results do not depend on batches. Decisions are identical on all blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import repeat
+from typing import NamedTuple
+
+from taskflow.cases.timing.schedule import ROUNDING, Quiet, Tick
+from taskflow.common.errors import RunFailed
+from taskflow.flow.poisson import NotConverged
+from taskflow.flow.scalars.transport import CROSSINGS, SPREADINGS
+from taskflow.flow.stability import FASTER
+from taskflow.flow.time.step_clock import STATE, STATE_NAMES, ClockedStep, limit_scalars, state_of, state_scalars
+from taskflow.runs.block.pace import LARGEST, PLANNED, REST
+from taskflow.runs.block.sanity import SanityChecks
+from taskflow.runs.block.savepoint import Savepoint
+from taskflow.runs.block.stepping import Stepping
+from taskflow.runs.state.setup import BlockSpec
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.tasks import Cells
+from taskflow.runtime.tasks.numbers import numbered
+
+LENGTH = 0.01  # seconds: how long nobody is heard, at most
+LEAST = 8  # steps: fewer do not pay for a savepoint
+WARM = 0.1  # seconds of steps before the first batch: short runs do not pay for another trace
+SEVERAL = 4  # steps that are recorded as one program
+MOST_WAIT = 64  # single steps after batches that were taken back
+REPORT = "please report this"
+NAMES = numbered(STATE, len(STATE_NAMES))
+
+
+class Batch(NamedTuple):
+    """Steps that were accepted: their number, the last tick, and the sums of counted scalars."""
+
+    steps: int
+    last: Tick
+    counted: Mapping[str, float]
+
+
+class StepBatches:
+    """The batches of a run on one block, with the values that the user has set so far."""
+
+    def __init__(
+        self, spec: BlockSpec, shard: Shard, cells: Cells, stepping: Stepping, checks: SanityChecks,
+        given: Mapping[str, object],
+    ) -> None:  # fmt: skip
+        self._spec, self._shard, self._cells = spec, shard, cells
+        self._stepping, self._checks, self._given = stepping, checks, given
+        step = spec.clocked_step
+        self._steps = (step, replace(step, times=SEVERAL)) if step else ()
+        self._counted = dict.fromkeys(spec.counted, 0.0)
+        self._spent, self._seconds = 0.0, math.inf  # wall time of all steps, and of one
+        self._wait, self._waited = 0, 1  # single steps until the next batch, and how many there were last time
+        self._expected: tuple[float, float] | None = None  # dt and time that the clock on the device has planned
+
+    def note(self, seconds: float, steps: int) -> None:
+        """Note the wall time of some steps, the longest on any block."""
+        self._spent += seconds
+        self._seconds = seconds / steps
+
+    @property
+    def possible(self) -> bool:
+        """Whether the next steps may be a batch."""
+        clocked = bool(self._steps) and not self._given
+        return clocked and self._spent >= WARM and LEAST * self._seconds <= LENGTH and self._stepping.moves
+
+    def size(self, quiet: Quiet, now: Tick) -> int:
+        """Return the number of steps of a batch from `now`, 0 if the next step is to be taken alone."""
+        if self._wait:
+            self._wait -= 1
+            return 0
+        ahead = (min(quiet.time, self._spec.clock.target(now)) - now.time) / now.dt - 1
+        most = min(quiet.steps, ahead, LENGTH / self._seconds)
+        return int(most) if most >= LEAST else 0
+
+    def advance(self, now: Tick, count: int, horizon: float) -> Batch:
+        """Take up to `count` steps, none of which reaches the time `horizon`. Collective."""
+        kept = Savepoint(self._shard, self._cells, {})
+        batch = self._tried(now, count, horizon)
+        if batch.steps == count:
+            self._waited = 1
+            return batch
+        kept.restore()
+        self._wait = self._waited = min(2 * self._waited, MOST_WAIT)
+        if batch.steps < LEAST:
+            return Batch(0, now, {})
+        again = self._tried(now, batch.steps, horizon)
+        if again.steps != batch.steps:
+            raise RunFailed(f"{batch.steps} steps after step {now.step} are not the same when repeated; {REPORT}")
+        return again
+
+    def agrees(self, tick: Tick) -> None:
+        """Raise RunFailed if the host plans another step than the clock on the device."""
+        expected, self._expected = self._expected, None
+        if expected is not None and expected != (tick.dt, tick.time):
+            raise RunFailed(
+                f"at step {tick.step} the device planned dt = {expected[0]!r} to time {expected[1]!r}, the host"
+                f" {tick.dt!r} to {tick.time!r}; {REPORT}"
+            )
+
+    def _tried(self, now: Tick, count: int, horizon: float) -> Batch:
+        """Take `count` steps; return how many of them count."""
+        shard, model, pace, counted = self._shard, self._spec.model, self._stepping.pace, self._counted.copy()
+        first = self._stepping.planned(now)
+        if first.time >= horizon or first.output or not self._stepping.moves:
+            return Batch(0, now, {})
+        begin = {"next_time": first.time, "next_dt": first.dt, "rate": model.advection(shard.scalars)}
+        shard.scalars.set({**limit_scalars(self._limits(now, horizon)), **state_scalars(begin)})
+        numbers, looks = model.scalars(first.dt, first.ratio), shard.device.kind == "cpu"
+        try:
+            for program in self._programs(count):
+                shard.run(program, **numbers)
+                numbers = {}
+                for name in counted:
+                    counted[name] += shard.scalars[name]
+                if looks and shard.scalars[NAMES[0]]:
+                    break
+        except NotConverged:  # the step that is taken alone says so
+            return Batch(0, now, {})
+        state = state_of(shard.scalars.together(NAMES))
+        if (good := int(state["good"])) == count:
+            if not self._stepping.fixed:
+                pace.previous = state["before"]
+            self._checks.skip()
+            self._expected = None if state["stop"] else (state["next_dt"], state["next_time"])
+        return Batch(good, Tick(now.step + good, state["time"], state["dt"], output=False, monitor=False), counted)
+
+    def _programs(self, count: int) -> Iterator[ClockedStep]:
+        """Yield programs of together `count` steps: several in one, unless numbers of each step are counted."""
+        single, several = self._steps
+        many = 0 if self._counted else count // SEVERAL
+        yield from repeat(several, many)
+        yield from repeat(single, count - SEVERAL * many)
+
+    def _limits(self, now: Tick, horizon: float) -> dict[str, float]:
+        """Return the limits of the clock for a batch from `now`."""
+        clock, limit = self._spec.clock, self._spec.clock.limit
+        assert self._spec.model.clock is not None
+        return {
+            **self._spec.model.clock.terms, **self._checks.limits,
+            "fixed": limit.fixed or 0.0, "cfl": limit.cfl, "diffusion": limit.diffusion, "spread": limit.spread,
+            "frequency": limit.frequency, "fall": limit.fall, "longest": limit.longest_step,
+            "bounded": -1.0 if limit.bounded is None else limit.bounded, "crossings": CROSSINGS,
+            "spreadings": SPREADINGS, "damping": -1.0 if limit.damping is None else limit.damping, "less": 1 - FASTER,
+            "planned": PLANNED, "accepted": LARGEST, "resting": REST, "sane": self._checks.sanity.fastest(now.time),
+            "target": clock.target(now), "horizon": horizon, "fits": clock.fits, "tiny": 4 * ROUNDING,
+        }  # fmt: skip
