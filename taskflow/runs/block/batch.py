@@ -55,7 +55,7 @@ class StepBatches:
         self._spec, self._shard, self._cells = spec, shard, cells
         self._stepping, self._checks, self._given = stepping, checks, given
         step = spec.clocked_step
-        self._steps = (step, replace(step, times=SEVERAL)) if step else ()
+        self._steps = (step, replace(step, times=SEVERAL)) if step else None
         self._counted = dict.fromkeys(spec.counted, 0.0)
         self._spent, self._seconds = 0.0, math.inf  # wall time of all steps, and of one
         self._wait, self._waited = 0, 1  # single steps until the next batch, and how many there were last time
@@ -69,7 +69,7 @@ class StepBatches:
     @property
     def possible(self) -> bool:
         """Whether the next steps may be a batch."""
-        clocked = bool(self._steps) and not self._given
+        clocked = self._steps is not None and not self._given
         return clocked and self._spent >= WARM and LEAST * self._seconds <= LENGTH and self._stepping.moves
 
     def size(self, quiet: Quiet, now: Tick) -> int:
@@ -135,6 +135,7 @@ class StepBatches:
 
     def _programs(self, count: int) -> Iterator[ClockedStep]:
         """Yield programs of together `count` steps: several in one, unless numbers of each step are counted."""
+        assert self._steps is not None
         single, several = self._steps
         many = 0 if self._counted else count // SEVERAL
         yield from repeat(several, many)

@@ -60,6 +60,11 @@ class MetricFields:
         return replace(self, instead=instead)
 
     @property
+    def varies(self) -> bool:
+        """True if any field is rewritten before each step."""
+        return self.domain.motion is not None or bool(self.keys)
+
+    @property
     def keys(self) -> dict[str, Value]:
         """The time-dependent values of the case, by key."""
         vectors = {f"boundaries.{name}.velocity": table.vector for name, table in self.tables.items()}
