@@ -141,7 +141,7 @@ def flags(setup: RunSetup, box: Box | None = None) -> dict[str, np.ndarray]:
 def _run(
     setup: RunSetup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
 ) -> _Share:
-    """The run loop of simulation.job without output."""
+    """The run loop of `runs.block.job` without output."""
     model = setup.model
     owned, history = setup.partition.owned[shard.block], []
     if garbage is not None:

@@ -17,15 +17,15 @@ from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listab
 from taskflow.runtime.machine.trace.gather import text_of
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
+from tests.cases.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.flow.test_field_force import SOURCE, windy
 from tests.flow.test_implicit_diffusion import warm
 from tests.nvrtc import compilers, messages
+from tests.runs.test_charts_real_time import WARM
 from tests.runtime.machine import sweeping, test_pieces, test_stored
-from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
-from tests.simulation.test_charts_real_time import WARM
-from tests.simulation.test_moving_heat import HOT
-from tests.simulation.test_placement_of_bodies import placed
-from tests.simulation.test_timed import MOVING, moved
+from tests.systems.test_moving_heat import HOT
+from tests.systems.test_placement_of_bodies import placed
+from tests.systems.test_timed import MOVING, moved
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 FAST = ("heated_cavity",)

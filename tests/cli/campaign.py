@@ -26,10 +26,10 @@ from taskflow.cli.app import app
 from taskflow.runs.estimate import estimate
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
-from tests.cases import FOLDER
 from tests.cli.damaged import place
 from tests.cli.mutants import mutants
 from tests.cli.spoiled import spoiled
+from tests.data.cases import FOLDER
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 assert check
