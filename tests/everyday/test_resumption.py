@@ -18,7 +18,7 @@ BASE = {
 STRETCHED = {"grid": {**GRID, "stretching": {"z": {"tanh": 1.3}}}}
 MOVING = {
     "obstacles": [{
-        "type": "cylinder", "axis": "y", "centre": [0.4, 0, 0.45], "radius": 0.2,
+        "name": "rod", "type": "cylinder", "axis": "y", "centre": [0.4, 0, 0.45], "radius": 0.2,
         "motion": {"displacement": ["0.1*sin(3*t)", 0, 0]},
     }],
     "bodies": {"treatment": "immersed"},
