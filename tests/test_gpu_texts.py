@@ -11,7 +11,7 @@ import pytest
 
 import taskflow as tf
 from examples.papers.luo_2014.factors import Charts, Factors
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.machine.trace.gather import text_of
@@ -48,7 +48,7 @@ def texts_of(case: tf.Case) -> set[str]:
     """The texts of all programs of a case."""
     sim = RunSetup(case, (1, 1, 1), device="gpu")
     parts = Roles.of(tuple(sim.partition.fields))
-    programs = [launches(plan(program, parts)[0]) for program in Needs(sim, [], "gpu").then]
+    programs = [launches(plan(program, parts)[0]) for program in MemoryEstimate(sim, [], "gpu").then]
     tasks = {text_of(launch, sim.partition) for program in programs for launch in program if launch.task.kernel}
     lists = {cuda_pieces(task, real) for task, real in tasks if sim.partition.pieces and listable(task, real)}
     return lists | {cuda_text(task, real) for task, real in tasks}

@@ -41,14 +41,14 @@ class System:
     table_name, table = "bubbles", TwoPhase
     supports = Supports({"scalars", "initial.velocity", "body.gravity", "boundaries.wall", "boundaries.wall.roughness"})
     lists: ClassVar = {}
-    instead: ClassVar = {}
+    tables: ClassVar = {}
 
     @classmethod
     def derived(cls, tables):
         yield from ()
 
     @classmethod
-    def prepared(cls, tables):
+    def with_defaults(cls, tables):
         return dict(tables)
 
     @classmethod

@@ -302,15 +302,15 @@ def test_what_the_case_says_reaches_the_model():
 
 def test_what_helps_a_creeping_flow():
     """b is told that makes sound as fast as friction in the thinnest cells, where the present one is far below."""
-    assert not RunSetup(case(), (1, 1, 1)).system.settled.creeping
-    creeping = RunSetup(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
+    assert not RunSetup(case(), (1, 1, 1)).system.steady_criterion.creeping
+    creeping = RunSetup(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.steady_criterion.creeping
     assert creeping.endswith("give a larger method.compressibility (now 1), up to 2.5e+05")  # (50 / 0.1)^2
     channel = {"cells": [8, 8, 1], "lengths": [1.0, 1.0, 0.1], "stretching": [0.0, 5.0, 0.0]}
     ends = {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": {"type": "outflow", "pressure": 0}}
     sides = {**ends, **dict.fromkeys(("y_min", "y_max"), "wall"), **dict.fromkeys(("z_min", "z_max"), "symmetry")}
     for viscosity, equations in ((0.1, {"continuity"}), (50.0, {"continuity", "momentum_x"}), (1e-4, set())):
         of = case(grid=channel, boundaries=sides, initial={}, fluid__viscosity=viscosity, method__march="implicit")
-        settled = RunSetup(of, (1, 1, 1)).system.settled
+        settled = RunSetup(of, (1, 1, 1)).system.steady_criterion
         assert {name for name in ("continuity", "momentum_x") if settled.advice(name)} == equations
 
 
@@ -321,7 +321,7 @@ def test_what_helps_a_creeping_flow():
     (LID, {"fluid__viscosity": 2e-4, "heat__diffusivity": 2e-4}, ("0.4 by default: it is stable", "give less, or another method.march")),
 ])  # fmt: skip
 def test_steps_of_pseudo_time_that_are_too_long_are_told_of(tables, changes, words):
-    told = RunSetup(case(tables, **changes), (1, 1, 1)).system.cautions
+    told = RunSetup(case(tables, **changes), (1, 1, 1)).system.warnings
     assert len(told) == (words is not None)
     for line in told:
         assert line.startswith(f"method.cfl = {words[0]}")

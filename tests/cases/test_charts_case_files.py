@@ -66,7 +66,7 @@ def test_sides_that_nearly_coincide_are_told_of(tmp_path):
     assert sum(near in line for line in told) == 2
     assert not any("at rest" in line for line in told)
     sides = {f"{side}_{chart}": FAR for side in SIDES for chart in (1, 2)}
-    (caution,) = RunSetup(case(grid=grid, boundaries=sides), (1, 1, 1)).system.cautions
+    (caution,) = RunSetup(case(grid=grid, boundaries=sides), (1, 1, 1)).system.warnings
     assert caution.startswith(f"grid.file: {near}")
     mapped = write_grid(tmp_path / "mapped.xyz", read_grid(tmp_path / "two.xyz"))
     assert mapped == tmp_path / "mapped.nmf"

@@ -14,7 +14,7 @@ from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.output import STORE, Damaged, Writer, tree
 from taskflow.runs.directory.directory import RunDirectory
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.restart import newest_restart
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
@@ -143,7 +143,7 @@ def test_records_that_wait_hold_what_was_counted(tmp_path):
     ends = {"name": "both", "side": "ends", "every": {"steps": 1}}
     tables = changed(AROUND, planes=[WALL, ends], output__fields=["p"], checkpoint__keep=0)
     setup = RunSetup(case(tables), (1, 1, 2))
-    counted = [block.output for block in Needs(setup, [HERE] * 2, "cpu").blocks]
+    counted = [block.output for block in MemoryEstimate(setup, [HERE] * 2, "cpu").blocks]
     cells = [sum(piece.volume for piece in setup.partition.cells_of(block)) for block in range(2)]
     RunDirectory(tmp_path / "run").create(setup, force=False)
     layers = setup.spec.planes["both"].cells

@@ -13,7 +13,7 @@ import pytest
 
 from taskflow.cases import Case, PressureTable
 from taskflow.cases.tables.control import Time
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.host.accelerators import Accelerator
@@ -33,10 +33,10 @@ def all_passes(setup, shard):
     """A run in which steps, with a monitor before or without, come in whatever state they can come in."""
     shard.run(setup.model.start, dt=1.0, **setup.inflows.begin(shard))
     for n, monitor in enumerate((1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0)):
-        if setup.settled and n % 3 != 1:
-            shard.run(setup.settled.steadiness.compare if n else setup.settled.steadiness.keep)
-        if setup.settled and n % 3 == 2:
-            shard.run(setup.settled.steadiness.keep)
+        if setup.steady_criterion and n % 3 != 1:
+            shard.run(setup.steady_criterion.steadiness.compare if n else setup.steady_criterion.steadiness.keep)
+        if setup.steady_criterion and n % 3 == 2:
+            shard.run(setup.steady_criterion.steadiness.keep)
         if monitor:
             shard.run(setup.monitor)
         shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0), **setup.inflows.advance(shard, n * 1e-3, 1e-3))
@@ -51,7 +51,7 @@ def all_passes(setup, shard):
 ], ids=str)  # fmt: skip
 def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
     setup = RunSetup(stirred({**BOUNDARIES, **OPEN}[boundaries]), shape)
-    needs = Needs(setup, [HERE] * len(setup.partition), "cpu").blocks
+    needs = MemoryEstimate(setup, [HERE] * len(setup.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 
     def job(shard):
@@ -70,10 +70,10 @@ def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
     plain = stirred(BOUNDARIES["box"])
     case = plain.model_copy(update={"time": Time(**{**plain.time.written(), "steady": 1e-3})})
     setups = [RunSetup(item, (2, 1, 2)) for item in (plain, case)]
-    free, needs = (Needs(setup, [HERE] * 4, "cpu").blocks for setup in setups)
+    free, needs = (MemoryEstimate(setup, [HERE] * 4, "cpu").blocks for setup in setups)
     devices = [Counting(1) for _ in needs]
     run_threads(setups[1].partition, lambda shard: all_passes(setups[1], shard), devices, Mapper("none"))
-    more = len(setups[1].settled.steadiness.fields)
+    more = len(setups[1].steady_criterion.steadiness.fields)
     assert more == 3 + len(setups[1].model.quantities)
     for device, need, before, box in zip(devices, needs, free, setups[1].partition.blocks, strict=True):
         assert device.nbytes == need.total - need.output
@@ -90,7 +90,7 @@ def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     """What their rounds send, one after the other, and fold."""
     case = stirred(BOUNDARIES["box"])
     setup = RunSetup(case.model_copy(update={"pressure": PressureTable(**solver)}), (2, 1, 2))
-    needs, devices = Needs(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
+    needs, devices = MemoryEstimate(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
 
     def job(shard):
         InitialFields(setup.grid.points, initial_profiles(case), Path()).fill(shard)
@@ -119,7 +119,7 @@ def test_of_records_the_two_largest_are_counted():
         ([{**flat, **often}, {"name": "b", "y": 0.5, **often, "fields": ["p"]}], 8 * value),
     ):
         setup = RunSetup(Case(**tables, planes=planes, output={"fields": ["u"]}), (1, 1, 2))
-        assert sum(need.output for need in Needs(setup, [HERE] * 2, "cpu").blocks) == expected
+        assert sum(need.output for need in MemoryEstimate(setup, [HERE] * 2, "cpu").blocks) == expected
 
 
 def test_messages_take_turns():
@@ -127,7 +127,7 @@ def test_messages_take_turns():
     case = stirred(BOUNDARIES["layer"])
     pressures = (case.pressure.model_copy(update={"iterations": n}) for n in (DEPTH + 2, 10 * DEPTH))
     few, many = (RunSetup(case.model_copy(update={"pressure": one}), (1, 1, 2)) for one in pressures)
-    buffers = [Needs(setup, [HERE] * 2, "cpu").blocks[0].buffers for setup in (few, many)]
+    buffers = [MemoryEstimate(setup, [HERE] * 2, "cpu").blocks[0].buffers for setup in (few, many)]
     assert buffers[0] == buffers[1] > 0
     assert 2 * many.step_cost.traffic[0].nbytes > 3 * buffers[0]
 
@@ -136,12 +136,13 @@ def test_gpus_that_see_each_other_have_boards_in_place_of_buffers():
     gpus = [Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 80 << 30) for n in range(2)]
     places = [replace(HERE, worker=f"worker {n}", gpus=(gpu,)) for n, gpu in enumerate(gpus)]
     setup = RunSetup(stirred(BOUNDARIES["layer"]), (1, 1, 2))
-    near, far = Needs(setup, places, "gpu").blocks, Needs(setup, [places[0], replace(places[1], host="there")], "gpu")
+    apart = [places[0], replace(places[1], host="there")]
+    near, far = MemoryEstimate(setup, places, "gpu").blocks, MemoryEstimate(setup, apart, "gpu")
     assert all(need.buffers == 0 and need.board >= Board(2).nbytes for need in near)
     assert all(need.buffers > 0 and need.board >= Board(2).nbytes for need in far.blocks)
-    assert all(need.board == 0 for need in Needs(setup, [HERE] * 2, "cpu").blocks)
+    assert all(need.board == 0 for need in MemoryEstimate(setup, [HERE] * 2, "cpu").blocks)
     shared = [replace(place, worker="worker 0", gpus=(gpus[0],)) for place in places]
-    assert all(need.buffers > 0 for need in Needs(setup, shared, "gpu").blocks)
+    assert all(need.buffers > 0 for need in MemoryEstimate(setup, shared, "gpu").blocks)
 
 
 @pytest.mark.parametrize(("mebibytes", "expected"), [(100_000, 256), (640, 20), (3, 1)])
@@ -277,7 +278,7 @@ def test_blocks_on_a_gpu_hold_what_was_counted(blocks):
     """Of one process and GPU: through buffers."""
     setup = RunSetup(large(), blocks)
     place = replace(HERE, gpus=(Accelerator(0, "A GPU", "gpu-0", 80 << 30, 80 << 30),))
-    needs = Needs(setup, [place] * len(setup.partition), "gpu").blocks
+    needs = MemoryEstimate(setup, [place] * len(setup.partition), "gpu").blocks
 
     def job(shard):
         all_passes(setup, shard)

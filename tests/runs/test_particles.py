@@ -20,7 +20,7 @@ from taskflow.common.errors import BadInput
 from taskflow.flow.measures.particles import Extent
 from taskflow.runs.block.sanity import SanityChecks
 from taskflow.runs.estimate.estimate import estimate
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state.restart import changes
 from taskflow.runs.state.setup import RunSetup
@@ -302,7 +302,7 @@ def test_a_run_without_any_has_the_programs_that_it_had():
     assert plain.step_cost.nbytes({}) == with_them.step_cost.nbytes({})
     assert plain.carried.keys() == with_them.carried.keys()
     assert pickle.loads(pickle.dumps(with_them.spec)).particles.series[0].table == with_them.case.particles[0]
-    assert len(Needs(with_them, [], "cpu").then) == len(Needs(plain, [], "cpu").then) + 1
+    assert len(MemoryEstimate(with_them, [], "cpu").then) == len(MemoryEstimate(plain, [], "cpu").then) + 1
 
 
 def test_a_case_with_particles_is_written_and_read_again():
@@ -315,7 +315,7 @@ def test_a_case_with_particles_is_written_and_read_again():
 def test_blocks_hold_no_more_than_was_counted(blocks):
     """And as much in fields. What is counted besides are passes in orders that do not occur here."""
     sim = RunSetup(case(DYE, PLUME, SAND), blocks)
-    spec, needs = sim.spec, Needs(sim, [look("here")] * len(sim.partition), "cpu").blocks
+    spec, needs = sim.spec, MemoryEstimate(sim, [look("here")] * len(sim.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 
     def job(shard):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from taskflow import BadInput, Case
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.cluster import BlockGroup, cut, embedded, placed, processes, slabs, spread
@@ -96,14 +96,14 @@ def test_blocks_without_gpus():
 
 def test_memory_is_that_of_each_gpu():
     setup = RunSetup(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
-    need = Needs(setup, spread(4, pinned(1)), "gpu").blocks[0].total
+    need = MemoryEstimate(setup, spread(4, pinned(1)), "gpu").blocks[0].total
     tight = [
         replace(place, gpus=tuple(replace(gpu, free=int(1.5 * need)) for gpu in place.gpus)) for place in pinned(1)
     ]
-    Needs(setup, spread(4, tight), "gpu").check()
+    MemoryEstimate(setup, spread(4, tight), "gpu").check()
     two = [replace(place, gpus=place.gpus[:2]) for place in tight]
     with pytest.raises(BadInput, match=r"on A fine GPU gpu-0 of .*, where .* are free"):
-        Needs(setup, spread(4, two), "gpu").check()
+        MemoryEstimate(setup, spread(4, two), "gpu").check()
 
 
 @pytest.mark.parametrize(("ordinals", "expected"), [((), [0, 0]), ((0, 3), [0, 3])])

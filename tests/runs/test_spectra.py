@@ -8,7 +8,7 @@ import xarray as xr
 
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
@@ -316,7 +316,7 @@ def test_what_they_need_is_counted():
     item = {"fields": ["u", "T"], "pairs": [["u", "T"]]}
     tables = ({"name": name, "along": name, **item} for name in ("y", "all"))
     setup = RunSetup(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
-    needs = Needs(setup, [look("this process")] * 4, "cpu").blocks
+    needs = MemoryEstimate(setup, [look("this process")] * 4, "cpu").blocks
 
     def job(shard):
         shard.run(setup.model.start, dt=1.0)

@@ -100,7 +100,7 @@ def test_nothing_is_said_of_fields_of_another_run(tmp_path):
     """They are not 0, as those are that no case gives."""
     force = {"on": "u", "expression": "-100*(u - 1)/u"}
     system = RunSetup(case(force, initial={"source": str(tmp_path)}), (1, 1, 1)).system
-    assert system.cautions == ()
+    assert system.warnings == ()
     for item in initial_forces(system.sim.case, system.sim.grid):
         item.check()
 
@@ -122,7 +122,7 @@ def test_a_condition_keeps_away_from_what_is_not_finite():
 def test_a_relaxation_that_steps_cannot_follow_is_told(rate, scheme, told):
     time = {"steps": 6, "step": 0.02, "scheme": scheme}
     force = {"on": "u", "expression": f"-{rate}*(u - 1) + sin(v)"}
-    cautions = RunSetup(case(force, time=time), (1, 1, 1)).system.cautions
+    cautions = RunSetup(case(force, time=time), (1, 1, 1)).system.warnings
     assert bool(cautions) == told
     if told:
         assert cautions[0].startswith(f'forcing[1].expression = "{force["expression"]}"')
@@ -135,14 +135,14 @@ def test_check_says_it():
     words = "T: -80*(T - z) in the box [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]] where z > 0.5"
     assert Row("forcing", words) in [*sim.system.rows(sim.step_cost)]
     for words in ("relaxes T at a rate of 80", "'T - z' is of unlike things, temperature and length"):
-        assert any(words in warning for warning in sim.system.cautions)
+        assert any(words in warning for warning in sim.system.warnings)
 
 
 def test_a_model_with_forces_goes_to_other_processes():
     sim = RunSetup(case({"on": "u", "expression": "-t*u*dust"}), (1, 1, 1))
     again = pickle.loads(pickle.dumps(sim.spec)).model
     assert again.forces == sim.model.forces
-    assert again.moments(1.0, 0.5) == {"begins": 1.0, "ends": 1.5}
+    assert again.stage_times(1.0, 0.5) == {"begins": 1.0, "ends": 1.5}
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def test_a_step_and_what_a_checkpoint_holds():
     with pytest.raises(BadInput, match=r'method.linear.ordering = "hyperplanes": .* give "tiles", or machine.blocks'):
         _ = whole.partition
     names = {"coupling_low", "coupling_high", "pivot", "inverse", "own"}
-    assert {field.name for field in jacobi.model.several("f8")} == names
+    assert {field.name for field in jacobi.model.extra_fields("f8")} == names
 
 
 def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():

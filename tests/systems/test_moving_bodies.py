@@ -241,18 +241,18 @@ def test_a_step_that_is_too_long_is_made_shorter_or_refused():
 def test_a_way_that_was_not_seen_ends_the_run(way, end, now):
     """It has moments of the whole run. Without a known end all cells are looked at."""
     quick = {"obstacles": told(displacement=[way, 0, 0]), "grid": {"cells": [40, 8, 16], "lengths": [4.0, 0.8, 1.6]}}
-    ways = RunSetup(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).system.ways
-    ways.follow(0.0)
+    surroundings = RunSetup(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).system.surroundings
+    surroundings.follow(0.0)
     for failure in (None, RunFailed("it diverged")):  # a body in the way is why
         with pytest.raises(RunFailed, match=rf'obstacles\[1\].motion: at time {now:g} "ball" .* give .* time.steps'):
-            _fail(ways, now, failure)
+            _fail(surroundings, now, failure)
     with pytest.raises(Lost, match="a worker"):
-        _fail(ways, now, Lost("a worker"))
-    RunSetup(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).system.ways.follow(now)
+        _fail(surroundings, now, Lost("a worker"))
+    RunSetup(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).system.surroundings.follow(now)
 
 
-def _fail(ways: Surroundings, time: float, failure: RunFailed | None) -> None:
-    with ways.followed(time):
+def _fail(surroundings: Surroundings, time: float, failure: RunFailed | None) -> None:
+    with surroundings.followed(time):
         if failure is not None:
             raise failure
 

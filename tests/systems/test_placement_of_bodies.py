@@ -20,7 +20,7 @@ from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
-from taskflow.systems.bodies import Movement, Moving
+from taskflow.systems.bodies import Movement, MovingBodies
 from taskflow.systems.bodies.movement import poses
 from tests.flows import VELOCITY, Flow, compute
 from tests.runs.going_on import assert_same_run, go
@@ -59,7 +59,7 @@ def whole() -> Flow:
     return compute(placed())
 
 
-def geometry(setup: RunSetup, moving: Moving, time: float, device: Device) -> dict[str, np.ndarray]:
+def geometry(setup: RunSetup, moving: MovingBodies, time: float, device: Device) -> dict[str, np.ndarray]:
     """The fields of the geometry of a time, by role."""
 
     def filled(shard: Shard) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ from tests.cases.two_phases import case as two_phases
 
 
 def cautions(case):
-    return [text for text in RunSetup(case, (1, 1, 1)).system.cautions if text.startswith("time.")]
+    return [text for text in RunSetup(case, (1, 1, 1)).system.warnings if text.startswith("time.")]
 
 
 @pytest.mark.parametrize(("time", "told"), [

@@ -4,7 +4,7 @@ import pytest
 
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.tasks import Traffic
@@ -24,7 +24,7 @@ def case(cells, blocks, *settings):
 def told(case, blocks):
     """The blocks that are looked at, what each block needs and what it sends."""
     setup = RunSetup(case, blocks)
-    needs = Needs(setup, [HERE] * len(setup.partition), "cpu").blocks
+    needs = MemoryEstimate(setup, [HERE] * len(setup.partition), "cpu").blocks
     return setup.step_cost.sample, needs, setup.step_cost.traffic
 
 

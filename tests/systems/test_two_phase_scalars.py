@@ -54,7 +54,7 @@ def test_its_step_is_one_that_keeps_bounds():
     assert quick.model.diffusive_rates({"friction": 1.0}) == (spread, spread)
     assert limit.longest(0.0, quick.system.diffusive_rates) == pytest.approx(0.2 / spread)
     assert limit.bounds(100.0, quick.system.diffusive_rates)["scalars"] == pytest.approx(0.9 / (200.0 + 3 * spread))
-    assert quick.model.moving["dye"] == 5.0
+    assert quick.model.prognostic["dye"] == 5.0
 
 
 @pytest.mark.parametrize(("scalar", "words"), [

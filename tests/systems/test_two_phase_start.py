@@ -16,7 +16,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.operators.phases import Phases
 from taskflow.output import LOG, read_log
 from taskflow.runs.estimate.estimate import estimate
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
@@ -103,7 +103,7 @@ def test_check_says_what_the_phases_are():
 ])  # fmt: skip
 def test_one_sign_is_a_warning(phases, words, tmp_path):
     drop = case(two_phase=phases, time={"steps": 1})
-    assert RunSetup(drop, (1, 1, 1)).system.cautions == words
+    assert RunSetup(drop, (1, 1, 1)).system.warnings == words
     if words:
         assert Row("warning", *words, "warning") in list(estimate(drop).rows())
 
@@ -115,7 +115,7 @@ def test_one_sign_is_a_warning(phases, words, tmp_path):
                   " one",)),
 ])  # fmt: skip
 def test_cells_much_longer_than_wide_are_a_warning(cells, words):
-    assert RunSetup(case(grid={"cells": cells}), (1, 1, 1)).system.cautions == words
+    assert RunSetup(case(grid={"cells": cells}), (1, 1, 1)).system.warnings == words
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_friction_alone_says_how_long_the_first_step_is():
 def test_blocks_hold_what_was_counted(shape, pressure):
     same = {"density": [2.0, 2.0]} if pressure.get("solver") == "auto" else {}
     sim = RunSetup(case(pressure=pressure, two_phase=same, phases=[]), shape)
-    needs = Needs(sim, [HERE] * len(sim.partition), "cpu").blocks
+    needs = MemoryEstimate(sim, [HERE] * len(sim.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 
     def job(shard):
