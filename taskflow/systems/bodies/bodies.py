@@ -27,12 +27,11 @@ from taskflow.geometry import (
     read_surface,
 )
 from taskflow.runtime.regions import Box, hull, triple
-from taskflow.systems.bodies.bounded import bounded
 from taskflow.systems.bodies.images import continued, is_over, over_sides
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody, RigidMass
 from taskflow.systems.bodies.masks import ImmersedMasks, Masks
 from taskflow.systems.bodies.moving import REACH, MovingBodies
-from taskflow.systems.bodies.solids import Solids
+from taskflow.systems.bodies.solids import Solids, bounded
 from taskflow.systems.bodies.volumes import Volumes, volumes
 
 ORIGIN = (0.0, 0.0, 0.0)
