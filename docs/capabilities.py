@@ -37,7 +37,7 @@ def options(side: type[SideTable]) -> dict[str, list[str]]:
 OPTIONS, ON_CHARTS = options(Boundary), options(ChartSide)
 SIDES = {f"boundaries.{side}" for side in (*OPTIONS, *ON_CHARTS)}
 STANDARD = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
-OWN = {name: {**system.instead, **system.lists} if name != "projection" else {} for name, system in SYSTEMS.items()}
+OWN = {name: {**system.tables, **system.lists} if name != "projection" else {} for name, system in SYSTEMS.items()}
 HEAD = """# What each model supports
 
 Written by `docs/capabilities.py` from what the systems of equations declare. Rows are tables and keys of the

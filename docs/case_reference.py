@@ -21,7 +21,7 @@ OWN = {  # what a file has for values of our own types
     "Every": "interval",
     "Expression": "number or expression",
     "Function": "number or expression",
-    "Given": "number or expression",
+    "ArrayValues": "number or expression",
     "GivenState": "text",
     "TimeFunction": "number or expression",
     "TimeTable": "number or expression",

@@ -141,7 +141,7 @@ def flags(setup: RunSetup, box: Box | None = None) -> dict[str, np.ndarray]:
 def _run(
     setup: RunSetup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
 ) -> _Share:
-    """The run loop of simulation.job without output."""
+    """The run loop of `runs.block.job` without output."""
     model = setup.model
     owned, history = setup.partition.owned[shard.block], []
     if garbage is not None:
@@ -154,7 +154,7 @@ def _run(
     if movement is not None:
         movement.begin(0.0)
     shard.run(model.start, dt=1.0, **setup.inflows.begin(shard), **setup.system.timed.begin(0.0))
-    settling = SteadyWatch(setup.settled, shard) if setup.settled else None
+    settling = SteadyWatch(setup.steady_criterion, shard) if setup.steady_criterion else None
     if settling is not None:
         settling.begin(0.0)
     pace = Pace(setup.clock.limit, setup.system.outlook.onset)
@@ -170,7 +170,7 @@ def _run(
         pace.previous = rate
         numbers = setup.inflows.advance(shard, before.time, tick.dt) | setup.system.timed.advance(before.time, tick.dt)
         numbers |= movement.advance(tick.time) if movement is not None else {}
-        shard.run(program, **model.scalars(tick.dt, tick.ratio), **model.moments(before.time, tick.dt), **numbers)
+        shard.run(program, **model.scalars(tick.dt, tick.ratio), **model.stage_times(before.time, tick.dt), **numbers)
         if settling is not None and settling.look(before, tick):
             tick = tick.last()
     if after is not None:

@@ -15,16 +15,16 @@ from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, Reduce, Write, task
+from tests.cases.on_charts import TURNED, changed
 from tests.flow.test_implicit_diffusion import warm
 from tests.flow.test_scalars import mixed
 from tests.flows import compute
+from tests.runs.going_on import go
+from tests.runs.test_probes import FOLLOWED
+from tests.runs.test_restart import stirred
+from tests.runs.test_spectra import turning
 from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_shard import NAMES, Everything, noise, oracle, region
-from tests.simulation.going_on import go
-from tests.simulation.on_charts import TURNED, changed
-from tests.simulation.test_probes import FOLLOWED
-from tests.simulation.test_restart import stirred
-from tests.simulation.test_spectra import turning
 
 pytestmark = pytest.mark.gpu
 KERNELS = pytest.mark.gpu(emulated=True)

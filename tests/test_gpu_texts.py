@@ -11,21 +11,21 @@ import pytest
 
 import taskflow as tf
 from examples.papers.luo_2014.factors import Charts, Factors
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.machine.trace.gather import text_of
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
+from tests.cases.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.flow.test_field_force import SOURCE, windy
 from tests.flow.test_implicit_diffusion import warm
 from tests.nvrtc import compilers, messages
+from tests.runs.test_charts_real_time import WARM
 from tests.runtime.machine import sweeping, test_pieces, test_stored
-from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
-from tests.simulation.test_charts_real_time import WARM
-from tests.simulation.test_moving_heat import HOT
-from tests.simulation.test_placement_of_bodies import placed
-from tests.simulation.test_timed import MOVING, moved
+from tests.systems.test_moving_heat import HOT
+from tests.systems.test_placement_of_bodies import placed
+from tests.systems.test_timed import MOVING, moved
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 FAST = ("heated_cavity",)
@@ -48,7 +48,7 @@ def texts_of(case: tf.Case) -> set[str]:
     """The texts of all programs of a case."""
     sim = RunSetup(case, (1, 1, 1), device="gpu")
     parts = Roles.of(tuple(sim.partition.fields))
-    programs = [launches(plan(program, parts)[0]) for program in Needs(sim, [], "gpu").then]
+    programs = [launches(plan(program, parts)[0]) for program in MemoryEstimate(sim, [], "gpu").then]
     tasks = {text_of(launch, sim.partition) for program in programs for launch in program if launch.task.kernel}
     lists = {cuda_pieces(task, real) for task, real in tasks if sim.partition.pieces and listable(task, real)}
     return lists | {cuda_text(task, real) for task, real in tasks}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cases import text
+from tests.data.cases import text
 from tests.programs import PROGRAMS, digests
 
 

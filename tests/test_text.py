@@ -20,7 +20,7 @@ from taskflow.common.errors import BadInput
 from taskflow.common.text import LONGEST, literal, parsed, visible
 from taskflow.flow.stability import StepLimit
 
-CASE = Path(__file__).parent / "cases" / "small_cavity.toml"
+CASE = Path(__file__).parent / "data" / "cases" / "small_cavity.toml"
 EVIL = "\x1b]0;owned\x07\x1b[2J \x9b31m \u202efdp.exe\u2069 $\\frac{ [link=x]"
 
 

@@ -17,7 +17,7 @@ from taskflow.flow import NavierStokes
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import relative_residual
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks import Launch, Repeat, Roles
@@ -88,7 +88,7 @@ def check_memory(team: Team, setup: RunSetup) -> None:
 
 def needed(team: Team, setup: RunSetup) -> int:
     """Return the bytes of the largest block, without output buffers."""
-    blocks = Needs(setup, team.spread(len(setup.partition)), team.device).blocks
+    blocks = MemoryEstimate(setup, team.spread(len(setup.partition)), team.device).blocks
     return max(memory.total - memory.output for memory in blocks)
 
 

@@ -108,7 +108,7 @@ class Case(TableValue):
         system, values, problems = choose(values, {**defaults, "fluid": NO_FLUID})
         if not reads(system, "fluid"):
             values["fluid"] = NO_FLUID
-        own = {system.table_name, *system.instead, *system.lists} if system else set()
+        own = {system.table_name, *system.tables, *system.lists} if system else set()
         broken = own - values.keys()  # what is wrong with them is said already
         try:
             super().__init__(**values)
@@ -280,7 +280,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
     at those that a system reads with keys of its own.
     """
-    own = {system.table_name: system.table, **system.instead} if system else {}
+    own = {system.table_name: system.table, **system.tables} if system else {}
     kinds = _kinds()
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
@@ -305,7 +305,7 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
         partly = {place.partition(".")[0] for place in system.supports.places}
-        needed = {system.table_name, *system.instead} | (partly & Case.model_fields.keys())
+        needed = {system.table_name, *system.tables} | (partly & Case.model_fields.keys())
     if needed <= tables.keys():
         yield "fields", (fields := _fields(tables, system))
         if system is not None:

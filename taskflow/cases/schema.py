@@ -12,7 +12,7 @@ from taskflow.cases.case import Case
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import ProfileTable
 from taskflow.cases.language.table import OTHERWISE, REMEDY, Table, written
-from taskflow.cases.tables.initial import Function, Given, GivenState
+from taskflow.cases.tables.initial import ArrayValues, Function, GivenState
 from taskflow.cases.tables.method import SYSTEMS, Kind
 from taskflow.cases.tables.timed import TimeFunction, TimeTable
 from taskflow.cases.timing.schedule import Every
@@ -38,7 +38,7 @@ INTERVAL = {
     ],
 }
 WRITTEN: dict[type, JsonSchemaValue] = {  # what a file has for values of our own types
-    **dict.fromkeys((Expression, Function, Given, TimeFunction, TimeTable), FORMULA),
+    **dict.fromkeys((Expression, Function, ArrayValues, TimeFunction, TimeTable), FORMULA),
     GivenState: {"type": "string"},
     Every: INTERVAL,
     ProfileTable: {"type": "string", "description": "a CSV file, beside the case"},
@@ -73,7 +73,7 @@ def described() -> dict[str, Any]:
 
 def own_tables(system: Kind) -> dict[str, JsonSchemaValue]:
     """The schemas of the tables that this system reads with keys of its own, by their names in the case file."""
-    tables = {system.table_name: system.table, **system.instead, **system.lists}
+    tables = {system.table_name: system.table, **system.tables, **system.lists}
     return {name: table.model_json_schema(schema_generator=_Schema) for name, table in tables.items()}
 
 

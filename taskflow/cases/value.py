@@ -11,7 +11,7 @@ from pydantic import PrivateAttr
 from taskflow.cases.language.problems import shown
 from taskflow.cases.language.table import Table
 from taskflow.cases.source import change
-from taskflow.cases.tables.initial import Function, Given, GivenState
+from taskflow.cases.tables.initial import ArrayValues, Function, GivenState
 from taskflow.cases.tables.timed import TimeFunction
 from taskflow.common.errors import BadInput
 
@@ -97,7 +97,7 @@ def _functions(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[A
     """The Python functions, arrays and datasets in a table, each with the keys that lead to it."""
     if isinstance(value, Function | TimeFunction):
         yield path, value.call
-    elif isinstance(value, Given):
+    elif isinstance(value, ArrayValues):
         yield path, value.values
     elif isinstance(value, GivenState):
         yield path, value.dataset

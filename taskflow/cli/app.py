@@ -107,9 +107,9 @@ def check(
 
     Nothing is run or written. Memory, time and the choices of `auto` are for this machine.
     """
-    from taskflow.cli.check import check_case
+    from taskflow.cli.reports import tell_case
 
-    check_case(case, settings, proves=prove, as_json=as_json)
+    tell_case(case, settings, proves=prove, as_json=as_json)
 
 
 @app.command()
@@ -151,7 +151,7 @@ def info(
 
     Machine: versions, cores, compiler, GPUs. Run, finished or active: case, machine, progress, speed.
     """
-    from taskflow.cli.info import tell_machine, tell_run
+    from taskflow.cli.reports import tell_machine, tell_run
 
     return tell_machine(as_json=as_json) if directory is None else tell_run(directory, as_json=as_json)
 
@@ -163,7 +163,7 @@ def unlock(directory: RunDirectory) -> None:
     Prints the owner. An active run keeps its lock. A run that is not visible from this host is watched for a minute
     first. This is only needed if the lock is damaged.
     """
-    from taskflow.cli.info import unlock_run
+    from taskflow.cli.reports import unlock_run
 
     unlock_run(directory)
 

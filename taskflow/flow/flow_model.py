@@ -13,7 +13,7 @@ from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting, buoyancy_frequency
-from taskflow.flow.forcing.field_force import FieldForce, moments
+from taskflow.flow.forcing.field_force import FieldForce, stage_times
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.model import VELOCITY, Ends, Model
 from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
@@ -101,7 +101,7 @@ class FlowModel(Model):
         return (self.heat, *self.passive) if self.heat else self.passive
 
     @property
-    def moving(self) -> dict[str, float]:
+    def prognostic(self) -> dict[str, float]:
         return {"velocity": self.fluid.viscosity} | {q.name: q.diffusivity for q in self.quantities}
 
     @property
@@ -126,9 +126,9 @@ class FlowModel(Model):
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         return self.scheme.scalars(dt, ratio)
 
-    def moments(self, time: float, dt: float) -> dict[str, float]:
+    def stage_times(self, time: float, dt: float) -> dict[str, float]:
         """Return the times at which the stages of a step begin and end, if forces depend on them."""
-        return moments(self.forces, self.scheme.endings, self.scheme.ends, time, dt)
+        return stage_times(self.forces, self.scheme.endings, self.scheme.ends, time, dt)
 
     def diffusive_rates(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return the diffusive rates that bound the next step: max(nu + nu_t, kappa + nu_t/Pr_t) (1/dx^2 + 1/dy^2 +

@@ -45,7 +45,7 @@ class Model(Protocol):
         """Locations of the number fields that describe surfaces of bodies, by role. No program writes them."""
         return {}
 
-    def several(self, dtype: str) -> tuple[Field, ...]:
+    def extra_fields(self, dtype: str) -> tuple[Field, ...]:
         """Return further fields that programs write: with several values per cell, or not in the precision `dtype` of
         the others.
         """
@@ -56,7 +56,7 @@ class Model(Protocol):
         return ()
 
     @property
-    def moving(self) -> dict[str, float]:
+    def prognostic(self) -> dict[str, float]:
         """Diffusivity of each transported field in cell centres, and of "velocity" for u, v and w together."""
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
@@ -75,7 +75,7 @@ class Model(Protocol):
     @property
     def changeable(self) -> frozenset[str]:
         """Fields that callers may change between two steps, before `refresh`: all that move."""
-        moving = {*self.moving, *(VELOCITY if "velocity" in self.moving else ())}
+        moving = {*self.prognostic, *(VELOCITY if "velocity" in self.prognostic else ())}
         return frozenset(moving & self.fields.keys())
 
     def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -84,11 +84,11 @@ class Model(Protocol):
         """
         yield from ()
 
-    def taken(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def after_overwrite(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Yield the program run when the initial fields were overwritten after `start`. Default: `refresh`."""
         yield from self.refresh(f)
 
-    def summed(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def restore_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Yield the program run when derived fields were written after `start`: it changes their sources such that the
         sums of the derived fields are kept.
         """
@@ -100,12 +100,12 @@ class Model(Protocol):
         """
         return {"dt": dt}
 
-    def moments(self, time: float, dt: float) -> dict[str, float]:
+    def stage_times(self, time: float, dt: float) -> dict[str, float]:
         """Return further numbers that `step` reads, for a step of dt from `time`. Empty if no term depends on time."""
         return {}
 
     @property
-    def added(self) -> dict[str, float]:
+    def checkpoint_defaults(self) -> dict[str, float]:
         """Scalars that checkpoints of earlier builds lack, with their values for such checkpoints."""
         return {}
 

@@ -22,7 +22,7 @@ from taskflow.runs.block.profiling import Window, write_profile
 from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.directory.pictures import DrawingProcess
 from taskflow.runs.directory.report import broken, opening, summary
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.estimate.step_count import count_steps
 from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state import remedies
@@ -146,7 +146,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         where = placed(case.machine, blocks, places, embedded=local)
         steered = request.steered or (restart is not None and bool(restart.given))
         sim = self.sim = RunSetup(case, blocks, device=device, steered=steered)
-        Needs(sim, where, sim.device).check()
+        MemoryEstimate(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)
         sim.system.check()
@@ -166,7 +166,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         if restart is None:
             self._begin_elsewhere()
             directory.create(sim, force=request.force, again=recovery.begun)
-            for warning in (*(sim.survey.warnings if sim.survey else ()), *sim.system.cautions):
+            for warning in (*(sim.survey.warnings if sim.survey else ()), *sim.system.warnings):
                 warnings.warn(warning, stacklevel=5)
         else:
             check_restart(restart, sim)

@@ -42,7 +42,7 @@ class Projection(FlowSystem):
     supports: ClassVar[Supports] = PROJECTION
     measuring: ClassVar[type[FlowMeasures]] = ProjectionMeasures
     accepts_other_grids: ClassVar[bool] = True
-    fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
+    min_fields: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
 
     @classmethod
     def of(cls, system: System) -> Projection:

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from taskflow.cases import Case
 from taskflow.cases.tables.particles import MOST
 from taskflow.cases.timing.schedule import Clock
-from taskflow.cases.timing.steady import Settled
+from taskflow.cases.timing.steady import Criterion
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
@@ -67,9 +67,9 @@ class DiscreteCase(PartitionedCase):
         return self.measures.monitor
 
     @cached_property
-    def settled(self) -> Settled | None:
+    def steady_criterion(self) -> Criterion | None:
         """The criterion of a steady state, or None if the run does not stop there."""
-        return self.system.settled
+        return self.system.steady_criterion
 
     @cached_property
     def inflows(self) -> InflowValues | None:
@@ -128,8 +128,8 @@ class DiscreteCase(PartitionedCase):
         model, system = self.model, self.system
         if model.clock is None or (self.inflows is not None and self.inflows.varies):
             return None
-        given = system.timed or system.ways or self.particles or system.outlook.foresight or self.clock.motion
-        if given or model.moments(0.0, 1.0):
+        given = system.timed or system.surroundings or self.particles or system.outlook.foresight or self.clock.motion
+        if given or model.stage_times(0.0, 1.0):
             return None
         return ClockedStep(self.step, model.clock)
 
@@ -158,13 +158,13 @@ class DiscreteCase(PartitionedCase):
     def _main(self) -> Partition:
         averages = self.averages.statistics.fields if self.averages else {}
         centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
-        kept = self.settled.fields if self.settled else {}
+        kept = self.steady_criterion.fields if self.steady_criterion else {}
         derived = self.system.computed.fields if self.system.computed else {}
         fields = self.model.fields | derived | averages | centred | kept
         constant = {field.name: field for field in self.system.constant_fields}
         numbers = (Field(name, self.dtype, place) for name, place in fields.items() if name not in constant)
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
-        space = FieldSpace((*numbers, *self.model.several(self.dtype), *flags, *constant.values()))
+        space = FieldSpace((*numbers, *self.model.extra_fields(self.dtype), *flags, *constant.values()))
         return self.domain.partition(space, self.model.ghost, self.blocks)
 
     @cached_property
@@ -181,7 +181,7 @@ class DiscreteCase(PartitionedCase):
         kept. The others are unused padding, and ghost cells whose values kernels do not use.
         """
         model, main = self.model, self.partition.region.fields if self.partition.pieces is None else {}
-        judged = self.settled.programs if self.settled else ()
+        judged = self.steady_criterion.programs if self.steady_criterion else ()
         begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
         written = overwritten((model.start, *begun, model.step), self.partition)
         after = (*judged, self.monitor, *chain(*self.recorded))

@@ -14,8 +14,8 @@ import xarray as xr
 from taskflow.output import BlockStore, StoreLayout, create, dataset
 from taskflow.runtime.regions import Box
 from tests.output.conftest import described, layout_of, written  # noqa: F401
-from tests.simulation.going_on import go
-from tests.simulation.test_restart import stirred
+from tests.runs.going_on import go
+from tests.runs.test_restart import stirred
 
 CELLS, LENGTHS, ORIGIN = (6, 5, 7), (1.5, 1.0, 2.1), (0.2, -0.4, 0.0)
 WALLS, PERIODIC = (False, False, False), (True, True, True)

@@ -15,7 +15,7 @@ from taskflow.runtime.host import dask_messages, survey
 from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import cpu, open_device
 from tests.performance.runtime_costs import CountMessagesJob
-from tests.simulation.test_placement import pinned
+from tests.runs.test_placement import pinned
 
 
 def swept(kind, precision, blocks, cells=(6, 5, 4), sweeps=5, overlap="none", blocked=False):

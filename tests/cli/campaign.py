@@ -21,18 +21,16 @@ from pathlib import Path
 
 import psutil
 
-from taskflow.cli import check  # with all that a check needs, so that it is loaded once
 from taskflow.cli.app import app
-from taskflow.runs.estimate import estimate
+from taskflow.runs.estimate import estimate  # with all that a check needs, so that it is loaded once
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
-from tests.cases import FOLDER
 from tests.cli.damaged import place
 from tests.cli.mutants import mutants
 from tests.cli.spoiled import spoiled
+from tests.data.cases import FOLDER
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-assert check
 LONGEST, HANGS = 10, 20.0  # seconds: of processor time, and of sleep
 LARGEST, PER_BYTE = 1 << 30, 100  # bytes of memory: of any check, and for each byte of its files
 

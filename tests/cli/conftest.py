@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from taskflow.cli.app import app
-from tests.cases import text
+from tests.data.cases import text
 
 
 class Shell:

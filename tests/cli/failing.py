@@ -27,7 +27,7 @@ from taskflow.runs.block import job
 from taskflow.runs.estimate import estimate
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
-from tests.simulation.going_on import contents
+from tests.runs.going_on import contents
 
 assert command  # and all that a run needs
 HOW = ("fail", "short", "kill")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases import FOLDER
 from tests.cli.mutants import mutants
+from tests.data.cases import FOLDER
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

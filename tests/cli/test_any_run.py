@@ -7,9 +7,9 @@ import tomllib
 
 import pytest
 
-from tests.cases import FOLDER
 from tests.cli.damaged import place
 from tests.cli.mutants import mutants
+from tests.data.cases import FOLDER
 
 CASES, LONGEST, ENOUGH = 30, 60.0, 15.0  # seconds: until a run that was told to stop has, and until it is told
 SMALL = 20_000  # cells

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from tests.cases import text
+from tests.data.cases import text
 
 CASE = text("hill")
 WARNING = "between obstacles[3] and obstacles[4] at (0.05, 0.05, 0.65) is a gap thinner than a cell"

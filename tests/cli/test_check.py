@@ -11,7 +11,7 @@ import pytest
 
 from taskflow import BadInput, Case
 from taskflow.runs.estimate.estimate import count_steps, estimate
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
 from taskflow.runtime.host.accelerators import Accelerator
@@ -163,7 +163,7 @@ def test_messages_are_those_of_the_graph(here):
     between = result.sim.step_cost.analysed(split=False).messages
     assert [sent.messages for sent in result.sim.step_cost.traffic] == [between[0, 1], between[1, 0]]
     assert result.seconds_per_step > result.sim.step_cost.nbytes({}) / result.bandwidth > 0
-    assert result.blocks == Needs(result.sim, result.placed, result.device).blocks
+    assert result.blocks == MemoryEstimate(result.sim, result.placed, result.device).blocks
 
 
 @pytest.mark.parametrize(("settings", "words"), [

@@ -3,7 +3,7 @@
 import pytest
 
 import taskflow as tf
-from tests.simulation.two_phases import case
+from tests.cases.two_phases import case
 
 
 def test_both_formats(give, run_directory):

@@ -19,8 +19,8 @@ from taskflow.runs.block.job import RunLoop
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from tests.cli.test_resume import steps
 from tests.integration.test_direct import block_group, relaxed
+from tests.runs.going_on import assert_same_run
 from tests.runtime.cluster.waiting import until_ended
-from tests.simulation.going_on import assert_same_run
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow]
 DEVICE, CELLS = "gpu", 192

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from taskflow.cli.app import app
 from taskflow.output import read_log
-from tests.cases import text
 from tests.cli.test_resume import assert_same_run, steps, words
+from tests.data.cases import text
 from tests.locks import ALIVE, ELSEWHERE, GONE, write_lock
 from tests.speed import SOON
 

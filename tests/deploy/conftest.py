@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from taskflow.cases import Case
-from tests.cases import FOLDER
+from tests.data.cases import FOLDER
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"

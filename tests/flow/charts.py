@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from taskflow.common.hexahedra import Vertices
-from taskflow.flow.boundaries.collocated import BoundaryPatch
+from taskflow.flow.boundaries.collocated import PatchCells
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE
@@ -105,10 +105,10 @@ class Chart:
         """The faces that are sides."""
         return [f"{axis}_{end}" for axis in "xyz" if axis not in self.periodic for end in ("min", "max")]
 
-    def patch(self, face: str) -> BoundaryPatch:
+    def patch(self, face: str) -> PatchCells:
         """A whole side."""
         axis, high = frame(face)
-        return BoundaryPatch(face, self.box.layer(axis, int(high), 0, 1))
+        return PatchCells(face, self.box.layer(axis, int(high), 0, 1))
 
     @property
     def around(self) -> Box:
@@ -202,7 +202,7 @@ def laid_out(
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
     names += [replace(n, name=n.name + SINGLE, dtype="f4") for n in names if model.rounds and n.name in MADE]
-    names += model.several(dtype)
+    names += model.extra_fields(dtype)
     region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
     partition = Partition(region, blocks, multiple=multiple)
     fixed = dict(constants)

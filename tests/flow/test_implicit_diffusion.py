@@ -24,7 +24,7 @@ from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from tests.flow.test_stretched import uneven
 from tests.flows import Flow, compute, orders
-from tests.simulation.going_on import assert_same_run, go
+from tests.runs.going_on import assert_same_run, go
 
 CELLS = (7, 11, 6)
 NU, DT = 0.7, 0.3

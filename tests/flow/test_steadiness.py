@@ -49,7 +49,7 @@ def box(**changes) -> Steadiness:
         "boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"},
         "time": {"end": 1.0, "steady": 1e-3},
     }  # fmt: skip
-    settled = RunSetup(Case(**{**tables, **changes}), (1, 1, 1)).settled
+    settled = RunSetup(Case(**{**tables, **changes}), (1, 1, 1)).steady_criterion
     assert settled is not None
     return settled.steadiness
 

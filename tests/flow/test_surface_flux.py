@@ -24,7 +24,7 @@ from taskflow.runtime.tasks import Task, reduced
 from tests.flow.byhand import DT, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_stretched import Uneven
 from tests.flows import compute
-from tests.simulation.test_restart import stirred
+from tests.runs.test_restart import stirred
 
 
 def measured(case: Case, side: FaceLayer, blocks=(1, 1, 1), **options) -> dict[str, float]:

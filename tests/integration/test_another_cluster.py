@@ -4,7 +4,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import taskflow as tf
-from tests.cases import FOLDER
+from tests.data.cases import FOLDER
 
 CAVITY = FOLDER / "small_cavity.toml"
 

@@ -97,7 +97,7 @@ class Burgers(Model):
         return {"q": "c", "q_new": "c"}
 
     @property
-    def moving(self) -> dict[str, float]:
+    def prognostic(self) -> dict[str, float]:
         return {"q": self.viscosity}
 
     def start(self, f: Roles) -> Iterator[Launch]:

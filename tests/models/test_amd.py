@@ -26,12 +26,12 @@ from taskflow.output.store.reading import charts
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.kernel import KernelError
 from taskflow.runtime.tasks import Roles
+from tests.cases.on_charts import CYLINDER, changed
 from tests.docs.fences import fences
 from tests.flow.byhand import ByHand
 from tests.models import amd
 from tests.models.amd import MinimumDissipation
-from tests.simulation.going_on import assert_same_run, contents, go
-from tests.simulation.on_charts import CYLINDER, changed
+from tests.runs.going_on import assert_same_run, contents, go
 
 ROOT = Path(__file__).resolve().parents[2]
 VELOCITY = ("u", "v", "w")

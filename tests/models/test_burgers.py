@@ -21,7 +21,7 @@ from taskflow.output import dataset
 from tests.docs.fences import fences
 from tests.models import burgers
 from tests.models.burgers import BurgersSystem
-from tests.simulation.going_on import assert_same_run, contents, found, go, steps
+from tests.runs.going_on import assert_same_run, contents, found, go, steps
 from tests.speed import SOON
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -49,7 +49,7 @@ class Forced(FlowSystem):
     """A projection by FFT, which is not the package's own system."""
 
     table_name, table = "stopping", StoppingTable
-    fewest: ClassVar[int] = 8
+    min_fields: ClassVar[int] = 8
 
     @cached_property
     def model(self) -> NavierStokes:

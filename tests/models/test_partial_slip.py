@@ -21,8 +21,8 @@ from tests.docs.fences import fences
 from tests.flows import compute
 from tests.models import partial_slip
 from tests.models.partial_slip import PartialSlip
-from tests.simulation.going_on import go
-from tests.simulation.test_charts_run import assert_same_run
+from tests.runs.going_on import go
+from tests.runs.test_charts_run import assert_same_run
 
 ROOT = Path(__file__).resolve().parents[2]
 B = 0.2  # the slip length

@@ -12,8 +12,8 @@ import xarray as xr
 from taskflow.common.errors import BadInput
 from taskflow.output import dataset, export_netcdf, export_vtk
 from tests.output.conftest import layout_of
-from tests.simulation.going_on import go
-from tests.simulation.test_restart import stirred
+from tests.runs.going_on import go
+from tests.runs.test_restart import stirred
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:

@@ -20,7 +20,7 @@ from taskflow.flow.poisson.multigrid.solver import (
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
 from taskflow.flow.poisson.operator import residual_of
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice, relax, smooth_colours_from_zero
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard, run_threads
 from taskflow.runtime.machine.device import Device
@@ -60,7 +60,7 @@ def measure_kernels(
     flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
     setup, other = (RunSetup(flow.of((size, size, size), real), (1, 1, 1), device=device.kind) for flow in flows)
     for one in (setup, other):
-        Needs(one, [here], device.kind).check()
+        MemoryEstimate(one, [here], device.kind).check()
 
     def measure() -> list[KernelTiming]:
         timings = run_threads(setup.partition, Measurement(setup, device), device)[0]

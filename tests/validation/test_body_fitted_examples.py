@@ -10,7 +10,7 @@ import pytest
 import taskflow as tf
 from taskflow.accessor.flow import opened
 from taskflow.output import read_log
-from tests.simulation.going_on import go
+from tests.runs.going_on import go
 from tests.validation.moving_bodies import against_duetsch
 from tests.validation.real_time import Forces, frequency
 

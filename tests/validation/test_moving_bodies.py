@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.runtime.machine.device import Device, gpu
 from tests.flows import VELOCITY, compute
-from tests.simulation.going_on import assert_same_run, go
+from tests.runs.going_on import assert_same_run, go
 from tests.validation.moving_bodies import (
     against_duetsch,
     balances,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from tests.simulation.going_on import found, go
+from tests.runs.going_on import found, go
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from taskflow.bench.projection.step import measure_step
 from taskflow.bench.scaling import Growth
 from taskflow.bench.timing import BESIDE, OF_DRIVER, PRECISION, TimingConditions, about
 from taskflow.common.errors import BadInput
-from taskflow.runs.estimate.memory import Memory, Needs
+from taskflow.runs.estimate.memory import Memory, MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.cluster import shortage, spread
 from taskflow.runtime.host import Place, choose_device, look
@@ -94,7 +94,7 @@ class Fitting:
     def _memory(self, cells: Triple) -> list[Memory]:
         case = self.flow.of(cells, self.precision, self.channel)
         setup = RunSetup(case, (1, 1, len(self.places)), device=self.device)
-        return Needs(setup, self.places, self.device).blocks
+        return MemoryEstimate(setup, self.places, self.device).blocks
 
 
 def _cavity(n: int) -> Triple:

@@ -88,7 +88,7 @@ class Factors:
     @cached_property
     def partition(self) -> Partition:
         """The cells, and the matrix without what solvers have of their own."""
-        return self.charts.partition(self.model.several("f8")[:4])
+        return self.charts.partition(self.model.extra_fields("f8")[:4])
 
     def invert(self, f: Roles) -> Iterator[Launch]:
         """The factors, whatever they are."""

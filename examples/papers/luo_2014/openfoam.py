@@ -17,7 +17,7 @@ import numpy as np
 from examples.papers.luo_2014.polymesh import PolyMesh, vectors, write_foam
 from taskflow.cases import Case
 from taskflow.cases.tables.charts.sides import ChartSide
-from taskflow.cases.tables.initial import Given
+from taskflow.cases.tables.initial import ArrayValues
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.common.hexahedra import centres
 from taskflow.systems.artificial_compressibility.boundaries import velocities
@@ -95,7 +95,8 @@ def write_case(case: Case, folder: Path, cores: int, most: int) -> None:
     conditions = {name: _condition(name, sides, domain) for name in grid.sides}
     PolyMesh.of(grid).write(folder / "constant" / "polyMesh", {name: kind for name, (kind, _) in conditions.items()})
     points = np.concatenate([centres(chart.vertices).reshape(3, -1) for chart in grid.charts], axis=1)
-    velocity = [part(*points) for part in case.initial.velocity if not isinstance(part, Given)]  # a file has no arrays
+    # A file has no arrays.
+    velocity = [part(*points) for part in case.initial.velocity if not isinstance(part, ArrayValues)]
     first = {"U": f"nonuniform List<vector>\n{vectors(np.stack(velocity, axis=1))}", "p": "uniform 0"}
     (folder / "0").mkdir()
     for name, kind in (("U", "volVectorField"), ("p", "volScalarField")):

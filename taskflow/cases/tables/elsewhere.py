@@ -52,7 +52,7 @@ def _tables_with(system: Kind | None, common: Tables, keys: Key) -> Iterator[typ
 
 def _table_of(system: Kind | None, common: Tables, keys: Key) -> tuple[type[Table] | None, Key]:
     """Return the class of the table (or of the side) that contains a key, and the key within it."""
-    own = {} if system is None else {system.table_name: system.table, **system.instead, **system.lists}
+    own = {} if system is None else {system.table_name: system.table, **system.tables, **system.lists}
     name, *path = _words(keys)
     kind = own.get(name) or common.get(name)
     return (kind.each, (*path[1:],)) if kind and kind.each and len(path) == 2 else (kind, (*path,))

@@ -39,7 +39,7 @@ class Function(NamedFunction):
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ArrayValues:
     """The values of a field as an array [z, y, x], given in code; a file can only name it."""
 
     values: np.ndarray
@@ -54,7 +54,7 @@ class Given:
         return self.source
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Given) and np.array_equal(self.values, other.values)
+        return isinstance(other, ArrayValues) and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
         return hash(self.source)
@@ -102,9 +102,9 @@ def profile(value: Any) -> Profile:
     return Expression(saying(number, "give a finite number or an expression in x, y, z")(value))
 
 
-def start(value: Any) -> Profile | Given:
+def start(value: Any) -> Profile | ArrayValues:
     """From a number, an expression, a function or an array [z, y, x]."""
-    if isinstance(value, Given):
+    if isinstance(value, ArrayValues):
         return value
     if getattr(value, "ndim", 0) == 0:
         return profile(value)
@@ -113,7 +113,7 @@ def start(value: Any) -> Profile | Given:
         raise BadInput(f"an array of type {values.dtype} and {values.ndim} dimensions; give one of numbers [z, y, x]")
     if not np.isfinite(values).all():
         raise BadInput("it has values that are not finite; give numbers")
-    return Given(values.astype(np.float64))
+    return ArrayValues(values.astype(np.float64))
 
 
 def state_source(value: Any) -> str | GivenState:
@@ -143,9 +143,10 @@ def vector_expression(value: Any) -> VectorExpression:
     return three(number_or_expression, "three numbers or expressions")(value)
 
 
-Start = Annotated[Profile | Given, reads(start)]
+Start = Annotated[Profile | ArrayValues, reads(start)]
 Starts = Annotated[
-    tuple[Profile | Given, Profile | Given, Profile | Given], reads(three(start, "three numbers or expressions"))
+    tuple[Profile | ArrayValues, Profile | ArrayValues, Profile | ArrayValues],
+    reads(three(start, "three numbers or expressions")),
 ]
 
 
@@ -176,7 +177,7 @@ class Initial(Table):
     velocity: Starts = entry(
         "each component on its own faces", (Expression(0.0), Expression(0.0), Expression(0.0)), otherwise="zeros"
     )
-    temperature: Annotated[Profile | Given | None, reads(start)] = optional(
+    temperature: Annotated[Profile | ArrayValues | None, reads(start)] = optional(
         "with heat: the temperature", otherwise="`heat.reference`"
     )
     noise: Noise | None = optional("random divergence-free velocity to add")
@@ -210,7 +211,7 @@ def _arrays_fit(staggered: StaggeredGrid, initial: Initial, scalars: Any) -> Ite
     initials += [(("initial", "velocity", f"[{n + 1}]"), values, n) for n, values in enumerate(initial.velocity)]
     initials += [(("scalars", f"[{n}]", "initial"), scalar.initial, None) for n, scalar in enumerate(scalars, start=1)]
     for key, values, axis in initials:
-        if isinstance(values, Given):
+        if isinstance(values, ArrayValues):
             faces = [int(a == axis and not staggered.periodic[a]) for a in range(3)]
             shape = tuple(staggered.cells[a] + faces[a] for a in (2, 1, 0))
             if values.values.shape != shape:

@@ -23,10 +23,10 @@ class SystemType(Protocol):
     table: ClassVar[type[Table]]
     supports: ClassVar[Supports] = Supports()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # lists of tables under [[name]]
-    instead: ClassVar[Mapping[str, type[Table]]] = {}  # its classes of tables that other systems have, too
+    tables: ClassVar[Mapping[str, type[Table]]] = {}  # its classes of tables that other systems have, too
 
     @classmethod
-    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
+    def with_defaults(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given tables of a case, with the defaults of this system instead of the projection's defaults."""
         return dict(tables)
 
@@ -60,7 +60,7 @@ def register_model(name: str, system: Kind) -> None:
 def replacements() -> tuple[type[Table], ...]:
     """Return the classes of tables and list items that loaded systems define for shared names."""
     systems = SYSTEMS.loaded.values()
-    return tuple(kind for system in systems for kind in (*system.instead.values(), *system.lists.values()))
+    return tuple(kind for system in systems for kind in (*system.tables.values(), *system.lists.values()))
 
 
 class Method(Table):
@@ -138,10 +138,10 @@ def choose(
         words = f"it claims the table [{claimed}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
-    tables, unread = _read_ones(system, name, system.prepared(tables), known)
+    tables, unread = _read_ones(system, name, system.with_defaults(tables), known)
     if system.table_name != METHOD:
         tables[METHOD] = Method(type=name)
-    for key, kind in {system.table_name: system.table, **system.instead}.items():
+    for key, kind in {system.table_name: system.table, **system.tables}.items():
         own = tables.pop(key, {})
         if isinstance(own, Table) and not isinstance(own, kind):
             own = {name: getattr(own, name) for name in own.model_fields_set}

@@ -14,7 +14,7 @@ from taskflow.cases.tables.control import FieldNames, Interval, Time
 from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.planes import Planes
-from taskflow.cases.tables.probes import OFTEN, TAKEN, Grouped, Isosurfaces, PointList, Probes, Surfaces
+from taskflow.cases.tables.probes import OFTEN, TAKEN, Isosurfaces, PointList, Probes, RecordTable, Surfaces
 from taskflow.cases.tables.scalars import Corners
 from taskflow.cases.tables.statistics import Spectra
 from taskflow.cases.timing.schedule import MEETS
@@ -28,7 +28,7 @@ VELOCITY = ("u", "v", "w")
 OF_THE_GROUP = ("particle", *(f"velocity_{axis}" for axis in "xyz"))  # other names in a group of particles
 
 
-class ParticlesTable(Grouped):
+class ParticlesTable(RecordTable):
     """Particles that are released at points or in a box, once or over and over again."""
 
     points: PointList = optional(

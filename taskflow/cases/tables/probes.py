@@ -44,7 +44,7 @@ FACES_AT = "a plane through the whole domain at this position. The nearest faces
 PLACE = "position of the plane. The nearest layer of cells is recorded"
 
 
-class Grouped(Table):
+class RecordTable(Table):
     """Something with a group of its own in the store."""
 
     name: GroupName = entry(
@@ -63,7 +63,7 @@ class Line(Table):
     )
 
 
-class Probe(Grouped):
+class Probe(RecordTable):
     """Values at points, or along a line."""
 
     alternatives = ((("points", "line"), missing("points", "give a list of points, or a line")),)
@@ -84,7 +84,7 @@ class Probe(Grouped):
         return tuple(triple(low * (1 - share) + high * share for low, high in ends) for share in shares)
 
 
-class Across(Grouped):
+class Across(RecordTable):
     """Something across one direction."""
 
     x: Number | None = optional(PLACE)
@@ -119,7 +119,7 @@ class SurfaceTable(Across):
     every: Interval = entry(OFTEN, Every(steps=10))
 
 
-class IsosurfaceTable(Grouped):
+class IsosurfaceTable(RecordTable):
     """The surface on which a quantity has a value."""
 
     field: Text = entry(

@@ -12,7 +12,7 @@ from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.control import EVERYTHING, FieldNames, Interval
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.obstacles import Obstacles
-from taskflow.cases.tables.probes import Grouped
+from taskflow.cases.tables.probes import RecordTable
 from taskflow.cases.timing.schedule import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
@@ -65,7 +65,7 @@ def _pairs(value: object) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-class SpectrumTable(Grouped):
+class SpectrumTable(RecordTable):
     """Spectra of some fields along one direction, or over shells of wavenumber."""
 
     along: Literal["x", "y", "z", "all"] = entry(

@@ -59,7 +59,7 @@ class StateWatch(ABC):
         return None
 
 
-class Settled(ABC):
+class Criterion(ABC):
     """A criterion of a steady state, or of the steps on the way, and its `label`, a word. Picklable."""
 
     @property
@@ -82,7 +82,7 @@ class Settled(ABC):
 
 
 @dataclass(frozen=True)
-class SteadyCriterion(Settled):
+class SteadyCriterion(Criterion):
     """The criterion of a steady state: for the time `over`, by default `Steadiness.patience`, no rate reached
     `rate`, whenever it was looked at (`every`). `fields` are the programs' own.
     """
@@ -127,11 +127,11 @@ class SteadyWatch(StateWatch):
     what fades away gets steady, too. Before anything has moved there is no while.
     """
 
-    def __init__(self, settled: SteadyCriterion, shard: Shard) -> None:
-        self._settled, self._shard = settled, shard
+    def __init__(self, criterion: SteadyCriterion, shard: Shard) -> None:
+        self._criterion, self._shard = criterion, shard
         self._rounding = float(np.finfo(next(iter(shard.partition.fields.values())).dtype).eps)
         self._since, self._moved = 0.0, False
-        self._ranges = dict.fromkeys(settled.steadiness.watched, 0.0)
+        self._ranges = dict.fromkeys(criterion.steadiness.watched, 0.0)
         self._rates: dict[str, float] = {}
 
     @property
@@ -139,7 +139,7 @@ class SteadyWatch(StateWatch):
         return self._rates
 
     def begin(self, now: float) -> None:
-        self._shard.run(self._settled.steadiness.keep)
+        self._shard.run(self._criterion.steadiness.keep)
         self._since = now
 
     def go_on(self, state: Mapping[str, Any]) -> None:
@@ -150,21 +150,21 @@ class SteadyWatch(StateWatch):
         return {"since": self._since, "moved": self._moved, "ranges": dict(self._ranges)}
 
     def look(self, before: Tick, now: Tick) -> str | None:
-        settled, shard = self._settled, self._shard
-        if not settled.every.due(before, now.step, now.time):
+        criterion, shard = self._criterion, self._shard
+        if not criterion.every.due(before, now.step, now.time):
             return None
-        shard.run(settled.steadiness.compare)
-        motions = settled.steadiness.motions(shard.scalars, now.dt, self._rounding)
+        shard.run(criterion.steadiness.compare)
+        motions = criterion.steadiness.motions(shard.scalars, now.dt, self._rounding)
         self._rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
         self._moved = self._moved or any(rate > 0 for rate in self._rates.values())
-        if not (self._moved and all(rate < settled.rate for rate in self._rates.values())):  # nor what is not finite
+        if not (self._moved and all(rate < criterion.rate for rate in self._rates.values())):  # nor what is not finite
             self.begin(now.time)
             return None
-        over = settled.over or settled.steadiness.patience(shard.scalars.get("speed", 0.0))
+        over = criterion.over or criterion.steadiness.patience(shard.scalars.get("speed", 0.0))
         return "steady" if now.time - self._since >= over else None
 
     def quiet(self, now: Tick) -> Quiet:
-        return self._settled.every.quiet(now)
+        return self._criterion.every.quiet(now)
 
     def _rate(self, name: str, motion: Motion, length: float) -> float:
         """0 where there is nothing that could differ."""

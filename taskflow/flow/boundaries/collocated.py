@@ -47,7 +47,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class BoundaryPatch:
+class PatchCells:
     """Part of a side: the `cells` of one layer inside, along a face ("x_min" to "z_max") of their chart."""
 
     face: str

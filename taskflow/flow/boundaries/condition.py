@@ -22,9 +22,9 @@ from taskflow.flow.boundaries.boundary import (
 from taskflow.flow.boundaries.collocated import (
     FLUXES,
     REST,
-    BoundaryPatch,
     CellFields,
     Condition,
+    PatchCells,
     beyond_scalar,
     beyond_slip,
 )
@@ -99,7 +99,7 @@ class Side:
 
     name: str
     kind: BoundaryCondition
-    patches: tuple[BoundaryPatch, ...]
+    patches: tuple[PatchCells, ...]
     condition: Condition = NOTHING
     varying: bool = False
     scalars: Mapping[str, Condition] = field(default_factory=dict)

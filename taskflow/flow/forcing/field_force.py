@@ -96,8 +96,9 @@ class FieldForce:
         return {"time": time} if self.formula.timed else {}
 
 
-def moments(forces: tuple[FieldForce, ...], endings: tuple[str, ...], ends: tuple[float, ...], time: float, dt: float
-            ) -> dict[str, float]:  # fmt: skip
+def stage_times(
+    forces: tuple[FieldForce, ...], endings: tuple[str, ...], ends: tuple[float, ...], time: float, dt: float
+) -> dict[str, float]:  # fmt: skip
     """Return the start and end times of the stages, `begins` and `ends` with their suffixes, if a force depends on
     time.
     """

@@ -76,17 +76,17 @@ class Steadiness:
     @property
     def watched(self) -> tuple[str, ...]:
         """Names of all moving quantities: "velocity", and fields in cell centres."""
-        return tuple(self.flow.moving)
+        return tuple(self.flow.prognostic)
 
     @property
     def flows(self) -> bool:
         """True if the velocity is watched."""
-        return "velocity" in self.flow.moving
+        return "velocity" in self.flow.prognostic
 
     @property
     def quantities(self) -> tuple[str, ...]:
         """Watched fields in cell centres."""
-        return tuple(name for name in self.flow.moving if name != "velocity")
+        return tuple(name for name in self.flow.prognostic if name != "velocity")
 
     def keep(self, f: Roles) -> Iterator[Launch]:
         """Yield the launches that keep the current state."""
@@ -135,7 +135,7 @@ class Steadiness:
         grid = self.grid
         sides = zip(grid.cells, grid.lengths, strict=True)
         longest = max(length for cells, length in sides if cells > 1 or max(grid.cells) == 1)
-        diffusivity = max(self.flow.moving.values())
+        diffusivity = max(self.flow.prognostic.values())
         crossing = longest / speed if speed > 0 else math.inf
         return min(crossing, longest**2 / (math.pi**2 * diffusivity) if diffusivity > 0 else math.inf)
 

@@ -38,7 +38,7 @@ class CheckpointPolicy:
     - `keep`: the number of checkpoints kept
     - `minutes`: wall-clock interval, in addition to the clock's schedule
     - `guard`: called before anything is written
-    - `added`: scalars that states of earlier builds lack, with their values
+    - `checkpoint_defaults`: scalars that states of earlier builds lack, with their values
     """
 
     folder: Path
@@ -47,7 +47,7 @@ class CheckpointPolicy:
     keep: int
     minutes: float | None = None
     guard: Guard = unguarded
-    added: Mapping[str, float] = field(default_factory=dict)
+    checkpoint_defaults: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sim: RunSetup, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
@@ -55,7 +55,8 @@ class CheckpointPolicy:
         table = sim.case.checkpoint
         minutes = table.every.minutes if table.every else None
         folder = directory.absolute() / CHECKPOINTS
-        return cls(folder, run.rpartition("-")[2], sim.carried, table.keep, minutes, guard, sim.model.added)
+        defaults = sim.model.checkpoint_defaults
+        return cls(folder, run.rpartition("-")[2], sim.carried, table.keep, minutes, guard, defaults)
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -152,7 +153,7 @@ def restore(checkpoint: Checkpoint, policy: CheckpointPolicy, shard: Shard) -> N
     for role in policy.cells:
         owned = shard.partition.homes[role].own_of(shard.block, role)
         shard.write_parts([role], ((box, {role: _restored(checkpoint, shard, role, box)}) for box in owned))
-    shard.scalars.set({**policy.added, **checkpoint.state["scalars"]})
+    shard.scalars.set({**policy.checkpoint_defaults, **checkpoint.state["scalars"]})
 
 
 def _restored(checkpoint: Checkpoint, shard: Shard, role: str, box: Box) -> np.ndarray:
@@ -199,8 +200,8 @@ class RunStart:
             return float(initial.checkpoint.state["dt"])
         if initial.kept:
             initial.fill(shard)
-            shard.run(self.spec.model.taken)
+            shard.run(self.spec.model.after_overwrite)
         elif initial.sums:
             initial.fill(shard, initial.sums)
-            shard.run(self.spec.model.summed)
+            shard.run(self.spec.model.restore_sums)
         return 0.0

@@ -46,14 +46,15 @@ class RunLoop:
         self.spec, directory = job.spec, policy.folder.parent
         self.directory = directory
         self.model, self.clock = self.spec.model, self.spec.clock
-        self.settings = Settings(self.spec.timed, self.spec.inflows, self.spec.ways)
+        self.settings = Settings(self.spec.timed, self.spec.inflows, self.spec.surroundings)
         self.timed, self.inflows = self.settings.timed, self.settings.inflows
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard, self.spec.computed)
         self.doubts = SanityChecks(self.spec, shard, self.settings.values, cautioned=job.cautioned)
         self.sanity = self.doubts.sanity
         self.warnings: list[str] = []
-        self.settling = self.spec.settled.watch(shard, self.measuring.measure) if self.spec.settled else None
-        self.movement = Movement(self.spec.ways.moving, shard) if self.spec.ways else None
+        criterion = self.spec.steady_criterion
+        self.settling = criterion.watch(shard, self.measuring.measure) if criterion else None
+        self.movement = Movement(self.spec.surroundings.moving, shard) if self.spec.surroundings else None
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
         self.particles = Clouds(self.spec.particles, shard)

@@ -92,7 +92,7 @@ class Records:
         def place(group: str) -> GroupPlace:
             return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
 
-        computed = {SOLID: spec.ways.moving.solid} if spec.ways else {}
+        computed = {SOLID: spec.surroundings.moving.solid} if spec.surroundings else {}
         whole = shard.partition.pieces is None
         fields = FieldRecording if whole else ChartRecording
         snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))

@@ -43,7 +43,7 @@ class Sanity:
         self._given, self._spec, self._scales, self._shard, self._diagnosis = given, spec, spec.scales, shard, diagnosis
         self._known: dict[str, float] = {}  # largest values at the start, and of inflows since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
-        self._nearest = spec.domain.closeness
+        self._nearest = spec.domain.inverse_spacing
 
     def begin(self, speed: float) -> None:
         """Accept the present state, with this largest speed, as sane. Collective."""

@@ -117,7 +117,7 @@ class Stepping:
         numbers |= self._settings.timed.advance(before.time, tick.dt)
         numbers |= self._movement.advance(tick.time) if self._movement is not None else {}
         self._sanity.entered(numbers)
-        ways = spec.ways.followed(tick.time) if spec.ways is not None else nullcontext()
-        with ways, explained(f"step {tick.step}, time {tick.time:g}"):
-            numbers |= {**spec.model.moments(before.time, tick.dt), **self._particles.scalars(tick)}
+        surroundings = spec.surroundings.followed(tick.time) if spec.surroundings is not None else nullcontext()
+        with surroundings, explained(f"step {tick.step}, time {tick.time:g}"):
+            numbers |= {**spec.model.stage_times(before.time, tick.dt), **self._particles.scalars(tick)}
             shard.run(spec.step, **spec.model.scalars(tick.dt, tick.ratio), **numbers)

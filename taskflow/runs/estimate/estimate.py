@@ -12,7 +12,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row, auto, warning_rows
 from taskflow.common.units import several, size
 from taskflow.flow.measures.statistics import SHARE
-from taskflow.runs.estimate.memory import Needs
+from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.estimate.step_count import StepCount, count_steps
 from taskflow.runs.estimate.step_warnings import step_warnings
 from taskflow.runs.state.remedies import as_keys
@@ -39,7 +39,7 @@ MESSAGE = {"local": 15e-6, "peer": 10e-6, "ucx": 15e-6, "actor": 2e-3}
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(Needs):
+class Estimate(MemoryEstimate):
     """A case on this machine: choices for auto, memory of blocks at their places, and cost of a step."""
 
     @cached_property
@@ -124,9 +124,9 @@ class Estimate(Needs):
         yield from cost.rows(self.rounds, iteration, self.bandwidth)
         steady = case.time.steady is not None
         yield from self.steps.rows(self.seconds_per_step, bounded=cost.bounded, steady=steady)
-        yield from warning_rows((*sim.system.cautions, *step_warnings(sim)))
-        if sim.settled:
-            yield from sim.settled.rows()
+        yield from warning_rows((*sim.system.warnings, *step_warnings(sim)))
+        if sim.steady_criterion:
+            yield from sim.steady_criterion.rows()
         yield from sim.record_rows(self.rounds)
 
     @property
@@ -144,7 +144,7 @@ class Estimate(Needs):
         model, debug = sim.model, sim.case.machine.debug
         direct = gpu and (blocks == 1 or self.channel == "peer")
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
-        numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0), **sim.system.timed.advance(0.0, 1.0)}
+        numbers = {**model.scalars(1.0, 1.0), **model.stage_times(0.0, 1.0), **sim.system.timed.advance(0.0, 1.0)}
         numbers |= sim.particles.carrying.scalars(1.0, 1.0) if sim.particles else {}
         numbers |= poses(sim.system.moving, 0.0) if sim.system.moving and sim.system.moving.placement else {}
         computed = sim.system.computed
@@ -152,7 +152,7 @@ class Estimate(Needs):
         averaged = sim.averaged.values()
         programs: Programs = {
             sim.step: tuple(numbers), sim.monitor: moment,
-            **dict.fromkeys(sim.settled.programs if sim.settled else (), ()),
+            **dict.fromkeys(sim.steady_criterion.programs if sim.steady_criterion else (), ()),
             **({computed: moment} if computed else {}),
             **{one.sample: (SHARE,) for one in averaged},
             **dict.fromkeys((table.sampling for table in sim.particles.series) if sim.particles else (), ()),

@@ -35,7 +35,7 @@ class Memory(BlockMemory):
 
 
 @dataclass(frozen=True, eq=False)
-class Needs:
+class MemoryEstimate:
     """The memory needed by the blocks of a case at their places, on a CPU or a GPU (`device`)."""
 
     sim: RunSetup
@@ -81,7 +81,7 @@ class Needs:
         very long.
         """
         cells, blocks = self.sim.case.grid.count, len(self.placed)
-        least = [self.sim.system.fewest * self.sim.value_bytes * cells // blocks] * blocks
+        least = [self.sim.system.min_fields * self.sim.value_bytes * cells // blocks] * blocks
         problem = shortage(least, self.placed, self.device)
         if problem or (problem := shortage([memory.total for memory in self.blocks], self.placed, self.device)):
             raise BadInput(
@@ -161,8 +161,8 @@ class Needs:
             monitor: [step, *first],
             step: [step, monitor, *first],
         }
-        if self.sim.settled is not None and self.sim.settled.programs:
-            programs, after = self.sim.settled.programs, then[step]
+        if self.sim.steady_criterion is not None and self.sim.steady_criterion.programs:
+            programs, after = self.sim.steady_criterion.programs, then[step]
             then |= {one: [other, *after] for one, other in pairwise(programs)}
             then |= {programs[-1]: after, step: [programs[0], *after]}
         for n, programs in enumerate(recorded):

@@ -133,7 +133,7 @@ class DrivenRun:
             self._attempt = stack.enter_context(Attempt(request, restart, Recovery(0, how_to_resume(own.path))))
             self._tick, given = (restart.tick, restart.given) if restart is not None else (Tick(), {})
             system = self._attempt.sim.system
-            self._settings = Settings(system.timed, system.inflows, system.ways)
+            self._settings = Settings(system.timed, system.inflows, system.surroundings)
             self._settings.update(given)
             try:
                 self._done(self._do(replace(self._attempt.job, pause=HERE)))

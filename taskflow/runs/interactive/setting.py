@@ -59,15 +59,15 @@ class Settable:
     @property
     def motions(self) -> tuple[RigidMotion, ...]:
         """The motions of bodies."""
-        ways = self.sim.system.ways
-        return tuple({id(m): m for m in ways.moving.motions if m is not None}.values()) if ways else ()
+        surroundings = self.sim.system.surroundings
+        return tuple({id(m): m for m in surroundings.moving.motions if m is not None}.values()) if surroundings else ()
 
     def _motion(self, body: RigidMotion, key: str, new: Any, now: Tick) -> dict[str, Value]:
         """Return the new expressions of a motion from now on, each a function of all times, so that restarts and all
         blocks agree.
         """
-        sim, ways, old = self.sim, self.sim.system.ways, dict(body.parts)
-        assert ways is not None
+        sim, surroundings, old = self.sim, self.sim.system.surroundings, dict(body.parts)
+        assert surroundings is not None
         with named(f"set({key!r}, {shown(new)})"):
             chosen = _parts(body, key.removeprefix(body.key).strip("."), new)
             for name, part in chosen.items():
@@ -81,11 +81,11 @@ class Settable:
                         " begins where the body is"
                     )
             try:
-                ways.moving.change(chosen)
+                surroundings.moving.change(chosen)
                 times = tuple(time for time in sim.bodies.path if time > now.time)
-                ways.check(now.time, sim.case.end_time or now.time, times, sim.case.time.step)
+                surroundings.check(now.time, sim.case.end_time or now.time, times, sim.case.time.step)
             finally:
-                ways.moving.change(old)
+                surroundings.moving.change(old)
         return {name: continued(old[name], now.time, part, now.time - now.dt) for name, part in chosen.items()}
 
 

@@ -101,13 +101,13 @@ class InitialState:
             return "it is no checkpoint"
         check_state(checkpoint)
         old, new = (tomllib.loads(text) for text in (checkpoint.state["case"], sim.case.to_toml()))
-        if changed := [*changes(*(_flow(sim.system.resolved(tables)) for tables in (old, new)))]:
+        if changed := [*changes(*(_flow(sim.system.with_references(tables)) for tables in (old, new)))]:
             return f"{changed[0].partition(': begin')[0]}: have it so"
         if sim.system.moving is not None or getattr(sim.case, "motion", None) is not None:
             return "something moves as time tells, which begins anew"
         if other := other_faces(checkpoint.state):
             return other
-        entering, timed = sim.inflows, sim.system.timed or sim.model.moments(0.0, 1.0)
+        entering, timed = sim.inflows, sim.system.timed or sim.model.stage_times(0.0, 1.0)
         if timed or getattr(entering, "varies", False) or getattr(entering, "changing", False):
             return "what is given changes in time, which begins anew"
         return lacking(checkpoint, sim, sim.model.fields.keys())
@@ -249,7 +249,7 @@ def check_restart(restart: RestartPoint, sim: DiscreteCase) -> None:
         raise BadInput(f"{checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
     anew = (averaged for group, averaged in sim.averaged.items() if group not in restart.averages)
     begun = {role for averaged in anew for role in averaged.roles}
-    begun |= {*sim.settled.fields} if sim.settled and restart.settling is None else set()
+    begun |= {*sim.steady_criterion.fields} if sim.steady_criterion and restart.settling is None else set()
     if why := lacking(checkpoint, sim, sim.carried.keys() - begun):
         blocks = checkpoint.state["blocks"]
         remedy = f"go on with the machine.blocks with which it was written, {blocks}"

@@ -16,11 +16,11 @@ from taskflow.systems.bodies import Surroundings
 class Settings:
     """The values set by the user, by key, and the objects that use them instead of the values of the case."""
 
-    def __init__(self, timed: TimedNumbers, inflows: InflowValues | None, ways: Surroundings | None) -> None:
+    def __init__(self, timed: TimedNumbers, inflows: InflowValues | None, surroundings: Surroundings | None) -> None:
         self.values: dict[str, Value] = {}
         self.timed = replace(timed, instead=self.values)
         self.inflows = inflows.following(self.values) if inflows else None
-        self._moving = ways.moving if ways else None
+        self._moving = surroundings.moving if surroundings else None
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Set values, by key, from the user or from a checkpoint."""

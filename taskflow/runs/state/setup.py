@@ -8,7 +8,7 @@ from itertools import chain
 
 from taskflow.cases import Case
 from taskflow.cases.timing.schedule import Clock
-from taskflow.cases.timing.steady import Settled
+from taskflow.cases.timing.steady import Criterion
 from taskflow.common.caching import cached_property
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.statistics import Statistics
@@ -42,9 +42,9 @@ class BlockSpec:
 
     - `case`: its text. `step`: the program of a step, with particles if any. `clocked_step`: the same with the clock on
       the device, or None. `programs`: all programs of a run
-    - `settled`: the criterion of a steady state. `stability`: of steps, if known
+    - `steady_criterion`: the criterion of a steady state. `stability`: of steps, if known
     - `scales`: the largest values that the case explains. `given`: the ranges of temperature and scalars
-    - `timed`: time-dependent numbers. `ways`: the moving bodies
+    - `timed`: time-dependent numbers. `surroundings`: the moving bodies
     - `onset`: the causes of motion (`inert`: none). `foresight`: later causes
     - `sweeps`: fixed number of iterations of the solver. `counted`: scalars that count iterations to a tolerance
     - `remedy`: advice of its system if the run diverges
@@ -58,7 +58,7 @@ class BlockSpec:
     model: Model
     measures: Measures
     clock: Clock
-    settled: Settled | None
+    steady_criterion: Criterion | None
     stability: Stability | None
     scales: Scales
     given: GivenRanges
@@ -71,7 +71,7 @@ class BlockSpec:
     inert: bool
     foresight: Foresight | None
     constants: Constants | None
-    ways: Surroundings | None
+    surroundings: Surroundings | None
     computed: Derived | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
@@ -124,7 +124,7 @@ class RunSetup(DiscreteCase):
     @property
     def spec(self) -> BlockSpec:
         """The data that every block needs."""
-        settled, given = self.settled.programs if self.settled else (), self.system.given
+        settled, given = self.steady_criterion.programs if self.steady_criterion else (), self.system.given
         steps = (self.step, self.clocked_step) if self.clocked_step else (self.step,)
         return BlockSpec(
             case=self.case.to_toml(),
@@ -132,7 +132,7 @@ class RunSetup(DiscreteCase):
             model=self.model,
             measures=self.measures,
             clock=self.clock,
-            settled=self.settled,
+            steady_criterion=self.steady_criterion,
             stability=self.stability,
             scales=self.system.scales,
             given=given,
@@ -145,7 +145,7 @@ class RunSetup(DiscreteCase):
             inert=self.system.outlook.inert,
             foresight=self.system.outlook.foresight,
             constants=self.system.constants,
-            ways=self.system.ways,
+            surroundings=self.system.surroundings,
             computed=self.system.computed,
             averages=self.averages,
             spectra=self.spectra,

@@ -15,7 +15,7 @@ from taskflow.cases import FACES, Case
 from taskflow.cases.tables.charts.sides import ChartSide
 from taskflow.common.errors import named
 from taskflow.common.hexahedra import centres, feet
-from taskflow.flow.boundaries.collocated import REST, BoundaryPatch, Condition, outward
+from taskflow.flow.boundaries.collocated import REST, Condition, PatchCells, outward
 from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid import Vector
 from taskflow.flow.models.artificial_compressibility.edges import Edge
@@ -26,9 +26,9 @@ from taskflow.systems.artificial_compressibility.moment import BEGINNING, TimeLe
 from taskflow.systems.artificial_compressibility.profiles import parabolic, walls_of
 
 
-def patch_of(border: Border) -> BoundaryPatch:
+def patch_of(border: Border) -> PatchCells:
     """Return the cells inside of a patch, and their face."""
-    return BoundaryPatch(FACES[2 * border.axis + border.end], border.inside)
+    return PatchCells(FACES[2 * border.axis + border.end], border.inside)
 
 
 def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> tuple[Side, ...]:

@@ -110,7 +110,7 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
             raise BadInput(f"boundaries: at t = {time:g} {words}; give an outflow")
 
 
-def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:
+def march_warnings(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:
     """Yield warnings. `thickness`: of the thinnest and thickest cells."""
     table = case.table("grid")
     if table.file and "scale" not in table.model_fields_set and (units := table.grid().units):

@@ -30,7 +30,7 @@ from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import tile_of
 from taskflow.systems.artificial_compressibility.moment import TimeLevels
 from taskflow.systems.base.domain import Domain, Points
-from taskflow.systems.records.series import Corners
+from taskflow.systems.records.series import InterpolationStencil
 
 GHOST = 2  # layers
 NONE, ONE = (0, 0, 0), (1, 1, 1)  # vertices before the first one of a cell, and after
@@ -189,12 +189,12 @@ class ChartDomain(Domain):
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
         return triple(centres(self.moved(self.at_rest(box), time)))
 
-    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> InterpolationStencil:
         """Return the cell in which each point lies, with weight 1, as in `ds.flow.at`. Each point has to lie in a cell.
         """
         places = cells_of(self.grid, tuple((x, y, z) for x, y, z in points.tolist()))
         cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]
-        return Corners(np.array(cells)[:, None], np.ones((len(cells), 1)))
+        return InterpolationStencil(np.array(cells)[:, None], np.ones((len(cells), 1)))
 
     def layers(self, plane: PlaneTable) -> tuple[Box, ...]:
         """Return the layer of a chart, or the layers adjacent to the patches of a side, in the order of charts."""

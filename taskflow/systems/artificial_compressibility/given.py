@@ -10,7 +10,7 @@ import numpy as np
 
 from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSides
-from taskflow.cases.tables.initial import Given, Initial
+from taskflow.cases.tables.initial import ArrayValues, Initial
 from taskflow.cases.tables.physics import Heat
 from taskflow.cases.tables.scalars import PassiveScalar
 from taskflow.common.errors import BadInput, named
@@ -37,7 +37,7 @@ def reference_speed(
             for patch in patches:
                 velocity = np.stack(side.at(*faces(charts, patch)[0]))
                 speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
-    begun = _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, Given)])
+    begun = _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, ArrayValues)])
     speeds += [float(np.sqrt(sum(u**2 for u in components)).max()) for components in begun]
     return max(speeds)
 
@@ -76,7 +76,7 @@ def range_of_scalar(charts: MultiBlockGrid, scalar: PassiveScalar) -> float:
 
 def _range(charts: MultiBlockGrid, name: str, formula: Any, values: list[float]) -> float:
     """Return the range of these values and of an initial field."""
-    if formula is not None and not isinstance(formula, Given):
+    if formula is not None and not isinstance(formula, ArrayValues):
         for (begun,) in _begun(charts, name, [formula]):
             values += [float(begun.min()), float(begun.max())]
     return max(values) - min(values)

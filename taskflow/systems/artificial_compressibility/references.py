@@ -93,7 +93,7 @@ def _scale(
     return Scale(largest + conducted, SIDES * flux / domain.thickness[0] if model.real else 0.0)
 
 
-def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_references(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the tables of a similar case, as in its file, with both references as numbers; of other equations
     unchanged.
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.timing.schedule import Every, Tick
-from taskflow.cases.timing.steady import Measure, Settled, StateWatch
+from taskflow.cases.timing.steady import Criterion, Measure, StateWatch
 from taskflow.common.errors import RunFailed
 from taskflow.common.rows import Row
 from taskflow.flow.boundaries.condition import Side
@@ -94,7 +94,7 @@ class CompressibilityMeasures:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualCriterion(Settled):
+class ResidualCriterion(Criterion):
     """Each residual has fallen to `tolerance` times its largest value so far, checked at the interval `every`, and
     after each of the first steps; with `accept` also if they stall for `patience` steps. `thickness`: of the
     thinnest and the thickest cell.
@@ -200,7 +200,7 @@ class ResidualWatch(StateWatch):
 
 
 @dataclass(frozen=True, eq=False)
-class InnerCriterion(Settled):
+class InnerCriterion(Criterion):
     """A physical time step has to reach the tolerance of the model's `real`. Five successive failures are an error."""
 
     model: ArtificialCompressibility

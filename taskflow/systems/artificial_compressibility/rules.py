@@ -13,7 +13,7 @@ from taskflow.cases.tables.charts.physics import ChartForcing, scalars_have_name
 from taskflow.cases.tables.charts.probes import groups_differ, points_lie_in_cells
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output
-from taskflow.cases.tables.initial import Function, Given, Initial
+from taskflow.cases.tables.initial import ArrayValues, Function, Initial
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes
 from taskflow.cases.tables.motion import GridMotion, placed
@@ -154,7 +154,7 @@ def _speed_is_known(
 
 def _starts_by_formulas(initial: Initial) -> bool:
     """Return True if the initial fields are known at any point."""
-    return not any(isinstance(value, Function | Given) for value in (*initial.velocity, initial.temperature))
+    return not any(isinstance(value, Function | ArrayValues) for value in (*initial.velocity, initial.temperature))
 
 
 def _pictures_cut_the_grid(

@@ -31,8 +31,8 @@ from taskflow.runtime.regions import Field, triple
 from taskflow.systems.artificial_compressibility import references
 from taskflow.systems.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.systems.artificial_compressibility.checks import (
-    cautions,
     initial_fields_fit,
+    march_warnings,
     numbers_on,
     sides_fit,
 )
@@ -65,11 +65,11 @@ class CompressibilitySystem(System):
 
     table_name: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
-    instead: ClassVar[Mapping[str, type[Table]]] = {
+    tables: ClassVar[Mapping[str, type[Table]]] = {
         "grid": BodyFittedGrid, "boundaries": ChartSides, "body": ChartForcing, "time": MarchTime,
     }  # fmt: skip
     supports: ClassVar[Supports] = SUPPORTS
-    fewest: ClassVar[int] = 12
+    min_fields: ClassVar[int] = 12
     accepts_other_grids: ClassVar[bool] = True
     words: ClassVar[Mapping[str, str]] = WORDS
 
@@ -104,8 +104,8 @@ class CompressibilitySystem(System):
     def speed(self) -> float:
         return references.speed(self.sim.case, self.grid, self.sim.case.own.reference_speed, self.sim.case.initial)
 
-    def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-        return references.resolved(self.sim.case, self.grid, tables)
+    def with_references(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+        return references.with_references(self.sim.case, self.grid, tables)
 
     @cached_property
     def model(self) -> ArtificialCompressibility:
@@ -193,7 +193,7 @@ class CompressibilitySystem(System):
         return Outlook(rate, AROUND_BODIES, references.foresight(self.sim.case, self.domain, rate / self.speed))
 
     @property
-    def settled(self) -> ResidualCriterion | InnerCriterion:
+    def steady_criterion(self) -> ResidualCriterion | InnerCriterion:
         """The residual criterion of the steady state, or of the end of a physical time step."""
         case, accept = self.sim.case, self.sim.case.own.stall == "accept"
         if self.model.real:
@@ -254,8 +254,8 @@ class CompressibilitySystem(System):
         sides_fit(case, self.domain, numbers)
 
     @property
-    def cautions(self) -> tuple[str, ...]:
-        return *super().cautions, *cautions(self.sim.case, self.model, self.domain.thickness)
+    def warnings(self) -> tuple[str, ...]:
+        return *super().warnings, *march_warnings(self.sim.case, self.model, self.domain.thickness)
 
     def solver_rows(self) -> Iterator[Row]:
         method, precision = self.model.method, self.sim.case.machine.precision
@@ -272,7 +272,7 @@ class CompressibilitySystem(System):
 
     def rows(self, cost: StepCost) -> Iterator[Row]:
         yield from super().rows(cost)
-        if several := self.model.several(self.sim.dtype):
+        if several := self.model.extra_fields(self.sim.dtype):
             told = [f"{field.nbytes} of {field.name}" for field in several if field.values > 1]
             if rounded := sum(field.nbytes for field in several if field.values == 1):
                 told.append(f"{rounded} of vectors and flow in single precision")

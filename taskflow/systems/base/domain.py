@@ -24,7 +24,7 @@ from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSerie
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
 from taskflow.systems.bodies import Bodies, Survey, survey
 from taskflow.systems.initial.fields import named_state
-from taskflow.systems.records.series import Corners, ProbeSeries, corners
+from taskflow.systems.records.series import InterpolationStencil, ProbeSeries, corners
 
 if TYPE_CHECKING:
     from taskflow.output import SavedState
@@ -47,7 +47,7 @@ class Domain(ABC):
         """The cells in their index space: one box, or one per chart."""
 
     @property
-    def closeness(self) -> float:
+    def inverse_spacing(self) -> float:
         """The sum over directions of the inverse of the narrowest spacing, the ratio of rate to speed; 0 if no step
         measures a rate.
         """
@@ -90,7 +90,7 @@ class Domain(ABC):
         """
 
     @abstractmethod
-    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> InterpolationStencil:
         """Return the cells that interpolate a field at a location to the `points` [point, axis] of the domain."""
 
     def probed(
@@ -135,7 +135,7 @@ class BoxDomain(Domain):
         return (self.grid.box,)
 
     @property
-    def closeness(self) -> float:
+    def inverse_spacing(self) -> float:
         return sum(1 / self.grid.narrowest(axis) for axis in range(3))
 
     def rows(self) -> Iterator[Row]:
@@ -161,7 +161,7 @@ class BoxDomain(Domain):
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
         return self.grid.points(location, box)
 
-    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> Corners:
+    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> InterpolationStencil:
         return corners(self.grid, location, points, ends)
 
     def layers(self, plane: Across) -> tuple[Box, ...]:

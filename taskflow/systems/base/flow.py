@@ -236,9 +236,9 @@ class FlowSystem(System):
         """
         sim = self.sim
         _ = sim.survey  # reports invalid bodies
-        if self.ways is not None:
+        if self.surroundings is not None:
             path = sim.bodies.path
-            self.ways.check(0.0, path[-1], path, sim.case.time.step)
+            self.surroundings.check(0.0, path[-1], path, sim.case.time.step)
         self.inflows.check(moments(sim.case))
         self.timed.check(times(sim.case)[: None if sim.case.time.end or sim.case.time.step else 1])
         initial = largest(sim.case, sim.grid)
@@ -261,7 +261,7 @@ class FlowSystem(System):
                 raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")
 
     @property
-    def cautions(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Warnings of expressions that mix dimensions, and of forces that act faster than steps can follow."""
         sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
         warnings += out_of_reach(sim.case, self.clock.limit)

@@ -36,28 +36,28 @@ AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
 
 
 @dataclass(frozen=True)
-class Choice:
+class SolverChoice:
     """A solver, named as in a case file, and the reason if the case has auto."""
 
     solver: str
     why: str | None = None
 
 
-def choice(case: Case) -> Choice:
+def choice(case: Case) -> SolverChoice:
     """Return FFT if possible (uniform cells between walls and periodic sides), multigrid with obstacles, and Jacobi for
     a fixed number of sweeps.
     """
     if case.pressure.solver != "auto":
-        return Choice(case.pressure.solver)
+        return SolverChoice(case.pressure.solver)
     if case.pressure.iterations is not None:
-        return Choice("jacobi", "a number of iterations is given")
+        return SolverChoice("jacobi", "a number of iterations is given")
     if case.obstacles and max(case.grid.cells) >= FEWEST:
-        return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
+        return SolverChoice("multigrid", "there are obstacles, of which its equation knows the faces")
     if reason := untransformed(case.grid, case.boundaries):
-        return Choice("multigrid" if max(case.grid.cells) >= FEWEST else "jacobi", reason)
+        return SolverChoice("multigrid" if max(case.grid.cells) >= FEWEST else "jacobi", reason)
     opened = " or sides with p = 0" if released(case) else ""
     along = " along x and y" if case.grid.stretching else ""
-    return Choice("fft", f"cells are uniform{along}, and each direction is periodic or between walls{opened}")
+    return SolverChoice("fft", f"cells are uniform{along}, and each direction is periodic or between walls{opened}")
 
 
 def released(case: Case) -> tuple[str, ...]:
@@ -139,13 +139,13 @@ def _twice(case: Case, blocks: Triple, device: str) -> bool:
     return device == "gpu" and not released(case) and case.grid.stretching is None and blocking_pays(cells)
 
 
-def sweeps(case: Case, chosen: Choice | None = None) -> int | None:
+def sweeps(case: Case, chosen: SolverChoice | None = None) -> int | None:
     """Return the fixed number of iterations of each solve; None if it iterates to a tolerance."""
     table, name = case.pressure, (chosen or choice(case)).solver
     return table.iterations if name != "fft" and table.tolerance is None else None
 
 
-def described(case: Case, chosen: Choice | None = None) -> str:
+def described(case: Case, chosen: SolverChoice | None = None) -> str:
     """Return the solver as text, by default of a projection, with the reason if the case has auto."""
     table, chosen = case.pressure, chosen or choice(case)
     kinds = {

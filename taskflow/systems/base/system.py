@@ -12,7 +12,7 @@ from taskflow.cases.formulas.noise import RandomVelocity
 from taskflow.cases.tables.initial import Profile
 from taskflow.cases.tables.method import SystemType
 from taskflow.cases.timing.schedule import Clock, Tick
-from taskflow.cases.timing.steady import Settled, SteadyCriterion
+from taskflow.cases.timing.steady import Criterion, SteadyCriterion
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row
 from taskflow.flow.measures.derived import Derived
@@ -31,7 +31,7 @@ from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.timed import TimedNumbers
-from taskflow.systems.bodies import Masks, Moving, Surroundings, placement
+from taskflow.systems.bodies import Masks, MovingBodies, Surroundings, placement
 from taskflow.systems.initial.fields import extremes
 from taskflow.systems.records.series import Integral
 
@@ -54,7 +54,7 @@ class System(SystemType, ABC):
     sim: PartitionedCase
 
     min_block_cells: ClassVar[int] = 1  # cells of a block along directions that are cut
-    fewest: ClassVar[int] = 1  # fields that it has at the least
+    min_fields: ClassVar[int] = 1  # fields that it has at the least
     accepts_other_grids: ClassVar[bool] = False  # it begins with fields of another grid, not only with its checkpoints
     initial_sources: ClassVar[Mapping[str, str]] = {}  # fields with the initial ones from which they follow
     words: ClassVar[Mapping[str, str]] = {}  # the names of fields in words
@@ -90,7 +90,7 @@ class System(SystemType, ABC):
         return self.sim.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.sim.case.obstacles else None
 
     @cached_property
-    def moving(self) -> Moving | None:
+    def moving(self) -> MovingBodies | None:
         """The bodies, with the fields that they fill, or None if all are at rest."""
         moving = self.sim.bodies.moving if self.sim.case.obstacles else None
         if moving is None:
@@ -99,7 +99,7 @@ class System(SystemType, ABC):
         return replace(moving, placement=placement(moving, self.sim.bodies.near))
 
     @cached_property
-    def ways(self) -> Surroundings | None:
+    def surroundings(self) -> Surroundings | None:
         """The bodies and the objects they may meet, or None if all are at rest."""
         if self.moving is None:
             return None
@@ -120,7 +120,7 @@ class System(SystemType, ABC):
         return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 0.5, time.diffusion))
 
     @property
-    def settled(self) -> Settled | None:
+    def steady_criterion(self) -> Criterion | None:
         """The criterion of a steady state, or None if the run does not stop there."""
         steady = self.sim.case.time.steady
         if steady is None:
@@ -155,7 +155,7 @@ class System(SystemType, ABC):
     def initial(self) -> Mapping[str, Profile]:
         """The initial fields by name, as functions of x, y and z."""
 
-    def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+    def with_references(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the tables of a case with the numbers in its equations that follow from [initial]; by default
         unchanged.
         """
@@ -184,8 +184,8 @@ class System(SystemType, ABC):
     @property
     def scales(self) -> Scales:
         """The scales of sane values: by default only the initial fields, times `SANE`."""
-        carried = {name: Scale(0.0) for name in self.model.moving if name != "velocity"}
-        velocity = ("u", "v", "w") if "velocity" in self.model.moving else ()
+        carried = {name: Scale(0.0) for name in self.model.prognostic if name != "velocity"}
+        velocity = ("u", "v", "w") if "velocity" in self.model.prognostic else ()
         return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
 
     @property
@@ -237,7 +237,7 @@ class System(SystemType, ABC):
         extremes(self.initial, self.sim.grid, lambda name: f"the initial {name}")
 
     @property
-    def cautions(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Warnings of probable mistakes in the case."""
         return ()
 

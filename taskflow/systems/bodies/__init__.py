@@ -6,6 +6,6 @@ They know shapes and cells. They do not know the equations that are solved aroun
 from taskflow.systems.bodies.bodies import Bodies
 from taskflow.systems.bodies.masks import Masks
 from taskflow.systems.bodies.movement import Movement, placement
-from taskflow.systems.bodies.moving import Moving
+from taskflow.systems.bodies.moving import MovingBodies
 from taskflow.systems.bodies.paths import Surroundings
 from taskflow.systems.bodies.survey import BodyPart, Survey, survey

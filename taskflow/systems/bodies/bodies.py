@@ -27,12 +27,11 @@ from taskflow.geometry import (
     read_surface,
 )
 from taskflow.runtime.regions import Box, hull, triple
-from taskflow.systems.bodies.bounded import bounded
 from taskflow.systems.bodies.images import continued, is_over, over_sides
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody, RigidMass
 from taskflow.systems.bodies.masks import ImmersedMasks, Masks
-from taskflow.systems.bodies.moving import REACH, Moving
-from taskflow.systems.bodies.solids import Solids
+from taskflow.systems.bodies.moving import REACH, MovingBodies
+from taskflow.systems.bodies.solids import Solids, bounded
 from taskflow.systems.bodies.volumes import Volumes, volumes
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -68,7 +67,7 @@ class Bodies:
         return volumes(self.solids, self.shapes)
 
     @cached_property
-    def moving(self) -> Moving | None:
+    def moving(self) -> MovingBodies | None:
         """The bodies, or None if all are at rest."""
         by_name = {
             obstacle.name: obstacle.motion.rigid(f"obstacles[{number}].motion")
@@ -84,7 +83,7 @@ class Bodies:
         ]
         case, owners, temperatures = self.case, self._owners, self._temperatures
         spread = case.fluid.viscosity, case.heat.diffusivity if case.heat else 0.0
-        return Moving(self.grid, tuple(at_rest), motions, *spread, owners=owners, temperatures=temperatures)
+        return MovingBodies(self.grid, tuple(at_rest), motions, *spread, owners=owners, temperatures=temperatures)
 
     @cached_property
     def path(self) -> tuple[float, ...]:

@@ -22,13 +22,13 @@ from taskflow.runtime.regions import Box, hull, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables
 from taskflow.systems.bodies.images import STILL
 from taskflow.systems.bodies.masks import Patch
-from taskflow.systems.bodies.moving import Moving, MovingMasks
+from taskflow.systems.bodies.moving import MovingBodies, MovingMasks
 
 BEYOND = 8  # cells outside of the domain that have places: two steps and three widths away from those within
 NOWHERE = (0.0, 0.0, 0.0)
 
 
-def placement(moving: Moving, near: Box) -> Placement | None:
+def placement(moving: MovingBodies, near: Box) -> Placement | None:
     """Return the program that finds the geometry of bodies in the cells `near` them, or None: if a shape is of another
     kind, if bodies are too many, if one is nearly as wide as the domain along a periodic direction, and with eddies.
     """
@@ -40,13 +40,13 @@ def placement(moving: Moving, near: Box) -> Placement | None:
     return Placement(_shapes(moving), near, moving.viscosity, moving.diffusivity, roles, other)
 
 
-def poses(moving: Moving, time: float) -> dict[str, float]:
+def poses(moving: MovingBodies, time: float) -> dict[str, float]:
     """Return the scalars of a placement, by name."""
     numbers = {f"{POSES}.{n}": 0.0 for n in range(POSE * MOST_SHAPES)}
     return numbers | {name: value for n in range(len(moving.shapes)) for name, value in _pose(moving, n, time)}
 
 
-def _pose(moving: Moving, n: int, time: float) -> Iterator[tuple[str, float]]:
+def _pose(moving: MovingBodies, n: int, time: float) -> Iterator[tuple[str, float]]:
     """Yield the scalars of a shape: see `place_faces`. Places are relative to the origin of the grid, as kernels may
     have single precision.
     """
@@ -85,7 +85,7 @@ def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid
     return True
 
 
-def _shapes(moving: Moving) -> BodyShapes:
+def _shapes(moving: MovingBodies) -> BodyShapes:
     grid, numbers = moving.grid, []
     for shape, motion, owner, temperature in zip(
         moving.shapes, moving.motions, moving.owners, moving.temperatures, strict=True
@@ -113,7 +113,7 @@ def _tables(values: list[np.ndarray]) -> LookupTables:
 class Movement:
     """The geometry in the fields of one block: written at the start, and before each step if bodies move."""
 
-    def __init__(self, moving: Moving, shard: Shard) -> None:
+    def __init__(self, moving: MovingBodies, shard: Shard) -> None:
         self.moving, self.shard = moving, shard
         self._changed: tuple[list[Box], ...] = ()  # by the geometries that fields still hold
 

@@ -36,7 +36,7 @@ SHORTER = 60  # halvings of a step
 
 
 @dataclass(frozen=True, eq=False)
-class Moving:
+class MovingBodies:
     """Shapes at rest on a grid, by number, and the motions of moving ones, None for others. `roles` are the fields to
     fill, `owners` and `temperatures` as in `Masks`. With a `placement` blocks only pass it the poses. Picklable.
     """
@@ -148,8 +148,8 @@ class Moving:
 
 
 @lru_cache(maxsize=8)
-def _solids(moving: Moving, time: float) -> Solids:
-    """See `Moving.solids`. Cached: flags, reach and meetings of a step use the same shapes."""
+def _solids(moving: MovingBodies, time: float) -> Solids:
+    """See `MovingBodies.solids`. Cached: flags, reach and meetings of a step use the same shapes."""
     shapes = tuple(
         continued(shape, moving.grid) if motion is None else moving.placed(shape, motion, time)
         for shape, motion in zip(moving.shapes, moving.motions, strict=True)

@@ -12,7 +12,7 @@ from taskflow.common.errors import BadInput, Lost, RunFailed
 from taskflow.flow.boundaries.kinds import BOUNDARIES
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
-from taskflow.systems.bodies.moving import FARTHEST, Moving
+from taskflow.systems.bodies.moving import FARTHEST, MovingBodies
 from taskflow.systems.bodies.solids import Solids
 
 MOMENTS = 2000  # of a run, at which expressions are looked at
@@ -24,7 +24,7 @@ class Surroundings:
     around the bodies. Picklable.
     """
 
-    moving: Moving
+    moving: MovingBodies
     sides: Mapping[str, str]
     names: tuple[str, ...]
     cells: Mapping[str, Box]

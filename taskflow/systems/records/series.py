@@ -26,7 +26,7 @@ Side = tuple[np.ndarray, np.ndarray]  # cells, and their weights
 
 
 @dataclass(frozen=True, eq=False)
-class Corners:
+class InterpolationStencil:
     """The `cells` [point, corner, axis] around points and their `weights` [point, corner]: the value at a point is the
     weighted sum over its corners.
     """
@@ -35,7 +35,7 @@ class Corners:
     weights: np.ndarray
 
 
-def corners(grid: StaggeredGrid, location: Location, points: np.ndarray, ends: Ends) -> Corners:
+def corners(grid: StaggeredGrid, location: Location, points: np.ndarray, ends: Ends) -> InterpolationStencil:
     """Return the corners for a field at `location` and the `points` [point, axis] of the domain.
 
     Between a boundary and the first place inside the value is linear up to the `ghost` value, so that it has the
@@ -49,7 +49,7 @@ def corners(grid: StaggeredGrid, location: Location, points: np.ndarray, ends: E
         cells.append(np.stack([cell for cell, _ in chosen], axis=1))
         weights.append(chosen[0][1] * chosen[1][1] * chosen[2][1])
     at, shares = np.stack(cells, axis=1), np.stack(weights, axis=1)
-    return Corners(at, _beside_sides(at, shares, grid) if ends == "sides" else shares)
+    return InterpolationStencil(at, _beside_sides(at, shares, grid) if ends == "sides" else shares)
 
 
 def _beside_sides(cells: np.ndarray, weights: np.ndarray, grid: StaggeredGrid) -> np.ndarray:
@@ -126,7 +126,7 @@ class ProbeSeries:
     points: np.ndarray
     locations: tuple[tuple[Location, Ends], ...]
     every: Every
-    corners: Callable[[Location, np.ndarray, Ends], Corners]
+    corners: Callable[[Location, np.ndarray, Ends], InterpolationStencil]
 
 
 class PointSampler:

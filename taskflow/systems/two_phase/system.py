@@ -30,7 +30,7 @@ from taskflow.geometry import Composition
 from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.systems.base.flow import FlowMeasures, FlowSystem
-from taskflow.systems.base.pressure import Choice, described, direct, iterative, released, sweeps
+from taskflow.systems.base.pressure import SolverChoice, described, direct, iterative, released, sweeps
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.records.series import Integral
@@ -67,22 +67,23 @@ def surface_on(model: TwoPhase, field: str, value: float) -> ValueSurface:
     return ValueSurface(field, value, () if field == "f" else tuple(model.boundaries))
 
 
-def choice(case: Case) -> Choice:
+def choice(case: Case) -> SolverChoice:
     """Return FFT if both densities are equal, and the grid and its sides allow it; else multigrid, also for a fixed
     number of iterations.
     """
     table, (first, second) = case.pressure, case.own.density
     if table.solver != "auto":
-        return Choice(table.solver)
+        return SolverChoice(table.solver)
     if table.iterations is not None:
-        return Choice("multigrid", "a number of iterations is given")
+        return SolverChoice("multigrid", "a number of iterations is given")
     if first != second:
-        return Choice("multigrid", "densities differ, so that the coefficient 1/density is variable")
+        return SolverChoice("multigrid", "densities differ, so that the coefficient 1/density is variable")
     if case.obstacles:
-        return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
+        return SolverChoice("multigrid", "there are obstacles, of which its equation knows the faces")
     if reason := untransformed(case.grid, case.boundaries):
-        return Choice("multigrid", reason)
-    return Choice("fft", "densities are equal, and each direction is periodic or between walls or sides with p = 0")
+        return SolverChoice("multigrid", reason)
+    reason = "densities are equal, and each direction is periodic or between walls or sides with p = 0"
+    return SolverChoice("fft", reason)
 
 
 def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
@@ -127,16 +128,16 @@ class TwoPhaseSystem(FlowSystem):
     table_name, table = "two_phase", TwoPhaseTable
     supports: ClassVar[Supports] = SUPPORTS
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
-    instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
+    tables: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
     min_block_cells: ClassVar[int] = LAYERS
     accepts_other_grids: ClassVar[bool] = True
     initial_sources: ClassVar[Mapping[str, str]] = {"f": "phi"}
     words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
     measuring: ClassVar[type[FlowMeasures]] = TwoPhaseMeasures
-    fewest: ClassVar[int] = 27
+    min_fields: ClassVar[int] = 27
 
     @classmethod
-    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
+    def with_defaults(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the tables with `time.cfl` 0.3 if neither `time.cfl` nor a step is given."""
         time = tables.get("time")
         if isinstance(time, Mapping) and time.get("cfl") is None and time.get("step") is None:
@@ -250,7 +251,7 @@ class TwoPhaseSystem(FlowSystem):
         return self.sim.source is not None and "phi" in (self.sim.source.fields or ())
 
     @property
-    def cautions(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Warnings of long cells, of steps out of reach, and of one phase that fills the domain, unless meant."""
         case, long = self.sim.case, long_cells(self.sim.grid.constants, self.sim.case.own.thickness)
         alone = () if self._elsewhere else one_phase(case.own, self.start)

@@ -24,7 +24,7 @@ from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.physics import FluidTable, Forcing
 from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.pressure import PressureTable
-from taskflow.cases.tables.probes import OFTEN, TAKEN, Grouped, Isosurfaces, Probes
+from taskflow.cases.tables.probes import OFTEN, TAKEN, Isosurfaces, Probes, RecordTable
 from taskflow.cases.tables.projection import CONTACT_ANGLE
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.tables.statistics import Spectra
@@ -141,7 +141,7 @@ class TwoPhaseTable(Table):
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
 
 
-class PhaseTable(Grouped):
+class PhaseTable(RecordTable):
     """Integrals over one phase."""
 
     phase: Literal[1, 2] = entry("1 or 2", remedy="give the phase, 1 or 2")

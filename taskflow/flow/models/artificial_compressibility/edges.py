@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import INSIDE
-from taskflow.flow.boundaries.collocated import BoundaryPatch, outward
+from taskflow.flow.boundaries.collocated import PatchCells, outward
 from taskflow.flow.kernels import KERNELS, choice
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import (
@@ -89,7 +89,7 @@ def scalar_beyond_edge(s: ReadWrite[INSIDE], *, on: Face, corner: Corner) -> Non
     """As `beyond_edge`, for a scalar."""
 
 
-def edges(patches: Iterable[BoundaryPatch]) -> tuple[Edge, ...]:
+def edges(patches: Iterable[PatchCells]) -> tuple[Edge, ...]:
     """Return the edges between patches, in the order of their axes."""
     met: dict[tuple[str, str], list[Box]] = {}
     for pair in combinations(patches, 2):

@@ -121,7 +121,7 @@ class CollocatedFlow(Model):
         return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()), *eddies.constants(self.turbulence))
 
     @property
-    def moving(self) -> dict[str, float]:
+    def prognostic(self) -> dict[str, float]:
         carried = {"T": self.heat.diffusivity} if self.heat else {}
         carried |= {scalar.name: scalar.diffusivity for scalar in self.passive}
         return dict.fromkeys("uvw", self.fluid.viscosity) | carried
@@ -150,7 +150,7 @@ class CollocatedFlow(Model):
     @property
     def spread(self) -> float:
         """The largest of viscosity, counted twice with eddies, and diffusivities."""
-        return max([*self.moving.values(), *([2 * self.fluid.viscosity] if self.turbulence else [])])
+        return max([*self.prognostic.values(), *([2 * self.fluid.viscosity] if self.turbulence else [])])
 
     def carrying(self, scalar: Passive) -> Numbers:
         """Return the constants for a passive scalar instead of T."""

@@ -214,7 +214,7 @@ class LevelSet:
         yield volume_fraction(f.phi, f.f, over=self._box, band=self.band)
         yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
 
-    def summed(self, f: Roles) -> Iterator[Launch]:
+    def restore_sums(self, f: Roles) -> Iterator[Launch]:
         """Shift phi such that the sum of its f equals the sum of the present f, and compute f. Two shifts, as a shift
         may be large compared with the width.
         """

@@ -82,7 +82,7 @@ class TwoPhase(FlowModel):
         return (*self.pressure.partitions(main), *self.openings.partitions(main, (*VELOCITY, "f")))
 
     @property
-    def moving(self) -> dict[str, float]:
+    def prognostic(self) -> dict[str, float]:
         """The velocity, the shares of phase 1 and passive scalars."""
         return {"velocity": self.phases.kinematic_viscosity, "f": 0.0} | {q.name: q.diffusivity for q in self.passive}
 
@@ -123,15 +123,15 @@ class TwoPhase(FlowModel):
             yield from quantity.ghosts(f[quantity.name], self.grid)
         yield from self.limits(f)
 
-    def taken(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def after_overwrite(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The interface follows from phi."""
         yield from self.interface.shares(f)
         yield from self.begin_shares(f)
         yield from self.refresh(f)
 
-    def summed(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def restore_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The interface is shifted until the volume of phase 1 equals the sum of the shares."""
-        yield from self.interface.summed(f)
+        yield from self.interface.restore_sums(f)
         yield from self.begin_shares(f)
         yield from self.limits(f)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.geometry.grids.multiblock.grid import Chart, MultiBlockGrid
-from taskflow.geometry.grids.multiblock.matching import DIRECTION, Between, Faces, close
+from taskflow.geometry.grids.multiblock.matching import DIRECTION, FaceGaps, SideFaces, close
 from taskflow.geometry.grids.multiblock.merging import TOLERANCE
 
 NARROW = 0.1  # of the shortest edge of a face
@@ -41,7 +41,7 @@ def gaps(grid: MultiBlockGrid) -> list[Gap]:
     patches = [(name, patch) for name, patches in grid.sides.items() for patch in patches]
     if not patches:
         return []
-    faces = Faces.of(grid.charts, [patch for _, patch in patches])
+    faces = SideFaces.of(grid.charts, [patch for _, patch in patches])
     names = np.repeat([name for name, _ in patches], [patch.cells.volume for _, patch in patches])
     first, second, apart = (np.concatenate(column) for column in zip(*_opposite(grid.charts, faces), strict=True))
     pairs = np.sort(np.stack([names[first], names[second]], axis=1), axis=1)
@@ -50,9 +50,9 @@ def gaps(grid: MultiBlockGrid) -> list[Gap]:
     return [Gap(one, other, len(far), float(far.max())) for one, other, far in distances]
 
 
-def _opposite(charts: Sequence[Chart], faces: Faces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _opposite(charts: Sequence[Chart], faces: SideFaces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield pairs of faces, and the largest distance of their corners, slice by slice."""
-    centres, reach, between = faces.corners.mean(axis=1), NARROW * faces.edge, Between(charts, faces)
+    centres, reach, between = faces.corners.mean(axis=1), NARROW * faces.edge, FaceGaps(charts, faces)
     order = np.argsort(centres @ DIRECTION, kind="stable")
     places = (centres @ DIRECTION)[order]
     for begin in range(0, len(order), BATCH):

@@ -21,7 +21,7 @@ AROUND = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])  # the corners of a face, by
 
 
 @dataclass(frozen=True)
-class Faces:
+class SideFaces:
     """Faces of sides: chart, number of the side, cell [n, ijk] and corners [n, corner, xyz] of each."""
 
     chart: np.ndarray
@@ -30,15 +30,15 @@ class Faces:
     corners: np.ndarray
 
     @classmethod
-    def of(cls, charts: Sequence[Chart], patches: Sequence[Patch]) -> Faces:
+    def of(cls, charts: Sequence[Chart], patches: Sequence[Patch]) -> SideFaces:
         parts = [_faces(charts[patch.chart], patch) for patch in patches]
         cells, points = (np.concatenate(column) for column in zip(*parts, strict=True))
         count = [len(part[0]) for part in parts]
         charted = np.repeat([patch.chart for patch in patches], count)
         return cls(charted, np.repeat([SIDES.index(patch.side) for patch in patches], count), cells, points)
 
-    def __getitem__(self, chosen: np.ndarray) -> Faces:
-        return Faces(self.chart[chosen], self.side[chosen], self.cell[chosen], self.corners[chosen])
+    def __getitem__(self, chosen: np.ndarray) -> SideFaces:
+        return SideFaces(self.chart[chosen], self.side[chosen], self.cell[chosen], self.corners[chosen])
 
     @cached_property
     def edge(self) -> np.ndarray:
@@ -46,10 +46,10 @@ class Faces:
         return np.asarray(np.sqrt(((self.corners - np.roll(self.corners, 1, axis=1)) ** 2).sum(axis=2)).min(axis=1))
 
 
-class Between:
+class FaceGaps:
     """Test for cells between faces of sides."""
 
-    def __init__(self, charts: Sequence[Chart], faces: Faces) -> None:
+    def __init__(self, charts: Sequence[Chart], faces: SideFaces) -> None:
         self._centres, self._cells = faces.corners.mean(axis=1), np.empty((len(faces.chart), 3))
         for number, chart in enumerate(charts):
             here = faces.chart == number
@@ -84,7 +84,8 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
 
     Raises BadGrid if three faces coincide, or left-handed and right-handed charts are joined.
     """
-    faces = Faces.of(charts, [Patch.whole(n, side, chart.cells) for n, chart in enumerate(charts) for side in SIDES])
+    sides = [Patch.whole(n, side, chart.cells) for n, chart in enumerate(charts) for side in SIDES]
+    faces = SideFaces.of(charts, sides)
     rest, seams = np.arange(len(faces.chart)), list[GridSeam]()
     for translation in (NOWHERE, *translations):
         here = faces[rest]
@@ -95,7 +96,7 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
 
 
 def _pairs(
-    charts: Sequence[Chart], faces: Faces, translation: Vector
+    charts: Sequence[Chart], faces: SideFaces, translation: Vector
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Return pairs of faces that coincide after the translation, with signed axes [n, ijk]. Unmoved pairs are ordered.
     """
@@ -104,7 +105,7 @@ def _pairs(
     first, second = close(middles if stays else moved.mean(axis=1), middles, NEAR * faces.edge)
     keep = first != second
     if stays:
-        nothing_between = Between(charts, faces).nothing(first, second)
+        nothing_between = FaceGaps(charts, faces).nothing(first, second)
         keep = (first < second) & (nothing_between | (faces.chart[first] != faces.chart[second]))
     first, second = first[keep], second[keep]
     apart = np.sqrt(((moved[first][:, :, None] - faces.corners[second][:, None]) ** 2).sum(axis=3))
@@ -133,11 +134,11 @@ def close(
     return first[near], second[near]
 
 
-def _name(faces: Faces, n: int) -> str:
+def _name(faces: SideFaces, n: int) -> str:
     return f"chart {faces.chart[n] + 1}, {SIDES[faces.side[n]]}"
 
 
-def _axes(faces: Faces, first: np.ndarray, second: np.ndarray, which: np.ndarray) -> np.ndarray:
+def _axes(faces: SideFaces, first: np.ndarray, second: np.ndarray, which: np.ndarray) -> np.ndarray:
     """Return the signed axes [n, ijk] of pairs, given their matching corners."""
     result = np.zeros((len(first), 3), int)
     rows = np.arange(len(first))
@@ -152,7 +153,7 @@ def _axes(faces: Faces, first: np.ndarray, second: np.ndarray, which: np.ndarray
 
 
 def _seams(
-    faces: Faces, first: np.ndarray, second: np.ndarray, axes: np.ndarray, translation: Vector
+    faces: SideFaces, first: np.ndarray, second: np.ndarray, axes: np.ndarray, translation: Vector
 ) -> Iterator[GridSeam]:
     """Yield seams made of pairs of faces."""
     pairs, source = np.arange(len(first))[:, None], np.argsort(np.abs(axes), axis=1)  # [pair, direction of the other]
@@ -172,7 +173,7 @@ def _seams(
             yield GridSeam(Patch(chart, SIDES[side], box), other, turn.axes, translation).in_order
 
 
-def _patches(faces: Faces) -> Iterator[Patch]:
+def _patches(faces: SideFaces) -> Iterator[Patch]:
     for group in _alike(np.stack([faces.chart, faces.side], axis=1)):
         chart, side = int(faces.chart[group[0]]), SIDES[faces.side[group[0]]]
         yield from (Patch(chart, side, box) for box in rectangles(faces.cell[group]))

@@ -71,7 +71,7 @@ class ImplicitCompressibility(ImplicitScalars):
             names += [*(f"{name}_new" for name in self.carried), *WORK]
         return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
 
-    def several(self, dtype: str) -> tuple[Field, ...]:
+    def extra_fields(self, dtype: str) -> tuple[Field, ...]:
         """Return the matrix blocks for neighbours, pivots and their inverses, and the fields of the solver."""
         kept = "f4" if self.precision == "single" else dtype
         own = Field("own", kept, values=PIVOT, private=True)
@@ -122,7 +122,7 @@ class ImplicitCompressibility(ImplicitScalars):
         return "" if self.precision == "single" else self.precision
 
     @property
-    def added(self) -> dict[str, float]:
+    def checkpoint_defaults(self) -> dict[str, float]:
         """Zeros: no update was broken."""
         return {f"{OWNER}.{name}": 0.0 for name in march.ADDED}
 

@@ -1,0 +1,117 @@
+"""Probes on charts: the values of the cells in which points lie, whatever the blocks and whatever breaks off."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import taskflow.accessor.flow  # noqa: F401  trees have their `flow`
+from taskflow.common.errors import BadInput
+from taskflow.common.point_location import cells_around
+from taskflow.output import tree
+from taskflow.runs.state.restart import newest_restart
+from tests.cases.on_charts import CYLINDER, LID, TURNED, case, changed
+from tests.flow.charts import distorted, lattice
+from tests.runs.going_on import found, go
+from tests.runs.test_charts_real_time import PITCHING
+
+ROUND = [[1.0, 0.2, 0.5], [-2.0, 1.0, 0.25], [0.0, -0.6, 0.9]]
+WAKE = {"name": "wake", "points": ROUND, "every": {"steps": 2}}
+LINE = {"name": "line", "line": {"low": [0.6, 0.2, 0.3], "high": [0.9, 0.2, 0.7], "points": 7}, "fields": ["p"]}
+AROUND = changed(CYLINDER, time__steps=8, probes=[WAKE, LINE])
+INSIDE = [[0.31, 0.36, 0.4], [0.93, 0.68, 0.77], [0.0, 0.0, 1.0], [0.5, 0.5, 0.5]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run on one block."""
+    path = tmp_path_factory.mktemp("whole") / "run"
+    go(case(AROUND), path)
+    return path
+
+
+def assert_values_of_cells(path, group, names) -> None:
+    """A group has the values that `at` has of snapshots, to the bit."""
+    snapshots, probe = tree(path / "fields.zarr"), found(path, group)
+    assert set(probe.data_vars) == names
+    at = snapshots.flow.at(np.stack([probe.x, probe.y, probe.z], axis=1))
+    common = np.intersect1d(probe.time, snapshots.time)
+    assert common.size
+    for name in names:
+        np.testing.assert_array_equal(probe[name].sel(time=common).T, at[name].sel(time=common), err_msg=name)
+
+
+def test_values_are_those_of_snapshots_at_the_points(whole):
+    """Of all fields, or of some along a line, where they are due."""
+    assert_values_of_cells(whole, "wake", {*"uvwp"})
+    assert_values_of_cells(whole, "line", {"p"})
+    wake = found(whole, "wake")
+    assert wake.time.values.tolist() == [0, 2, 4, 6, 8]
+    assert wake.time.attrs["long_name"] == "steps of pseudo-time"
+    assert wake.u.values.std(axis=0).min() > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tables", "names"), [(LID, {*"uvwpT", "dye"}), (TURNED, {*"uvwp"})])
+def test_values_are_those_of_snapshots_in_three_dimensions(tmp_path, tables, names):
+    """With heat and a scalar, on charts that are turned, of two blocks, of which one has pieces of two charts."""
+    probes = [{"name": "inside", "points": INSIDE, "every": {"steps": 2}}]
+    go(case(tables, time__steps=4, machine__cuts={"1": [1, 2, 1]}, probes=probes), tmp_path / "run", (1, 1, 2))
+    assert_values_of_cells(tmp_path / "run", "inside", names)
+
+
+def assert_same(path, whole) -> None:
+    """Both groups have the same records, to the bit."""
+    for group in ("wake", "line"):
+        xr.testing.assert_identical(found(path, group).drop_attrs(), found(whole, group).drop_attrs())
+
+
+def test_a_run_goes_on_with_the_same_bits_on_other_blocks(tmp_path, whole):
+    tables = changed(AROUND, checkpoint__every={"steps": 4})
+    go(case(tables), tmp_path / "broken", (1, 1, 2), kill=7)
+    assert newest_restart(tmp_path / "broken", case(tables))[0].tick.step == 4
+    go(case(tables), tmp_path / "broken", resume=True)
+    assert_same(tmp_path / "broken", whole)
+
+
+@pytest.mark.slow
+def test_the_bits_do_not_depend_on_blocks_with_several_pieces(tmp_path, whole):
+    go(case(AROUND, machine__cuts={"1": [2, 1, 1], "2": [1, 2, 1]}), tmp_path / "cut", (1, 1, 3))
+    assert_same(tmp_path / "cut", whole)
+
+
+def test_a_point_lies_in_the_first_of_its_cells():
+    """In its cell, or at a vertex in that of all around it which comes first; beyond the grid in none."""
+    x = np.stack(distorted(lattice((17, 9, 10))))
+    inner = sum(x[:, k : k + 10, j : j + 9, i : i + 17] for k, j, i in product((0, 1), repeat=3)) / 8
+    some = [(k, j, i) for k in (0, 7, 9) for j in (0, 7, 8) for i in (0, 8, 15, 16)]
+    middles = np.array([inner[:, k, j, i] for k, j, i in some])
+    assert cells_around([(3, x)], middles) == [(3, *place) for place in some]
+    corners = np.array([x[:, k, j, i] for k, j, i in some])
+    first = [(3, max(k - 1, 0), max(j - 1, 0), max(i - 1, 0)) for k, j, i in some]
+    assert cells_around([(3, x)], corners) == first
+    assert cells_around([(3, x)], np.array([[0.5, 0.5, 2.0]])) == [None]
+
+
+@pytest.mark.parametrize(("tables", "line"), [
+    ({"probes": [WAKE, {"name": "in_body", "points": [*ROUND, [0.1, 0.2, 0.5]]}]},
+     "probes[2].points = [0.1, 0.2, 0.5]: it lies in no cell of the grid, which reaches from [-5.0, -5.0, 0.0] to [5.0,"
+     " 5.0, 1.0]; move it into one"),
+    ({"probes": [{"name": "a", "line": {"low": [1, 0, 2], "high": [2, 0, 2], "points": 3}}]},
+     "probes[1].line = [1.0, 0.0, 2.0]: it lies in no cell of the grid, which reaches from "),
+    ({"probes": [{**WAKE, "fields": ["T"]}]}, 'probes[1].fields = ["T"]: this case has no field "T"'),
+    ({"probes": [{**WAKE, "name": "charts"}]}, 'probes[1].name = "charts": something in the store has this name'),
+    ({"probes": [WAKE, WAKE]}, 'probes[2].name = "wake": something in the store has this name; give another one'),
+    ({"probes": [{**WAKE, "every": 0.5}]},
+     "probes[1].every = { time = 0.5 }: a steady run counts steps; give { steps = n }"),
+    (changed(PITCHING, probes=[WAKE]),
+     'probes = [{ name = "wake"'),
+])  # fmt: skip
+def test_what_is_wrong_is_told_with_its_remedy(tables, line):
+    with pytest.raises(BadInput) as refused:
+        case({**CYLINDER, **tables})
+    (message,) = str(refused.value).splitlines()
+    assert message.startswith(line)

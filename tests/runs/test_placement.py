@@ -1,0 +1,122 @@
+"""Which block lives where: processes, blocks and GPUs of machines that only these tests know."""
+
+from dataclasses import replace
+
+import pytest
+
+from taskflow import BadInput, Case
+from taskflow.runs.estimate.memory import MemoryEstimate
+from taskflow.runs.state.remedies import as_keys
+from taskflow.runs.state.setup import RunSetup
+from taskflow.runtime.cluster import BlockGroup, cut, embedded, placed, processes, slabs, spread
+from taskflow.runtime.host import look, survey
+from taskflow.runtime.host.accelerators import Accelerator
+from taskflow.runtime.machine import Mapper, Plan, actor
+
+GPUS = tuple(Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 70 << 30) for n in range(4))
+
+
+CELLS = (8, 8, 16)
+
+
+def pinned(workers, count=4):
+    """Places as dask-cuda makes them: every process sees all GPUs, its own first."""
+    here = look("this machine")
+    rotated = [[*GPUS[n:count], *GPUS[:n]] for n in range(workers)]
+    seen = [tuple(replace(gpu, ordinal=k) for k, gpu in enumerate(gpus)) for gpus in rotated]
+    return [replace(here, worker=f"worker {n}", gpus=gpus, gpu_problem=None) for n, gpus in enumerate(seen)]
+
+
+def case(**machine):
+    return Case(grid={"cells": list(CELLS), "lengths": [1.0, 1.0, 2.0]}, fluid={"viscosity": 0.1},
+                boundaries=dict.fromkeys("xyz", "periodic"), time={"steps": 1}, machine=machine)  # fmt: skip
+
+
+def seats(where):
+    """(process, number of its GPU there, GPU) of each block."""
+    return [(int(place.worker[-1]), place.gpus[0].ordinal, place.gpus[0].identity) for place in where]
+
+
+def test_a_process_per_gpu_is_the_default():
+    values = case(device="gpu")
+    assert processes(values.machine, CELLS, 4) == 4
+    places = pinned(4)
+    assert slabs(places, "gpu", embedded=True) == 4
+    blocks = cut(values.machine, CELLS, 4)
+    assert blocks == (1, 1, 4)
+    assert seats(placed(values.machine, blocks, places, embedded=True)) == [(n, 0, f"gpu-{n}") for n in range(4)]
+
+
+def test_one_process_holds_a_block_on_each_gpu():
+    values = case(device="gpu", workers=1, blocks=[1, 1, 4])
+    assert processes(values.machine, CELLS, 4) == 1
+    where = placed(values.machine, cut(values.machine, CELLS, 1), pinned(1), embedded=True)
+    assert seats(where) == [(0, n, f"gpu-{n}") for n in range(4)]
+
+
+def test_one_process_gets_a_slab_per_gpu_where_the_blocks_are_auto():
+    values = case(device="gpu", workers=1)
+    assert cut(values.machine, CELLS, slabs(pinned(1), "gpu", embedded=True)) == (1, 1, 4)
+    assert cut(values.machine, CELLS, slabs(pinned(1), "cpu", embedded=True)) == (1, 1, 1)
+    assert cut(values.machine, CELLS, slabs(pinned(1), "gpu", embedded=False)) == (1, 1, 1)
+
+
+def test_slabs_lie_where_there_is_room_for_them():
+    auto = case().machine
+    assert cut(auto, (64, 64, 64), 8) == (1, 1, 8)
+    assert cut(auto, (64, 64, 1), 8) == (1, 8, 1)
+    assert cut(auto, (64, 4, 1), 8) == (8, 1, 1)
+    assert cut(auto, (64, 64, 16), 8, ghost=4) == (1, 8, 1)
+    assert cut(auto, (2, 2, 3), 8) == (1, 1, 3)
+    assert cut(auto, (2, 2, 3), 8, ghost=4) == (1, 1, 1)
+
+
+def test_two_processes_share_four_gpus():
+    where = spread(4, pinned(2))
+    assert [process for process, *_ in seats(where)] == [0, 0, 1, 1]
+    assert {identity for *_, identity in seats(where)} == {gpu.identity for gpu in GPUS}
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4])
+@pytest.mark.parametrize("blocks", [1, 3, 4, 6, 8, 9])
+def test_gpus_have_as_many_blocks_as_each_other(workers, blocks):
+    used = [identity for *_, identity in seats(spread(blocks, pinned(workers)))]
+    counts = {used.count(gpu.identity) for gpu in GPUS[: workers if workers > 1 else 4]}
+    assert max(counts) <= -(-blocks // min(workers, blocks)) if workers > 1 else max(counts) - min(counts) <= 1
+
+
+def test_more_blocks_than_gpus_stay_with_the_gpu_of_their_process():
+    assert seats(spread(8, pinned(4))) == [(n // 2, 0, f"gpu-{n // 2}") for n in range(8)]
+
+
+def test_blocks_without_gpus():
+    places = [replace(place, gpus=()) for place in pinned(2)]
+    assert [place.worker for place in spread(4, places)] == ["worker 0", "worker 0", "worker 1", "worker 1"]
+
+
+def test_memory_is_that_of_each_gpu():
+    setup = RunSetup(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
+    need = MemoryEstimate(setup, spread(4, pinned(1)), "gpu").blocks[0].total
+    tight = [
+        replace(place, gpus=tuple(replace(gpu, free=int(1.5 * need)) for gpu in place.gpus)) for place in pinned(1)
+    ]
+    MemoryEstimate(setup, spread(4, tight), "gpu").check()
+    two = [replace(place, gpus=place.gpus[:2]) for place in tight]
+    with pytest.raises(BadInput, match=r"on A fine GPU gpu-0 of .*, where .* are free"):
+        MemoryEstimate(setup, spread(4, two), "gpu").check()
+
+
+@pytest.mark.parametrize(("ordinals", "expected"), [((), [0, 0]), ((0, 3), [0, 3])])
+def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected):
+    opened = []
+    monkeypatch.setattr(actor, "open_device", lambda kind, threads, ordinal: opened.append(ordinal))
+    partition = RunSetup(case(), (1, 1, 2)).partition
+    plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), ordinals=ordinals)
+    with embedded(1, gpu=False) as client, BlockGroup(client, plan, [survey(client, embedded=True)[0].worker]) as group:
+        group.connect()
+    assert sorted(opened) == expected
+
+
+def test_more_processes_than_gpus_are_refused():
+    with pytest.raises(BadInput, match=r"machine.workers = 5: this machine has 4 GPUs; use at most 4"), as_keys():
+        processes(case(device="gpu", workers=5).machine, CELLS, 4)

@@ -1,0 +1,61 @@
+"""A call of `run` that cannot be obeyed is refused before anything is written, and a run shows itself in a line."""
+
+import pytest
+
+import taskflow as tf
+from tests.data.cases import FOLDER
+
+CAVITY = FOLDER / "small_cavity.toml"
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"case": "cavity.toml"}, "cavity.toml: there is no such file; `taskflow new cavity.toml` writes one"),
+    ({"client": "tcp://10.0.0.1:8786"}, r"client = 'tcp://10.0.0.1:8786'; give a dask.distributed.Client"),
+    ({"resume": True, "force": True}, "resume=True, force=True: one at a time"),
+    ({"output": 3}, "output = 3; give the path of a run directory"),
+    ({"output": "."}, r"exists; choose another directory \(-o, or output= in Python\), or replace it \(.*force=True\)"),
+])  # fmt: skip
+def test_a_call_that_cannot_be_obeyed(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tf.BadInput, match=message):
+        tf.run(**{"case": tf.Case.load(CAVITY), "output": "run", **arguments})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("blocks", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_what_progress_raises_ends_the_run_in_order(tmp_path, blocks):
+    class Enough(Exception):
+        pass
+
+    def look(told):
+        if told.get("step", 0) > 20:
+            raise Enough("I have seen enough")
+
+    settings = ["time.steps=1000000", f"machine.blocks=[1,1,{blocks}]", "machine.device=cpu"]
+    with pytest.raises(Enough, match="I have seen enough"):
+        tf.run(tf.Case.load(CAVITY, settings), tmp_path / "run", progress=look)
+    stopped = tf.Run.open(tmp_path / "run")
+    assert (stopped.report["ended"], stopped.report["reason"]) == (
+        "interrupted",
+        "progress= raised Enough: I have seen enough",
+    )
+    steps = stopped.report["steps"]
+    assert stopped.log()[-1]["step"] == steps > 20
+    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == [f"step-{steps:09}"]
+    assert not (tmp_path / "run" / "lock").exists()
+    settings[0] = f"time.steps={steps + 3}"
+    assert tf.run(tf.Case.load(CAVITY, settings), tmp_path / "run", resume=True).report["steps"] == steps + 3
+
+
+def test_a_run_in_a_line(tmp_path):
+    assert repr(tf.Run(tmp_path, {"steps": 3})) == f"Run(directory={tmp_path!r})"
+
+
+def test_a_function_is_named_as_python_names_it(tmp_path):
+    def wave(x, y):
+        return x + y
+
+    case = tf.Case.load(CAVITY)
+    case = tf.Case(**{**case.written(), "initial": {"velocity": [wave, 0, 0]}})
+    with pytest.raises(tf.BadInput, match=rf"initial field u: the function {__name__}.*wave failed with TypeError"):
+        tf.run(case, tmp_path / "run")
