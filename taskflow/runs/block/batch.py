@@ -74,8 +74,8 @@ class StepBatches:
 
     def size(self, quiet: Quiet, now: Tick) -> int:
         """Return the number of steps of a batch from `now`, 0 if the next step is to be taken alone."""
-        if self._wait:
-            self._wait -= 1
+        if self._wait or not now.dt:
+            self._wait = max(self._wait - 1, 0)
             return 0
         ahead = (min(quiet.time, self._spec.clock.target(now)) - now.time) / now.dt - 1
         most = min(quiet.steps, ahead, LENGTH / self._seconds)
