@@ -16,7 +16,8 @@ LID = {**WALLS, "z_max": {"type": "wall", "velocity": [1.0, 0.0, 0.0]}}
 AROUND = {"x": "periodic", "y": "periodic", "z": "periodic"}
 VORTICES = {"velocity": ["1 + cos(2*pi*x)*sin(2*pi*z)", 0.0, "0.5 - sin(2*pi*x)*cos(2*pi*z)"]}
 HEATED = {
-    "boundaries": {**WALLS, "z_min": {"type": "wall", "temperature": 1.0}, "z_max": {"type": "wall", "temperature": 0.0}},
+    "boundaries": {**WALLS, "z_min": {"type": "wall", "temperature": 1.0},
+                   "z_max": {"type": "wall", "temperature": 0.0}},
     "heat": {"diffusivity": 0.01, "expansion": 1.0}, "body": {"gravity": [0.0, 0.0, -10.0]},
     "initial": {"temperature": "1 - z + 0.1*sin(6*x)", **VORTICES},
 }  # fmt: skip
@@ -31,7 +32,8 @@ FLOWS = {
     "heated": HEATED,
     "bounded": {"boundaries": LID, **SMOKE},
     "les": {"boundaries": AROUND, "initial": VORTICES, "turbulence": {"model": "smagorinsky"}},
-    "body": {"boundaries": LID, "obstacles": [{"type": "cylinder", "axis": "y", "centre": [0.4, 0.0, 0.4], "radius": 0.15}]},
+    "body": {"boundaries": LID,
+             "obstacles": [{"type": "cylinder", "axis": "y", "centre": [0.4, 0.0, 0.4], "radius": 0.15}]},
     "times": {"boundaries": AROUND, "initial": VORTICES, "time": {"end": 4.0}, "output": {"every": 1.3},
               "monitor": {"every": 0.6}, "checkpoint": {"every": {"time": 1.1}}},
     "averaged": {"boundaries": AROUND, "initial": VORTICES,
@@ -92,7 +94,8 @@ def test_batches_on_blocks(name, sizes, tmp_path):
 
 
 def test_two_phases(sizes, tmp_path):
-    case = two_phases.case(time={"steps": 60}, monitor={"every": {"steps": 30}}, output={"every": {"steps": 30}}, phases=[])
+    often = {"every": {"steps": 30}}
+    case = two_phases.case(time={"steps": 60}, monitor=often, output=often, phases=[])
     go(case, tmp_path / "batches")
     assert sum(done for _, done in sizes) >= 8
     alone(case, tmp_path / "alone")

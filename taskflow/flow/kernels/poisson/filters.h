@@ -12,10 +12,23 @@ constexpr bool SPARSE = true;
 constexpr bool SPARSE = false;
 #endif
 
-// Planes that are loaded together, because the compiler cannot exclude that a store changes the next load. Where lines are
-// few, nothing else hides the time that a load takes.
-template <class M, class V>
-constexpr int DEPTH = WIDTH<V> > 1 ? 1 : M::N == 1 ? (SPARSE ? 32 : 8) : SPARSE ? 12 : 4;
+// Where lines are few, nothing else hides the time that loads take: so many planes are loaded together, in registers.
+template <class M>
+constexpr int TOGETHER = M::N == 1 ? 32 : 12;
+
+// f(values) for TOGETHER planes upward or downward from `first` on; stores what f makes of them if `changes`
+template <bool changes, int direction, class M, class F>
+FN void group(const M& modes, const Planes& spectrum, int first, F f) {
+  double v[TOGETHER<M>][M::N];
+#pragma unroll
+  for (int n = 0; n < TOGETHER<M>; ++n) modes.load(spectrum, first + direction * n, v[n]);
+#pragma unroll
+  for (int n = 0; n < TOGETHER<M>; ++n) f(v[n]);
+  if constexpr (changes) {
+#pragma unroll
+    for (int n = 0; n < TOGETHER<M>; ++n) modes.store(spectrum, first + direction * n, v[n]);
+  }
+}
 
 // lambda^n, and 1 + lambda^2 + ... + lambda^(2n - 2)
 template <class V>
@@ -48,7 +61,7 @@ struct Carries {
       f[m] = x[m] = V(), p[m] = V() + 1.0;
       gain[m] = (modes.decay[m] - 1.0) * double(s.scale);
     }
-    const auto pass = [&](const V (&d)[M::N]) {
+    const auto pass = [&](V (&d)[M::N]) {
       for (int m = 0; m < M::N; ++m) {
         f[m] = gain[m] * d[m] + (f[m] - modes.decay[m] * f[m]);
         x[m] = x[m] + p[m] * f[m];
@@ -56,13 +69,8 @@ struct Carries {
       }
     };
     int k = slab.first;
-    if constexpr (SPARSE && WIDTH<V> == 1) {
-      V v[DEPTH<M, V>][M::N];
-      for (; k + DEPTH<M, V> <= slab.last; k += DEPTH<M, V>) {
-        for (int n = 0; n < DEPTH<M, V>; ++n) modes.load(spectrum, k + n, v[n]);
-        for (int n = 0; n < DEPTH<M, V>; ++n) pass(v[n]);
-      }
-    }
+    if constexpr (SPARSE && WIDTH<V> == 1)
+      for (; k + TOGETHER<M> <= slab.last; k += TOGETHER<M>) group<false, 1>(modes, spectrum, k, pass);
 #pragma unroll 4
     for (; k < slab.last; ++k) {
       V d[M::N];
@@ -165,29 +173,38 @@ struct Incoming {
   }
 };
 
-// The two filters over the planes of a slab.
+// The two filters over the planes of a slab. Several planes are loaded together, because the compiler cannot exclude that a
+// store changes the next load.
 template <class M, class V>
 FN void filter(const Spectrum& s, const Slab& slab, const M& modes, const Planes& spectrum, Incoming<M, V> carry) {
-  constexpr int MANY = DEPTH<M, V>;
-  V gain[M::N], v[MANY][M::N];
+  constexpr int DEPTH = WIDTH<V> > 1 ? 1 : M::N == 1 ? 8 : 4;
+  V gain[M::N], v[DEPTH][M::N];
   for (int m = 0; m < M::N; ++m) gain[m] = (modes.decay[m] - 1.0) * double(s.scale);
-  for (int base = slab.first; base < slab.last; base += MANY) {
-    for (int n = 0; n < MANY; ++n)
+  const auto up = [&](V (&d)[M::N]) {
+    for (int m = 0; m < M::N; ++m) d[m] = carry.f[m] = gain[m] * d[m] + (carry.f[m] - modes.decay[m] * carry.f[m]);
+  };
+  const auto down = [&](V (&d)[M::N]) {
+    for (int m = 0; m < M::N; ++m) d[m] = carry.x[m] = d[m] + (carry.x[m] - modes.decay[m] * carry.x[m]);
+  };
+  int base = slab.first, top = slab.last - 1;
+  if constexpr (SPARSE && WIDTH<V> == 1)
+    for (; base + TOGETHER<M> <= slab.last; base += TOGETHER<M>) group<true, 1>(modes, spectrum, base, up);
+  for (; base < slab.last; base += DEPTH) {
+    for (int n = 0; n < DEPTH; ++n)
       if (base + n < slab.last) modes.load(spectrum, base + n, v[n]);
-    for (int n = 0; n < MANY; ++n)
-      for (int m = 0; m < M::N; ++m)
-        if (base + n < slab.last)
-          v[n][m] = carry.f[m] = gain[m] * v[n][m] + (carry.f[m] - modes.decay[m] * carry.f[m]);
-    for (int n = 0; n < MANY; ++n)
+    for (int n = 0; n < DEPTH; ++n)
+      if (base + n < slab.last) up(v[n]);
+    for (int n = 0; n < DEPTH; ++n)
       if (base + n < slab.last) modes.store(spectrum, base + n, v[n]);
   }
-  for (int top = slab.last - 1; top >= slab.first; top -= MANY) {
-    for (int n = 0; n < MANY; ++n)
+  if constexpr (SPARSE && WIDTH<V> == 1)
+    for (; top - TOGETHER<M> + 1 >= slab.first; top -= TOGETHER<M>) group<true, -1>(modes, spectrum, top, down);
+  for (; top >= slab.first; top -= DEPTH) {
+    for (int n = 0; n < DEPTH; ++n)
       if (top - n >= slab.first) modes.load(spectrum, top - n, v[n]);
-    for (int n = 0; n < MANY; ++n)
-      for (int m = 0; m < M::N; ++m)
-        if (top - n >= slab.first) v[n][m] = carry.x[m] = v[n][m] + (carry.x[m] - modes.decay[m] * carry.x[m]);
-    for (int n = 0; n < MANY; ++n)
+    for (int n = 0; n < DEPTH; ++n)
+      if (top - n >= slab.first) down(v[n]);
+    for (int n = 0; n < DEPTH; ++n)
       if (top - n >= slab.first) modes.store(spectrum, top - n, v[n]);
   }
 }
