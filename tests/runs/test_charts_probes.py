@@ -50,7 +50,7 @@ def assert_values_between_cells(path, group, names, tables) -> None:
     """A group has the values of snapshots, interpolated between the cells around each point, as far from sides."""
     snapshots, probe = tree(path / "fields.zarr")["charts"].children, found(path, group)
     assert set(probe.data_vars) == names
-    domain = RunSetup(case(tables), (1, 1, 1), "cpu").domain
+    domain = RunSetup(case(tables), (1, 1, 1)).domain
     around = domain.corners("c", np.stack([probe.x, probe.y, probe.z], axis=1), "linear")
     assert not around.filled
     for name in names:
