@@ -102,7 +102,7 @@ class CellAround:
         inner = {a: step for a, step in steps.items() if a != axis}
         corners = [x[..., 0, 0, 0] for x in self._face(inner, axis, steps[axis])]
         inside = self._centre(inner)
-        return Node(2 * feet(inside, sum(corners) / 4, area(*corners)) - inside, {owner: 1.0})
+        return Node(2 * feet(inside, np.mean(corners, axis=0), area(*corners)) - inside, {owner: 1.0})
 
     def _owner(self, steps: dict[int, int]) -> tuple[Triple, int]:
         """Return the cell, of any chart, whose value is that after some steps, and along how many directions it lies
@@ -129,7 +129,7 @@ class CellAround:
 
     @cached_property
     def _centres(self) -> np.ndarray:
-        return np.stack(centres(self.vertices))
+        return np.array(centres(self.vertices))
 
     def _face(self, steps: dict[int, int], axis: int, end: int) -> list[np.ndarray]:
         """Return the corners [xyz, 1, 1, 1], in order around it, of a face of the cell after some steps."""
@@ -138,5 +138,5 @@ class CellAround:
 
     def _along(self, axis: int) -> np.ndarray:
         """Return the way from the low to the high face of this cell."""
-        low, high = (sum(self._face({}, axis, end)) / 4 for end in (-1, 1))
-        return (high - low)[:, 0, 0, 0]
+        low, high = (np.mean(self._face({}, axis, end), axis=0) for end in (-1, 1))
+        return np.asarray(high - low)[:, 0, 0, 0]
