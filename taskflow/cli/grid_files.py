@@ -20,7 +20,8 @@ from taskflow.geometry.grids import (
     shape,
     write_grid,
 )
-from taskflow.geometry.grids.outline import flat, outlines
+from taskflow.geometry.grids.multiblock.plane import normal
+from taskflow.geometry.grids.outline import outlines
 
 CHARTS = 8  # listed at most
 
@@ -79,7 +80,7 @@ def _described(grid: MultiBlockGrid, neutral_map: Path | None) -> Iterator[tuple
         yield "charts" if number == 1 else "", f"{number}: {times(chart.cells)} cells"
     if len(grid.charts) > CHARTS:
         yield "", f"and {len(grid.charts) - CHARTS} more"
-    yield "cells", f"{grid.cells:,}{' in two dimensions' if flat(grid) else ''}"
+    yield "cells", f"{grid.cells:,}{' in two dimensions' if normal(grid) is not None else ''}"
     if grid.unit:
         yield "units", grid.units or f"lengths in {grid.unit}"
     periodic = sum(any(seam.translation) for seam in grid.seams)
@@ -105,7 +106,7 @@ def draw_grid(path: Path, neutral_map: Path | None, out: Path) -> None:
 
     grid = load(path, neutral_map)
     with writing(out):
-        tell(plot_outlines(list(outlines(grid)), out, path.name, flat=flat(grid)))
+        tell(plot_outlines(list(outlines(grid)), out, path.name, normal=normal(grid)))
 
 
 def convert_grid(path: Path, neutral_map: Path | None, target: Path | None, *, text: bool) -> None:

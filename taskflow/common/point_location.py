@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 STEPS, ENOUGH = 20, 1e-10  # of Newton's method; the error that ends it, over the size of a cell
+NEAR = 1e-9  # of the extent of a cell or a chart: smaller differences are ignored
 GROUP = 8  # cells along each direction of a search group
 Cell = tuple[int, int, int, int]  # chart, k, j, i
 
@@ -40,7 +41,8 @@ def _cell(x: np.ndarray, groups: tuple[np.ndarray, np.ndarray], point: np.ndarra
         boxes = _widened(around_cells(part, np.minimum), around_cells(part, np.maximum))
         cells += (first + np.argwhere(_between(*boxes, point))).tolist()
     for k, j, i in sorted(cells):
-        if _within(x[:, k : k + 2, j : j + 2, i : i + 2], point):
+        share = shares(x[:, k : k + 2, j : j + 2, i : i + 2], point)
+        if share is not None and ((share > -NEAR) & (share < 1 + NEAR)).all():
             return k, j, i
     return None
 
@@ -73,27 +75,23 @@ def _around_groups(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
     return x
 
 
-def _within(corners: np.ndarray, point: np.ndarray) -> bool:
-    """Return True if a point is in the trilinear cell between vertices [xyz, 2, 2, 2].
-
-    That is, if its local coordinates along k, j and i, found by Newton's method, are between 0 and 1.
+def shares(corners: np.ndarray, point: np.ndarray) -> np.ndarray | None:
+    """Return the local coordinates of a point along k, j and i, between 0 and 1 in the trilinear cell between vertices
+    [xyz, 2, 2, 2], or None if Newton's method does not find them between -1 and 2.
     """
     size, share = np.ptp(corners.reshape(3, 8), axis=1).max(), np.full(3, 0.5)
     for _ in range(STEPS):
         weights = np.stack([1 - share, share], axis=1)
         error = np.einsum("xkji,k,j,i->x", corners, *weights) - point
         if np.abs(error).max() <= ENOUGH * size:
-            return bool(((share > -1e-9) & (share < 1 + 1e-9)).all())
+            return share
         slopes = [
             np.einsum("xkji,k,j,i->x", corners, *(np.array([-1.0, 1.0]) if a == axis else weights[a] for a in range(3)))
             for axis in range(3)
         ]
         step = np.linalg.lstsq(np.stack(slopes, axis=1), error, rcond=None)[0]
         share = np.clip(share - step, -1.0, 2.0)
-    return False
-
-
-NEAR = 1e-9  # of the extent of a chart: smaller differences are ignored
+    return None
 
 
 def thin_along(parts: Sequence[np.ndarray]) -> tuple[int, list[int]] | None:

@@ -9,7 +9,7 @@ from taskflow.flow.stability import Stability, StepLimit
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.flow.time.step_clock import StepClock
 from taskflow.runtime.regions import Field, Location, Partition
-from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
+from taskflow.runtime.tasks import Derive, Launch, Program, Repeat, Roles
 
 VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 Ends = Literal["ghost", "sides", "linear", "nearest"]
@@ -136,3 +136,8 @@ class Model(Protocol):
     def ends(self, name: str) -> Ends:
         """Return the origin of the values of a field between a boundary and the first place inside."""
         return "linear"
+
+    @property
+    def refill(self) -> Program | None:
+        """The program that fills ghost values before they are recorded, or None if steps leave them filled."""
+        return None

@@ -18,21 +18,22 @@ SIZE, MARGIN = 6.4, 0.8  # inches
 COLOURS = 10
 
 
-def plot_outlines(lines: Sequence[tuple[str, str, np.ndarray]], out: Path, title: str, *, flat: bool) -> Path:
-    """Draw lines of points [n, xyz], in the x-y plane if `flat`, and return the written file.
+def plot_outlines(lines: Sequence[tuple[str, str, np.ndarray]], out: Path, title: str, *, normal: int | None) -> Path:
+    """Draw lines of points [n, xyz], in the plane across the axis `normal` if given, and return the written file.
 
     Lines have a kind and a name: a "seam" is drawn in its own colour, a "side" in black with its name, and a "chart" is
     its name at a point.
     """
     low, high = (reach(np.concatenate([line[2] for line in lines]), axis=0) for reach in (np.min, np.max))
-    wide, tall, _ = high - low
-    height = min(max(SIZE * tall / wide, SIZE / 4), 2 * SIZE) + MARGIN if flat else SIZE
+    shown = [axis for axis in range(3) if axis != normal]
+    wide, tall = (high - low)[shown[:2]]
+    height = SIZE if normal is None else min(max(SIZE * tall / wide, SIZE / 4), 2 * SIZE) + MARGIN
     figure = Figure(figsize=(SIZE, height), layout="constrained")
     FigureCanvasAgg(figure)
-    axes: Any = figure.add_subplot(**({} if flat else {"projection": "3d", "computed_zorder": False}))
+    axes: Any = figure.add_subplot(**({"projection": "3d", "computed_zorder": False} if normal is None else {}))
     colours, named = colormaps["tab10"], set[str]()
     for kind, name, points in lines:
-        places = points.T[: 2 if flat else 3]
+        places = points.T[shown]
         if kind == "seam":
             axes.plot(*places, color=colours(int(name) % COLOURS), linewidth=1.6, zorder=2)
         elif kind == "side":
@@ -43,9 +44,7 @@ def plot_outlines(lines: Sequence[tuple[str, str, np.ndarray]], out: Path, title
             named.add(name)
             axes.text(*places[:, places.shape[1] // 4], literal(name), fontsize="small", color="0.3")
     axes.set_aspect("equal")
-    axes.set_xlabel("x")
-    axes.set_ylabel("y")
-    if not flat:
-        axes.set_zlabel("z")
+    for label, axis in zip("xyz", shown, strict=False):
+        getattr(axes, f"set_{label}label")("xyz"[axis])
     axes.set_title(literal(title), fontsize="medium")
     return save(figure, out.parent, out.stem, out)

@@ -142,7 +142,8 @@ class DiscreteCase(PartitionedCase):
         often = groupby(self.integrals, key=lambda integral: integral.every)
         measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
         sampled = [(table.sampling,) for table in self.particles.series] if self.particles else []
-        return (*derived, *measured, *sampled, *((averaged.sample,) for averaged in self.averaged.values()))
+        filled = ((self.model.refill,),) if self.case.probes and self.model.refill else ()
+        return (*derived, *filled, *measured, *sampled, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @cached_property
     def partition(self) -> Partition:

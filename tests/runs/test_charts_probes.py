@@ -1,4 +1,4 @@
-"""Probes on charts: the values of the cells in which points lie, whatever the blocks and whatever breaks off."""
+"""Probes on charts: values between centres of cells, and up to walls, whatever the blocks and whatever breaks off."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import taskflow.accessor.flow  # noqa: F401  trees have their `flow`
 from taskflow.common.errors import BadInput
 from taskflow.common.point_location import cells_around
 from taskflow.output import tree
 from taskflow.runs.state.restart import newest_restart
+from taskflow.runs.state.setup import RunSetup
+from taskflow.runtime.regions import Box
 from tests.cases.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.flow.charts import distorted, lattice
 from tests.runs.going_on import found, go
@@ -21,7 +22,19 @@ from tests.runs.test_charts_real_time import PITCHING
 ROUND = [[1.0, 0.2, 0.5], [-2.0, 1.0, 0.25], [0.0, -0.6, 0.9]]
 WAKE = {"name": "wake", "points": ROUND, "every": {"steps": 2}}
 LINE = {"name": "line", "line": {"low": [0.6, 0.2, 0.3], "high": [0.9, 0.2, 0.7], "points": 7}, "fields": ["p"]}
-AROUND = changed(CYLINDER, time__steps=8, probes=[WAKE, LINE])
+AROUND = changed(CYLINDER, time__steps=8, probes=[WAKE, LINE], output__precision="double")
+COUETTE = changed(
+    CYLINDER, time={"steady": 1e-14, "steps": 4},
+    grid={
+        "shape": "skewed-box", "cells": [8, 6, 1], "lengths": [2.0, 2 / 3**0.5, 0.1], "angle": 60.0, "periodic": ["x"],
+    },
+    boundaries={
+        "y_min": {"type": "wall", "velocity": [-1.0, 0.0, 0.0], "temperature": 5.0},
+        "y_max": {"type": "wall", "velocity": [2.0, 0.0, 0.0], "temperature": 3.0},
+        "z_min": "symmetry", "z_max": "symmetry",
+    },
+    heat={"diffusivity": 0.1}, initial={"velocity": ["3*y - 1", 0.0, 0.0], "temperature": "5 - 2*y"},
+)  # fmt: skip
 INSIDE = [[0.31, 0.36, 0.4], [0.93, 0.68, 0.77], [0.0, 0.0, 1.0], [0.5, 0.5, 0.5]]
 
 
@@ -33,21 +46,29 @@ def whole(tmp_path_factory):
     return path
 
 
-def assert_values_of_cells(path, group, names) -> None:
-    """A group has the values that `at` has of snapshots, to the bit."""
-    snapshots, probe = tree(path / "fields.zarr"), found(path, group)
+def assert_values_between_cells(path, group, names, tables) -> None:
+    """A group has the values of snapshots, interpolated between the cells around each point, as far from sides."""
+    snapshots, probe = tree(path / "fields.zarr")["charts"].children, found(path, group)
     assert set(probe.data_vars) == names
-    at = snapshots.flow.at(np.stack([probe.x, probe.y, probe.z], axis=1))
-    common = np.intersect1d(probe.time, snapshots.time)
-    assert common.size
+    domain = RunSetup(case(tables), (1, 1, 1)).domain
+    around = domain.corners("c", np.stack([probe.x, probe.y, probe.z], axis=1), "linear")
+    assert not around.filled
     for name in names:
-        np.testing.assert_array_equal(probe[name].sel(time=common).T, at[name].sel(time=common), err_msg=name)
+        for point, (cells, weights) in enumerate(zip(around.cells, around.weights, strict=True)):
+            expected = 0.0
+            for cell, weight in zip(cells.tolist(), weights, strict=True):
+                chart = domain.chart_of(Box(tuple(cell), tuple(at + 1 for at in cell)))
+                i, j, k = np.subtract(cell, domain.first[chart])
+                field = snapshots[f"{chart}"][name]
+                expected = expected + weight * field.isel(i=i, j=j, k=k)
+            both = probe[name].isel(point=point).sel(time=np.intersect1d(probe.time, expected.time))
+            np.testing.assert_allclose(both, expected.sel(time=both.time), rtol=1e-13, atol=1e-15, err_msg=name)
 
 
 def test_values_are_those_of_snapshots_at_the_points(whole):
     """Of all fields, or of some along a line, where they are due."""
-    assert_values_of_cells(whole, "wake", {*"uvwp"})
-    assert_values_of_cells(whole, "line", {"p"})
+    assert_values_between_cells(whole, "wake", {*"uvwp"}, AROUND)
+    assert_values_between_cells(whole, "line", {"p"}, AROUND)
     wake = found(whole, "wake")
     assert wake.time.values.tolist() == [0, 2, 4, 6, 8]
     assert wake.time.attrs["long_name"] == "steps of pseudo-time"
@@ -59,8 +80,21 @@ def test_values_are_those_of_snapshots_at_the_points(whole):
 def test_values_are_those_of_snapshots_in_three_dimensions(tmp_path, tables, names):
     """With heat and a scalar, on charts that are turned, of two blocks, of which one has pieces of two charts."""
     probes = [{"name": "inside", "points": INSIDE, "every": {"steps": 2}}]
-    go(case(tables, time__steps=4, machine__cuts={"1": [1, 2, 1]}, probes=probes), tmp_path / "run", (1, 1, 2))
-    assert_values_of_cells(tmp_path / "run", "inside", names)
+    tables = changed(tables, time__steps=4, machine__cuts={"1": [1, 2, 1]}, probes=probes, output__precision="double")
+    go(case(tables), tmp_path / "run", (1, 1, 2))
+    assert_values_between_cells(tmp_path / "run", "inside", names, tables)
+
+
+@pytest.mark.parametrize("blocks", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_values_go_to_those_of_walls(tmp_path, blocks):
+    """Between walls that move and are heated: velocity and temperature are linear up to them, at once and later."""
+    points = [[x, y, 0.05] for x in (0.7, 1.2, 1.9) for y in (0.0, 1e-9, 0.02, 0.13, 0.5, 0.8, 0.95, 0.999, 1.0)]
+    tables = changed(COUETTE, probes=[{"name": "across", "points": points, "every": {"steps": 2}}])
+    go(case(tables), tmp_path / "run", (1, 1, blocks))
+    probe, y = found(tmp_path / "run", "across"), np.array(points)[:, 1]
+    assert probe.time.values.tolist() == [0, 2, 4]
+    for name, exact in {"u": 3 * y - 1, "T": 5 - 2 * y, "p": 0 * y, "v": 0 * y}.items():
+        np.testing.assert_allclose(probe[name].values, np.tile(exact, (3, 1)), rtol=0, atol=1e-9, err_msg=name)
 
 
 def assert_same(path, whole) -> None:

@@ -89,7 +89,7 @@ def _chart_has_layer(charts: MultiBlockGrid, plane: PlaneTable, key: Key) -> Ite
     if chart >= len(charts.charts):
         remedy = f"there is no such chart; they have the numbers 1 to {len(charts.charts)}"
         yield wrong((*key, "chart"), plane.chart, remedy)
-    elif number >= (cells := charts.charts[chart].cells)[axis]:
+    elif number >= (cells := charts.given(chart))[axis]:
         last = f"1 to {cells[axis]}" if cells[axis] > 1 else "1"
         remedy = f"chart {chart + 1} has {cells[0]} x {cells[1]} x {cells[2]} cells; give {last}"
         yield wrong((*key, INDICES[axis]), number + 1, remedy)

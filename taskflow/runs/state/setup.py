@@ -118,7 +118,7 @@ class RunSetup(DiscreteCase):
 
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
-        about = self.system.metadata, self.model.ends
+        about = self.system.metadata, self.model
         return tuple(self.domain.probed(self.case, probe, *about) for probe in self.case.probes)
 
     @property

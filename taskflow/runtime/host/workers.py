@@ -15,7 +15,8 @@ from taskflow.runtime.host.heartbeat import Heartbeats, begin_heartbeat
 if TYPE_CHECKING:
     from distributed import Client
 
-ANSWER = 60.0  # seconds for an answer, in which a worker may load libraries
+ANSWER = 60.0  # seconds for an answer of the scheduler
+LOADED = 600.0  # seconds for an answer of a worker, which may load libraries. Heartbeats notice losses earlier
 LOOK = 0.5  # seconds between checks of workers that have not answered
 RETURN = 30.0  # seconds for new workers to start
 KILL = 10.0  # seconds for a nanny to end a worker that does not exit
@@ -57,7 +58,7 @@ def _asked(
     client: Client, function: Callable[..., Any], workers: Sequence[str], heartbeats: Heartbeats, options: Mapping
 ) -> dict[str, Any]:
     async def one(worker: str) -> Any:
-        return (await asyncio.wait_for(client.run(function, workers=[worker], **options), ANSWER))[worker]
+        return (await asyncio.wait_for(client.run(function, workers=[worker], **options), LOADED))[worker]
 
     async def all_of_them() -> dict[str, Any]:
         asked = {worker: asyncio.ensure_future(one(worker)) for worker in workers}

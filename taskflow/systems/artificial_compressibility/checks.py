@@ -27,7 +27,7 @@ from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.stability import longest
 from taskflow.geometry.grids import MultiBlockGrid
-from taskflow.geometry.grids.outline import planar
+from taskflow.geometry.grids.multiblock.plane import normal
 from taskflow.systems.artificial_compressibility.boundaries import velocities
 from taskflow.systems.artificial_compressibility.domain import ChartDomain, unit_of
 from taskflow.systems.artificial_compressibility.moment import TimeLevels
@@ -46,7 +46,7 @@ ON_CHARTS: Checks = {
 def numbers_on(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Magnitudes:
     """Return the magnitude checks for the thinnest cells of a grid, in the unit of kernels, for the tables of a case.
     """
-    thinnest = min(chart.sizes.thickness[2 if planar(charts) else 3][0] for chart in charts.charts)
+    thinnest = min(chart.sizes.thickness[3 if normal(charts) is None else 2][0] for chart in charts.charts)
     unit = unit_of(charts)
     return Magnitudes((thinnest / unit,) * 3, largest_diffusivity(tables) / unit, machine.precision)
 

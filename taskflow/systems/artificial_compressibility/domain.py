@@ -23,12 +23,13 @@ from taskflow.common.units import several, times
 from taskflow.flow.model import Ends
 from taskflow.flow.models.artificial_compressibility.equations import power_of_two
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
-from taskflow.geometry.grids.outline import flat, planar
+from taskflow.geometry.grids.multiblock.plane import normal
 from taskflow.output import ChartsLayout, FieldMetadata, Piece, pieces_of, shares
 from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Patch, Region, Triple, divided, triple
 from taskflow.runtime.tasks import tile_of
 from taskflow.systems.artificial_compressibility.moment import TimeLevels
+from taskflow.systems.artificial_compressibility.sampling import CellAround
 from taskflow.systems.base.domain import Domain, Points
 from taskflow.systems.records.series import InterpolationStencil
 
@@ -83,14 +84,14 @@ class ChartDomain(Domain):
         return self.atlas.charts
 
     @cached_property
-    def flat(self) -> bool:
-        """True if all charts lie between two planes across z: the flow is two-dimensional."""
-        return flat(self.grid)
+    def normal(self) -> int | None:
+        """The axis across the plane of a flow in two dimensions, or None. Charts are one cell thick along k then."""
+        return normal(self.grid)
 
-    @cached_property
+    @property
     def planar(self) -> bool:
-        """True if they are flat and one cell thick along k: nothing is computed across it."""
-        return planar(self.grid)
+        """True if nothing is computed across k."""
+        return self.normal is not None
 
     @cached_property
     def thickness(self) -> tuple[float, float]:
@@ -106,9 +107,9 @@ class ChartDomain(Domain):
     def rows(self) -> Iterator[Row]:
         grid = self.grid
         seams = several(len(grid.seams), "seam")
-        yield Row("grid", f"{self.table.size}{' in two dimensions' if self.flat else ''}, {seams}")
+        yield Row("grid", f"{self.table.size}{' in two dimensions' if self.planar else ''}, {seams}")
         for number, chart in enumerate(grid.charts[:LISTED], start=1):
-            yield Row("", f"chart {number}: {times(chart.cells)} cells")
+            yield Row("", f"chart {number}: {times(chart.cells)} cells{grid.turned(number - 1)}")
         if len(grid.charts) > LISTED:
             yield Row("", f"and {len(grid.charts) - LISTED} charts more")
         yield Row("", f"sides: {', '.join(grid.sides)}")
@@ -190,23 +191,28 @@ class ChartDomain(Domain):
         return triple(centres(self.moved(self.at_rest(box), time)))
 
     def corners(self, location: Location, points: np.ndarray, ends: Ends) -> InterpolationStencil:
-        """Return the cell in which each point lies, with weight 1, as in `ds.flow.at`. Each point has to lie in a cell.
-        """
+        """Return the cells of linear interpolation, see `sampling`. Each point has to lie in a cell."""
+        axes = (0, 1) if self.planar else (0, 1, 2)
         places = cells_of(self.grid, tuple((x, y, z) for x, y, z in points.tolist()))
-        cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]
-        return InterpolationStencil(np.array(cells)[:, None], np.ones((len(cells), 1)))
+        weights = []
+        for point, (chart, k, j, i) in zip(points, filter(None, places), strict=True):
+            cell = triple(at + n for at, n in zip(self.first[chart], (i, j, k), strict=True))
+            around = self.at_rest(_one(cell).grow(1))
+            weights.append(CellAround(self.atlas, cell, self.boxes[chart], around, axes).weights(point, ends))
+        inside = {cell: any(_one(cell) in box for box in self.boxes) for some in weights for cell in some}
+        return InterpolationStencil.of(weights, filled=not all(inside.values()))
 
     def layers(self, plane: PlaneTable) -> tuple[Box, ...]:
         """Return the layer of a chart, or the layers adjacent to the patches of a side, in the order of charts."""
         if plane.side is None:
             chart, axis, number = plane.layer
-            return (self.boxes[chart].layer(axis, 0, number, number + 1),)
+            return (self.boxes[chart].layer(self.grid.direction(chart, axis), 0, number, number + 1),)
         patches = sorted(self.grid.sides[plane.side], key=lambda patch: patch.chart)
         beside = (patch.cells.shift(self.first[patch.chart]) for patch in patches)
         return tuple(dict.fromkeys(beside))  # both ends of a chart one cell thick have the same
 
     def place(self, location: Location, cell: Triple, block: int) -> str:
-        box = Box(cell, triple(n + 1 for n in cell))
+        box = _one(cell)
         chart = self.chart_of(box)
         x, y, z = (float(at[0, 0, 0]) for at in self.points(location, box))
         own = triple(n - low + 1 for n, low in zip(cell, self.first[chart], strict=True))
@@ -254,6 +260,10 @@ class ChartDomain(Domain):
         points = [self.grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in self.grid.sides[name]]
         corners = np.concatenate(points, axis=1)
         return corners.min(axis=1), corners.max(axis=1)
+
+
+def _one(cell: Triple) -> Box:
+    return Box(cell, triple(at + 1 for at in cell))
 
 
 def unit_of(grid: MultiBlockGrid) -> float:

@@ -5,7 +5,6 @@ state and the grid.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from taskflow.cases import Case
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.motion import placed
 from taskflow.common.hexahedra import Part, cell_volumes, face_areas, in_parts
-from taskflow.common.point_location import reach, thin_direction
+from taskflow.common.point_location import reach
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
@@ -134,7 +133,7 @@ def reference_length(domain: ChartDomain) -> float:
     """Return the largest extent of the smallest side, such as a body, an inlet or a step; without sides the extent of
     the grid.
     """
-    axes = slice(0, 2 if domain.flat else 3)
+    axes = [axis for axis in range(3) if axis != domain.normal]
     sizes = [float(np.subtract(*reversed(domain.around(name)))[axes].max()) for name in domain.grid.sides]
     if not (sizes := [size for size in sizes if size > 0]):
         corners = np.concatenate([chart.vertices.reshape(3, -1) for chart in domain.grid.charts], axis=1)
@@ -147,9 +146,9 @@ def steepest(domain: ChartDomain) -> float:
     two-dimensional grids.
     """
 
-    def largest(corners: np.ndarray, _: Part, across: int | None) -> float:
+    def largest(corners: np.ndarray, _: Part) -> float:
         total = 0.0
-        for axis in (axis for axis in range(3) if axis != across):
+        for axis in range(2 if domain.planar else 3):
             size = np.sqrt((face_areas(corners, axis) ** 2).sum(axis=0))
             low, high = (np.delete(size, end, axis=2 - axis) for end in (-1, 0))
             total = total + (low + high) / 2
@@ -157,5 +156,5 @@ def steepest(domain: ChartDomain) -> float:
 
     most = []
     for x in (chart.vertices for chart in domain.grid.charts):
-        most += in_parts(x, partial(largest, across=thin_direction(x, 2) if domain.flat else None))
+        most += in_parts(x, largest)
     return max(most)

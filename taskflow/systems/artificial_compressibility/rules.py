@@ -26,7 +26,7 @@ from taskflow.cases.timing.schedule import Every
 from taskflow.common.errors import BadInput
 from taskflow.common.point_location import reach, thin_along
 from taskflow.geometry.grids import MultiBlockGrid
-from taskflow.geometry.grids.outline import planar
+from taskflow.geometry.grids.multiblock.plane import normal
 from taskflow.systems.artificial_compressibility.checks import numbers_can_be_computed
 from taskflow.systems.artificial_compressibility.given import reference_speed
 from taskflow.systems.artificial_compressibility.tables import CompressibilityMethod, MarchTime
@@ -93,14 +93,16 @@ def _motion_is_possible(
         remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
         yield wrong("motion", motion.written(), remedy)
     yield from _periods_are_kept(motion, charts)
-    level = planar(charts)
+    across = normal(charts)
     for key, value in motion.formulas.items():
-        if level and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
+        kind, _, axis = key.partition(".")
+        leaves = across is not None and (axis == "xyz"[across]) == (kind == "displacement")
+        if leaves and value != 0.0:
             remedy = "a grid in two dimensions stays in its plane; leave it out"
             yield wrong(("motion", *key.split(".")), written(value), remedy)
     for name, side in boundaries.sides.items():
-        across = level and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
-        if side.kind.symmetric and not across:
+        in_plane = across is not None and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
+        if side.kind.symmetric and not in_plane:
             yield wrong(("boundaries", name), side.written(), together("motion", "give a wall, or leave motion out"))
 
 
@@ -182,15 +184,16 @@ def _pictures_cut_the_grid(
 def _thin_charts_are_flat(charts: MultiBlockGrid) -> Iterator[Problem]:
     """A chart one cell thick that is joined to itself is two-dimensional: its third direction is omitted."""
     sides = {(patch.chart, patch.axis) for patches in charts.sides.values() for patch in patches}
-    level = planar(charts)
+    if normal(charts) is not None:
+        return
     for number, chart in enumerate(charts.charts):
         for axis, count in enumerate(chart.cells):
-            if count == 1 and (number, axis) not in sides and not (level and axis == 2):
+            if count == 1 and (number, axis) not in sides:
                 yield Problem(
                     ("grid",),
                     f"chart {number + 1} is one cell thick along {'ijk'[axis]}, and joined to itself there; in two"
-                    " dimensions all charts lie in a plane across z and are one cell thick along k: turn it, or give 4"
-                    " cells",
+                    " dimensions all charts lie between the same two planes across x, y or z: move it there, or give"
+                    " 4 cells",
                 )
 
 

@@ -156,7 +156,7 @@ class CompressibilitySystem(System):
         """
         keys = dict(self.sim.case.table("grid"))
         skewed = any(keys["stretching"]) or keys["distortion"] or keys["turned"] if keys["shape"] == "box" else True
-        if skewed or self.domain.motion is not None or self.sim.case.turbulence is not None:
+        if skewed or self.grid.turns or self.domain.motion is not None or self.sim.case.turbulence is not None:
             return None
         return triple(length / cells for length, cells in zip(keys["lengths"], keys["cells"], strict=True))
 
@@ -224,7 +224,8 @@ class CompressibilitySystem(System):
         walls = tuple(side for side in self.model.sides if side.kind.solid)
         middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
         about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
-        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.flat else 1.0
+        normal = self.domain.normal
+        span = 1.0 if normal is None else float(np.ptp(self.grid.charts[0].vertices[normal]))
         forces = Forces(self.model, walls, about, bool(walls))
         return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
 

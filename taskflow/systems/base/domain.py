@@ -5,7 +5,7 @@ equations.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row
 from taskflow.common.units import times
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.model import Ends
+from taskflow.flow.model import Ends, Model
 from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSeries, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
 from taskflow.systems.bodies import Bodies, Survey, survey
@@ -94,16 +94,14 @@ class Domain(ABC):
         """Return the cells that interpolate a field at a location to the `points` [point, axis] of the domain."""
 
     def probed(
-        self, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], ends: Callable[[str], Ends]
+        self, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], model: Model
     ) -> ProbeSeries:
-        """Return the series of the points of a table. `metadata` describes all fields by name, and `ends` gives their
-        values at boundaries.
-        """
+        """Return the series of the points of a table. `metadata` describes all fields by name."""
         names, points = probe.fields or case.fields, np.array(probe.places)
         fields = {name: metadata[name] for name in names}
-        locations = tuple((metadata[name].location, ends(name)) for name in names)
+        locations = tuple((metadata[name].location, model.ends(name)) for name in names)
         series = TimeSeries.at_points(probe.name, points, fields, case.output.precision, self.time)
-        return ProbeSeries(series, points, locations, probe.every, self.corners)
+        return ProbeSeries(series, points, locations, probe.every, self.corners, model.refill)
 
     @abstractmethod
     def layers(self, plane: Any) -> tuple[Box, ...]:

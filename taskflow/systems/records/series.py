@@ -4,7 +4,7 @@ surrounding values of a field, and integrals over surfaces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
@@ -18,8 +18,8 @@ from taskflow.flow.measures.surface_flux import FaceLayer
 from taskflow.flow.model import Ends
 from taskflow.output import TimeSeries, write_time_series
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Box, Location, triple
-from taskflow.runtime.tasks import Launch, Roles
+from taskflow.runtime.regions import Box, Location, Triple, triple
+from taskflow.runtime.tasks import Launch, Program, Roles
 from taskflow.systems.records.fields import GroupPlace, Recording
 
 Side = tuple[np.ndarray, np.ndarray]  # cells, and their weights
@@ -28,11 +28,22 @@ Side = tuple[np.ndarray, np.ndarray]  # cells, and their weights
 @dataclass(frozen=True, eq=False)
 class InterpolationStencil:
     """The `cells` [point, corner, axis] around points and their `weights` [point, corner]: the value at a point is the
-    weighted sum over its corners.
+    weighted sum over its corners. `filled`: some are ghost cells of sides, to be filled by the model's `refill`.
     """
 
     cells: np.ndarray
     weights: np.ndarray
+    filled: bool = False
+
+    @classmethod
+    def of(cls, weights: Sequence[Mapping[Triple, float]], *, filled: bool) -> InterpolationStencil:
+        """Return the corners of points, each with the weights of some cells. Of points with few cells the first cell
+        counts several times, with weight 0.
+        """
+        most = max(map(len, weights))
+        cells = [[*some, *[next(iter(some))] * (most - len(some))] for some in weights]
+        shares = [[*some.values(), *[0.0] * (most - len(some))] for some in weights]
+        return cls(np.array(cells), np.array(shares), filled)
 
 
 def corners(grid: StaggeredGrid, location: Location, points: np.ndarray, ends: Ends) -> InterpolationStencil:
@@ -119,7 +130,7 @@ class SeriesRecording(Recording):
 @dataclass(frozen=True, eq=False)
 class ProbeSeries:
     """A group of points [point, axis], the recorded fields with their location and their `ends`, and the interval.
-    `corners` finds the cells around points for a field at a location.
+    `corners` finds the cells around points for a field at a location. `refill`: see `Model`.
     """
 
     series: TimeSeries
@@ -127,6 +138,7 @@ class ProbeSeries:
     locations: tuple[tuple[Location, Ends], ...]
     every: Every
     corners: Callable[[Location, np.ndarray, Ends], InterpolationStencil]
+    refill: Program | None = None
 
 
 class PointSampler:
@@ -139,6 +151,7 @@ class PointSampler:
         around = {at: probe.corners(at[0], probe.points, at[1]) for at in set(probe.locations)}
         self._corners = [around[at] for at in probe.locations]
         self._mine = [self._parts(around.cells.reshape(-1, 3)) for around in self._corners]
+        self._refill = probe.refill if any(around.filled for around in self._corners) else None
 
     def _parts(self, cells: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
         """Return the pieces of this block that own some of the cells, with their indices in the list, and these cells.
@@ -153,6 +166,8 @@ class PointSampler:
 
     def values(self) -> np.ndarray:
         """Return the present values [field, point]. Collective."""
+        if self._refill is not None:
+            self._shard.run(self._refill)
         values = np.zeros((len(self._corners), self._corners[0].weights.size))
         for row, name, parts in zip(values, self._fields, self._mine, strict=True):
             for piece, mine, cells in parts:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from taskflow.common.hexahedra import cell_volumes
 from taskflow.geometry.grids import ghosted, shape
 from taskflow.geometry.grids.multiblock.matching import close
-from taskflow.geometry.grids.outline import planar
+from taskflow.geometry.grids.multiblock.plane import normal
 
 BOX = {"cells": (12, 10, 8), "lengths": (1.0, 2.0, 0.5), "distortion": 0.1, "periodic": ["x"]}
 
@@ -67,7 +67,7 @@ def test_one_cell_thick_goes_on_as_it_is(periodic):
 )
 def test_a_period_keeps_flat_what_is_flat(name, keys):
     """Otherwise the flow would have three dimensions, and forces would not be those per span."""
-    assert planar(shape(name, keys).grid())
+    assert normal(shape(name, keys).grid()) == 2
 
 
 def test_where_three_charts_meet_ghosts_are_extrapolated():

@@ -1,11 +1,12 @@
 """Asking a scheduler that may have gone; it is played."""
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
 
 from taskflow.common.errors import RunFailed
-from taskflow.runtime.host import known_workers
+from taskflow.runtime.host import known_workers, run_on_workers
 
 SOME = {"tcp://a": {"nanny": None}}
 
@@ -44,3 +45,20 @@ def test_one_that_comes_back_is_waited_for():
 def test_one_that_does_not(client, words):
     with pytest.raises(RunFailed, match=words):
         known_workers(client)
+
+
+def test_a_worker_that_loads_libraries_is_waited_for(monkeypatch):
+    """On a busy host for longer than the scheduler, while its heartbeats are heard."""
+
+    class Slow:
+        def sync(self, function):
+            return asyncio.run(function())
+
+        async def run(self, function, workers):
+            await asyncio.sleep(0.1)
+            return dict.fromkeys(workers, function())
+
+    heard = SimpleNamespace(lost=lambda _: {})
+    monkeypatch.setitem(run_on_workers.__globals__, "ANSWER", 0.001)
+    asked = run_on_workers.__globals__["_asked"]
+    assert asked(Slow(), lambda: 3, ["tcp://a"], heard, {}) == {"tcp://a": 3}

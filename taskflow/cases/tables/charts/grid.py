@@ -27,6 +27,7 @@ from taskflow.geometry.grids import (
     read_grid,
     shape,
 )
+from taskflow.geometry.grids.multiblock.plane import upright
 from taskflow.runtime.regions import Triple
 
 PLAIN = "box"  # the shape where none is named
@@ -197,10 +198,10 @@ def _made(values: tuple[tuple[str, Any], ...], stamps: tuple[tuple[int, int], ..
     """The grid of these keys, and of files with these times and sizes."""
     keys = dict(values)
     if "file" not in keys:
-        return _shape(keys).grid()
+        return upright(_shape(keys).grid())
     table = BodyFittedGrid(**keys)
     path, *beside = table.files
-    return read_grid(path, beside[0] if beside else None, table.scale)
+    return upright(read_grid(path, beside[0] if beside else None, table.scale))
 
 
 @lru_cache(maxsize=2)

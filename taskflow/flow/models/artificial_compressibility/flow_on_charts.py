@@ -15,7 +15,7 @@ from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.boundaries.sides import scalar_ghosts, side_ghosts
 from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.grid import Vector
-from taskflow.flow.model import Model
+from taskflow.flow.model import Ends, Model
 from taskflow.flow.models.artificial_compressibility import eddies, measures
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE, DualTime
 from taskflow.flow.models.artificial_compressibility.edges import Edge, edge_ghosts, edges, scalar_edge_ghosts
@@ -32,7 +32,7 @@ from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.regions import Box, Location, triple
-from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, reduced
+from taskflow.runtime.tasks import Derive, Launch, Program, Repeat, Roles, reduced
 
 STATE = ("p", "u", "v", "w")
 SINGLE = "_single"  # suffix of the single-precision copy of a field in double precision
@@ -162,6 +162,20 @@ class CollocatedFlow(Model):
         patches = [patch for side in self.sides for patch in side.patches]
         return () if self.spacing else (*edges(patches), *self.more_edges)
 
+    def ends(self, name: str) -> Ends:
+        """Return "sides" for velocities, T and scalars. Ghost pressures are values of fluxes only."""
+        if name == "p":
+            return "linear"
+        return "sides" if name in self.state else "nearest"
+
+    @property
+    def refill(self) -> Program:
+        return self.refresh_sides
+
+    def refresh_sides(self, f: Roles) -> Iterator[Launch]:
+        """Fill the ghost values of the present state."""
+        yield from self.ghosts(f, "")
+
     @property
     def rounds(self) -> bool:
         """True if metrics and swept volumes are also needed in single precision."""
@@ -228,7 +242,7 @@ class CollocatedFlow(Model):
 
     def refresh(self, f: Roles) -> Iterator[Launch]:
         """Fill the ghost values of the present state, and compute its eddy viscosity."""
-        yield from self.ghosts(f, "")
+        yield from self.refresh_sides(f)
         if self.turbulence:
             where: dict[str, Any] = {name: getattr(self, name) for name in ("cells", "sides", "planar", "unit")}
             yield from eddies.eddy_viscosity(f, self.turbulence, **where)

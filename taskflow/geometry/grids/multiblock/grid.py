@@ -168,13 +168,28 @@ class MultiBlockGrid:
     """Charts joined by `seams`, each listed once, and bounded by `sides`, patches by name.
 
     Seams and sides cover every outer face of a chart once, and shared vertices are bitwise identical. `unit` is the
-    unit of length if the file names one.
+    unit of length if the file names one. `turns`: by chart, if the directions of some were exchanged after reading
+    (`plane.upright`).
     """
 
     charts: tuple[Chart, ...]
     seams: tuple[GridSeam, ...]
     sides: Mapping[str, tuple[Patch, ...]]
     unit: str = ""
+    turns: tuple[Turn, ...] = ()
+
+    def direction(self, chart: int, given: int) -> int:
+        """Return the direction, 0, 1, 2 for i, j, k, of a chart that is `given` in its file or shape."""
+        return self.turns[chart].axes[given] - 1 if self.turns else given
+
+    def given(self, chart: int) -> Triple:
+        """Return the number of cells of a chart along i, j and k of its file or shape."""
+        return triple(self.charts[chart].cells[self.direction(chart, axis)] for axis in range(3))
+
+    def turned(self, chart: int) -> str:
+        """Say which directions of its file or shape the directions of a chart were, or "" if they are the same."""
+        given = sorted("ijk", key=lambda name: self.direction(chart, "ijk".index(name)))
+        return "" if given == [*"ijk"] else f", turned: its i, j, k were {', '.join(given)}"
 
     @property
     def units(self) -> str:
