@@ -154,6 +154,8 @@ def _used(place: str, key: Key, value: Any, item: Key, choices: tuple[str, ...] 
 
 
 def _within(place: str, key: Key, table: Table, item: Key) -> Iterator[Demand]:
+    for below, asking in table.implied.items():
+        yield Demand(f"{place}.{below}", (*key, asking), getattr(table, asking), item, below.rpartition(".")[2])
     for name, value in table:
         known, at = type(table).model_fields.get(name), (*key, name)
         if value is None or (known is not None and value == known.get_default()):

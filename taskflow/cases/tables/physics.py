@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from taskflow.cases.formulas.values import unchosen
 from taskflow.cases.language.problems import Problem, missing, present, shown, wrong
@@ -139,9 +139,14 @@ class TurbulenceTable(Table):
         numbers, given = kind.numbers() if kind else {}, values.get("constants") or {}
         if numbers and isinstance(given, Mapping):
             filled["constants"] = {**numbers, **given}
-        if kind is not None and kind.damps and not present(values, "damping"):
-            filled["damping"] = "van-driest"
         return filled
+
+    @property
+    def implied(self) -> Mapping[str, str]:
+        return {"damping.van-driest": "model"} if self.damping is None and CLOSURES[self.model].damps else {}
+
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        return self.model_copy(update={"damping": "van-driest"}) if self.implied else self
 
     @classmethod
     def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +178,8 @@ def _known(values: Mapping[str, Any]) -> type[Closure] | None:
 
 def _closure(kind: type[Closure], values: Mapping[str, Any]) -> Closure:
     given = {} if values.get("constant") is None else {"constant": values["constant"]}
-    return kind(**given, **(values.get("constants") or {}))
+    known = kind.numbers()
+    return kind(**given, **{name: type(known[name])(value) for name, value in (values.get("constants") or {}).items()})
 
 
 def _are_numbers(values: Mapping[str, Any]) -> bool:
@@ -189,11 +195,17 @@ def _misfits(kind: type[Closure], values: Mapping[str, Any]) -> Iterator[Problem
         for key in present(values, "damping"):
             yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
     numbers, known = values.get("constants") or {}, kind.numbers()
-    others = [name for name in numbers if name not in known] if isinstance(numbers, Mapping) else []
-    for name in others:
-        remedy = f"give one of {', '.join(known)}" if known else "leave it out"
-        yield wrong(("constants", name), numbers[name], f"{kind.title} has no such number; {remedy}")
-    if others or not _are_numbers(values):
+    if not _are_numbers(values):
+        return
+    remedies = {}
+    for name, value in numbers.items():
+        if name not in known:
+            remedy = f"give one of {', '.join(known)}" if known else "leave it out"
+            remedies[name] = f"{kind.title} has no such number; {remedy}"
+        elif type(known[name]) is int and value % 1 != 0:
+            remedies[name] = "give a whole number"
+    yield from (wrong(("constants", name), numbers[name], remedy) for name, remedy in remedies.items())
+    if remedies:
         return
     try:
         _closure(kind, values)

@@ -39,6 +39,7 @@ WITH_THE_GRID = "walls move with the grid; leave velocity out"
 CARTESIAN = "it needs a Cartesian grid; leave it out"
 SIDES = "bodies are sides of body-fitted grids; leave it out"
 LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
+UNDAMPED = 'walls of body-fitted grids damp no eddy viscosity; give turbulence.damping = "none"'
 SUPPORTS = Supports(
     places=HEAT_ON_SIDES | PLANES_OF_CHARTS | {
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
@@ -59,7 +60,7 @@ SUPPORTS = Supports(
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
         "scalars.initial.array": None, "scalars.source": None, "scalars.sources": None, "scalars.scheme": None,
         "scalars.boundaries.value.timed": None,
-        "turbulence.damping.van-driest": None, "boundaries.outflow.pressure.advected": None,
+        "turbulence.damping.van-driest": UNDAMPED, "boundaries.outflow.pressure.advected": None,
         "boundaries.outflow.pressure.timed": None, "boundaries.wall.temperature.timed": None,
         "boundaries.wall.heat_flux.timed": None, "boundaries.wall.outside_temperature.timed": None,
         "boundaries.inflow.temperature.timed": None, "scalars.boundaries.flux.timed": None,

@@ -175,10 +175,10 @@ def eddies_described(case: Case, *beside: str) -> str:
     return ", ".join((f"{table.closure.title}, constant {table.constant:g}", *others, *beside, *carried))
 
 
-def sides_described(model: FlowModel) -> Iterator[str]:
-    """Yield the descriptions of sides."""
+def sides_described(model: FlowModel, *, permeable: bool) -> Iterator[str]:
+    """Yield the descriptions of openings, or of closed sides."""
     for face, side in model.boundaries.items():
-        if side.described is not None:
+        if side.described is not None and side.permeable == permeable:
             yield f"{face}: {side.described}"
 
 
