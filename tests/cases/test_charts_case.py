@@ -93,7 +93,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
      'pressure = { solver = "fft" }: the pressure is marched with the velocity, by no solver of its own; leave it out'),
     ({"fluid__scheme": "quick"},
      f'fluid.scheme = "quick": {NOT} or "two_phase"'),
-    ({"body": {"rotation": [0, 0, 1]}}, f"body.rotation = [0, 0, 1]: {NOT}"),
+    ({"body": {"rotation": [0, 0, 1]}}, f"body.rotation = [0.0, 0.0, 1.0]: {NOT}"),
     ({"body": {"force": ["t", 0, 0]}},
      'body.force = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
     # 13, 14, 15

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
+
 from taskflow.cases.formulas.values import unchosen
 from taskflow.cases.language.problems import Problem, missing, present, shown, wrong
 from taskflow.cases.language.table import (
@@ -23,8 +25,10 @@ from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.scalars import RELEASED, Sources, TransportScheme, sources_are_inside
-from taskflow.cases.tables.timed import Values, three_of_time
-from taskflow.common.registry import Unusable, named
+from taskflow.cases.tables.timed import FormulaVector, Values, three_of_time, three_values
+from taskflow.common.errors import named
+from taskflow.common.registry import Unusable
+from taskflow.common.registry import named as of_package
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.closures import CLOSURES, Closure
 from taskflow.flow.closures.eddy_viscosity import PRANDTL
@@ -82,12 +86,14 @@ class BulkVelocity(Table):
         return self.x, self.y, self.z
 
 
-class Forcing(Table):
+class Forcing(Table, FormulaVector):
     """Accelerations of the whole fluid."""
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
-    force: Annotated[Values, reads(three_of_time)] = entry(
-        "acceleration of all fluid. May [change in time](#values-that-change-in-time)", (0.0, 0.0, 0.0)
+    force: Annotated[Values, reads(three_values)] = entry(
+        "acceleration of all fluid. May [change in time](#values-that-change-in-time), on body-fitted grids also with"
+        " x, y and z",
+        (0.0, 0.0, 0.0),
     )
     rotation: Annotated[Values, reads(three_of_time)] = entry(
         "angular velocity of the frame: -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y to"
@@ -105,6 +111,19 @@ class Forcing(Table):
         " kept constant from the start by a uniform force. The log has the force as `force_x`, ...",
         otherwise="no such force",
     )
+
+    @property
+    def vector(self) -> Values:
+        return self.force
+
+    @property
+    def numbers(self) -> Vector:
+        """The force if it is the same everywhere and at all times, else 0: it is a field then."""
+        return (0.0, 0.0, 0.0) if self.varies else super().numbers
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        with named("body.force"):
+            return super().at(x, y, z, t)
 
 
 class TurbulenceTable(Table):
@@ -212,7 +231,8 @@ def _misfits(kind: type[Closure], values: Mapping[str, Any]) -> Iterator[Problem
     except ValueError as error:
         yield wrong("constant", values.get("constant"), str(error))
     except Exception as error:
-        yield wrong("model", values["model"], f"your closure {named(kind)} failed ({type(error).__name__}: {error})")
+        failed = f"your closure {of_package(kind)} failed ({type(error).__name__}: {error})"
+        yield wrong("model", values["model"], failed)
 
 
 def _rough_walls_are_resolved(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from taskflow.cases.formulas.values import positive, saying, share, word_or
-from taskflow.cases.language.capabilities import HEAT_ON_SIDES, PLANES_OF_CHARTS, TIMED, Supports
+from taskflow.cases.language.capabilities import FORCE_IN_PLACE, HEAT_ON_SIDES, PLANES_OF_CHARTS, TIMED, Supports
 from taskflow.cases.language.problems import Problem, exclusive, missing, present, wrong
 from taskflow.cases.language.table import (
     NonNegative,
@@ -44,7 +44,7 @@ SUPPORTS = Supports(
     places=HEAT_ON_SIDES | PLANES_OF_CHARTS | {
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
         "boundaries", "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature",
-        "initial.source", "initial.time", "grid.stretching", "machine.cuts", TIMED,
+        "initial.source", "initial.time", "grid.stretching", "machine.cuts", FORCE_IN_PLACE, TIMED,
     },
     lacks={
         "obstacles": SIDES, "bodies": SIDES,
