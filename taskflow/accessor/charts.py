@@ -12,6 +12,7 @@ from taskflow.accessor.flow import last
 from taskflow.analysis.charts import derived as on_charts
 from taskflow.analysis.charts.metrics import with_volumes
 from taskflow.analysis.charts.sides import side
+from taskflow.analysis.planes import SPEED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,6 +86,7 @@ class ChartsAccessor:
         -------
         matplotlib.figure.Figure
         """
-        from taskflow.plots.contours import draw_charts
+        from taskflow.plots.look import Look
+        from taskflow.plots.snapshots import draw, plane_through
 
-        return draw_charts(last(self._tree), plane=plane)
+        return draw(plane_through(last(self._tree), plane), [SPEED], Look())

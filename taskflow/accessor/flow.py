@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import xarray as xr
 
 from taskflow.analysis import derived, energy_budget, profiles, spectra
-from taskflow.analysis.planes import plane_of
+from taskflow.analysis.planes import SPEED, plane_of
 from taskflow.common.errors import BadInput
 from taskflow.output import at_time, dataset, has_charts, tree
 
@@ -129,9 +129,10 @@ class FlowAccessor:
         -------
         matplotlib.figure.Figure
         """
-        from taskflow.plots.snapshots import streamlines_of
+        from taskflow.plots.look import Look
+        from taskflow.plots.snapshots import draw, plane_through
 
-        return streamlines_of(last(self._cells), plane_of(self._ds, plane))
+        return draw(plane_through(last(self._cells), plane), [SPEED], Look())
 
     def wall_shear(self, face: str) -> xr.Dataset:
         """Return the shear stress over density on a wall, at the centres of its faces.

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from taskflow.plots.look import Look
 
 Window = tuple[float, float, float, float]
-NOT_ON_CHARTS = "not of runs on charts in this version"
 
 
 def folder() -> Path:
@@ -98,26 +97,23 @@ def draw(
     FILE_profiles next to it.
     """
     from taskflow.output import STORE, has_charts
+    from taskflow.plots.charts import plot_profiles, plot_side
+    from taskflow.plots.snapshots import plot_run
 
     with writable(directory, out):
         if has_charts(directory / STORE):
-            refuse_options({"--reference": references, "--interface": interface}, NOT_ON_CHARTS)
-            from taskflow.plots.contours import plot_charts, plot_side
-
-            if side is None:
-                return tell(plot_charts(directory, field, plane, time, out, window, look))
+            refuse_options({"--reference": references}, "not of runs on charts in this version")
+        else:
+            refuse_options({"--side": side}, "of runs on charts alone")
+        if side is not None:
             options = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
             options |= {"--cmap": look.cmap, "--size": look.size}
             refuse_options(options, "not with --side: it draws p and shear stress")
             return tell(plot_side(directory, side, time, out))
-        refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
         from taskflow.analysis.profiles import compare_profiles
-        from taskflow.plots.charts import plot_profiles
-        from taskflow.plots.snapshots import plot_run
 
         differences = compare_profiles(directory, references, plane, time) if references else {}
-        for path in plot_run(directory, field, plane, time, out, interface=interface, look=look):
-            tell(path)
+        tell(plot_run(directory, field, plane, time, out, interface=interface, window=window, look=look))
         if references:
             beside = out and out.suffix and not out.is_dir()
             target = out.with_stem(f"{out.stem}_profiles") if out and beside else out
@@ -149,17 +145,11 @@ def film(
     fps: int | None,
 ) -> None:
     """Make a film of the snapshots, on charts of the part in a `window`, and print the path."""
-    from taskflow.output import STORE, has_charts
-    from taskflow.plots.films import PER_SECOND, animate_charts, animate_run
+    from taskflow.plots.films import PER_SECOND, animate_run
 
-    shown: dict[str, Any] = {"look": look, "fps": PER_SECOND if fps is None else fps}
     with writable(directory, out):
-        if has_charts(directory / STORE):
-            refuse_options({"--interface": interface}, NOT_ON_CHARTS)
-            tell(animate_charts(directory, field, plane, out, window=window, **shown))
-        else:
-            refuse_options({"--window": window}, "of runs on charts alone")
-            tell(animate_run(directory, field, plane, out, interface=interface, **shown))
+        fps = PER_SECOND if fps is None else fps
+        tell(animate_run(directory, field, plane, out, interface=interface, window=window, look=look, fps=fps))
 
 
 @contextmanager

@@ -50,7 +50,7 @@ class Registry(Generic[Kind]):
         if name in self.own:
             raise BadInput(f'name = "{name}": this name belongs to taskflow; give another one')
         try:
-            self._check(value)
+            self._checked(name, value)
         except Exception as error:
             raise Unusable(f"{named(value)} cannot be used ({_words(error)}); mend it") from error
         self._loaded[name] = value
@@ -98,11 +98,17 @@ class Registry(Generic[Kind]):
             raise Unusable(f"{rivals} have the same name; remove one of these packages")
         try:
             value: Kind = point.load()
-            self._check(value)
+            self._checked(name, value)
         except Exception as error:  # of another package
             remedy = "mend or reinstall its package"
             raise Unusable(f"{_place(point)} cannot be used ({_words(error)}); {remedy}") from error
         return value
+
+    def _checked(self, name: str, value: Any) -> None:
+        """Raise an exception unless a value can be used under a name, which is its own `name` if it has one."""
+        self._check(value)
+        if isinstance(own := getattr(value, "name", name), str) and own != name:
+            raise ValueError(f'its name is "{own}", but it is registered as "{name}"; give both the same name')
 
     def _points(self) -> tuple[EntryPoint, ...]:
         from importlib.metadata import entry_points

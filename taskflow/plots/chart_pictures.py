@@ -18,9 +18,10 @@ from taskflow.output.store.metadata import moment
 from taskflow.output.store.reading import charts, patches, tree
 from taskflow.output.store.rigid_motion import places_now
 from taskflow.plots import DPI
-from taskflow.plots.contours import draw_charts, shown
 from taskflow.plots.look import Look
+from taskflow.plots.snapshots import draw, plane_through
 from taskflow.plots.surfaces import Scene, draw_scene
+from taskflow.plots.triangles import shown
 from taskflow.runtime.regions import Patch
 
 
@@ -42,7 +43,7 @@ class ChartDrawing:
         plane = None if flat_mesh(record) else f"{'xyz'[order.axis]}={order.position!r}"
         name = next(iter(order.fields))
         look = look.drawable(np.concatenate([values.ravel() for values in _values(record, name)]))
-        draw_charts(record, name, plane, look=look, lines=False).savefig(path, dpi=DPI)
+        draw(plane_through(record, plane), [name], look, lines=False).savefig(path, dpi=DPI)
 
     def _record(self, words: Mapping[str, str], about: Numbers, fields: Boxes) -> xr.DataTree:
         """Return the record of a snapshot with the given fields."""

@@ -1,4 +1,4 @@
-"""Charts of one run: its log over time, velocity profiles with tables, and shares of a step's time."""
+"""Charts of one run: its log over time, velocity profiles with tables, loads on a side, and shares of a step's time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from taskflow.analysis.charts.sides import side
 from taskflow.analysis.profiles import difference, plane_with_velocities, profile, read_reference
 from taskflow.common.errors import BadInput
+from taskflow.common.point_location import NEAR
 from taskflow.common.text import literal
 from taskflow.output import LOG
 from taskflow.output.disk.damage import RESTORE, Damaged
 from taskflow.output.log import measured, read_log, residuals
-from taskflow.output.store.reading import extent, snapshot
+from taskflow.output.store.metadata import moment
+from taskflow.output.store.reading import extent, snapshot, snapshot_of
 from taskflow.plots import save
-from taskflow.plots.snapshots import label, title
+from taskflow.plots.look import label, title
 
 # Columns of the log to draw first, and columns never drawn. True: logarithmic axis.
 CURVES = (
@@ -170,3 +173,33 @@ def plot_residuals(log: Sequence[Mapping[str, Any]], directory: str | Path, out:
     if axes.lines:
         axes.legend(fontsize="small", frameon=False)
     return save(figure, directory, "series", out)
+
+
+def plot_side(directory: str | Path, name: str, time: float | None = None, out: str | Path | None = None) -> Path:
+    """Draw pressure and shear stress along a side of a run on charts, and return the written file.
+
+    They are drawn over x, or over y or z if x is constant. With the attribute `reference_speed` U they are the
+    coefficients c_p = 2 p / U^2 and c_f = 2 t / U^2, where the stress t has the sign of its component along that axis.
+    Raises BadInput if a requested item does not exist.
+    """
+    on = side(snapshot_of(directory, time), name)
+    extents = {axis: float(np.ptp(on[axis].values)) for axis in "xyz"}
+    longest = max(extents, key=lambda name: extents[name])
+    axis = "x" if extents["x"] > NEAR * extents[longest] else longest
+    speed = float(on.attrs.get("reference_speed", np.nan))
+    scale, marks = (2 / speed**2, ("c_p", "c_f")) if speed > 0 else (1.0, ("p", "shear stress"))
+    curves = [(marks[0], on["p_face"].values)] if "p_face" in on else []
+    if "shear_x" in on:
+        stress = np.stack([on[f"shear_{a}"].values for a in "xyz"])
+        curves.append((marks[1], np.copysign(np.sqrt((stress**2).sum(axis=0)), stress["xyz".index(axis)])))
+    if not curves:
+        raise BadInput(f"side = {name!r}: there is no p and no shear stress; record p, u, v, w (output.fields)")
+    figure = Figure(figsize=(5.4 * len(curves), 4.2), layout="constrained")
+    heading = f"{on.attrs.get('title', '')}: {name}, {moment(on.attrs, float(on['time']))}"
+    figure.suptitle(literal(heading), fontsize="medium")
+    for axes, (words, values) in zip(figure.subplots(1, len(curves), squeeze=False).flat, curves, strict=True):
+        axes.plot(on[axis].values, scale * values, ".", markersize=4, color="tab:blue")
+        axes.set_xlabel(axis)
+        axes.set_ylabel(f"${words}$" if "_" in words else words)
+        axes.grid(alpha=0.3)
+    return save(figure, directory, "side", out)

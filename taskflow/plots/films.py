@@ -19,14 +19,15 @@ from taskflow.analysis.charts.plane_meshes import cut_plane, flat_mesh
 from taskflow.analysis.planes import SPEED, fluid_on_plane, plane_of, shown_fields
 from taskflow.common.errors import BadInput
 from taskflow.common.point_location import reach
-from taskflow.output import STORE
+from taskflow.output import STORE, has_charts
 from taskflow.output.store.reading import box_snapshots, charts, tree
 from taskflow.output.store.rigid_motion import POSE
 from taskflow.plots import DPI
-from taskflow.plots import snapshots as pictures
-from taskflow.plots.contours import Window, default_field, draw_charts, shown
 from taskflow.plots.given import given_ranges
-from taskflow.plots.look import Look
+from taskflow.plots.look import Look, title
+from taskflow.plots.pixels import BODY, PixelPlane, require_interface, words_of
+from taskflow.plots.snapshots import NO_WINDOW, draw, plane_through
+from taskflow.plots.triangles import NO_INTERFACE, Window, default_field, shown
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
@@ -42,36 +43,45 @@ def animate_run(
     out: str | Path | None = None,
     *,
     interface: bool = False,
+    window: Window | None = None,
     look: Look = Look(),  # noqa: B008  a value
     fps: int = PER_SECOND,
 ) -> Path:
     """Draw every snapshot of a run on a plane as a film (.gif, or .mp4 with ffmpeg), and return the written file.
 
-    All frames share one colour scale. Without `field` the speed is drawn. `plane`, `out` and `interface` are as for
-    `plot_run`. Above `FRAMES` snapshots only every n-th is drawn, at `fps` frames per second. Raises BadInput if a
-    requested item does not exist.
+    All frames share one colour scale, and a moving grid moves in them. Without `field` the speed is drawn. `plane`,
+    `out`, `interface` and `window` are as for `plot_run`. Above `FRAMES` snapshots only every n-th is drawn, at `fps`
+    frames per second. Raises BadInput if a requested item does not exist.
     """
+    if has_charts(Path(directory) / STORE):
+        if interface:
+            raise BadInput(NO_INTERFACE)
+        return _of_charts(directory, field, plane, out, window, look, fps)
+    if window is not None:
+        raise BadInput(NO_WINDOW)
     ds = box_snapshots(directory)
     known = shown_fields(ds)
     chosen = _chosen(directory, ds.sizes["time"])
     if field is not None and field not in known:
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(known)}")
-    if interface:
-        pictures.has_interface(known)
     name, cut = field or known[0], plane_of(ds, plane)
     frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
     look, bottom = replace(look, given=given_ranges(ds)), 0.0 if name == SPEED else None
-    colours = look.colours(frames, pictures.words_of(ds, name), bottom=bottom, name=name)
+    colours = look.colours(frames, words_of(ds, name), bottom=bottom, name=name)
+    if interface:
+        require_interface(ds)
     path, writer = _film(directory, name, out, fps)
-    figure, (axes,) = pictures.panels_of(ds.isel(time=chosen[0]), cut, look, dpi=FILM_DPI)
-    axes.set_facecolor(str(pictures.BODY))
-    image = pictures.draw_image(axes, ds, cut, frames[0], colours)
+    first = PixelPlane(ds.isel(time=chosen[0]), cut)
+    figure, (axes,) = first.panels(look, dpi=FILM_DPI)
+    axes.set_facecolor(str(BODY))
+    image = first.image(axes, frames[0], colours)
     look.trim(figure)
     with writer.saving(figure, str(path), FILM_DPI):
         for number, values in zip(chosen, frames, strict=True):
-            image.set_data(pictures.image_of(ds, cut, colours.shown(values)))
-            axes.set_title(pictures.title(ds.isel(time=number), cut), fontsize="medium", loc="left")
-            line = pictures.draw_interface(axes, ds.isel(time=number), cut) if interface else None
+            now = PixelPlane(ds.isel(time=number), cut)
+            image.set_data(now.pixels(colours.shown(values)))
+            axes.set_title(title(now.ds, cut), fontsize="medium", loc="left")
+            line = now.interface(axes) if interface else None
             writer.grab_frame()
             if line is not None:
                 line.remove()
@@ -104,21 +114,10 @@ def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) ->
     raise BadInput(f"out = {str(path)!r}: cannot make this film: {missing}")
 
 
-def animate_charts(
-    directory: str | Path,
-    field: str | None = None,
-    plane: str | None = None,
-    out: str | Path | None = None,
-    *,
-    window: Window | None = None,
-    look: Look = Look(),  # noqa: B008  a value
-    fps: int = PER_SECOND,
-) -> Path:
-    """Draw every snapshot of a run on charts as a film (.gif, or .mp4 with ffmpeg), and return the written file.
-
-    A moving grid moves in it. Arguments are as for `plot_charts` and `animate_run`. Raises BadInput if a requested item
-    does not exist.
-    """
+def _of_charts(
+    directory: str | Path, field: str | None, plane: str | None, out: str | Path | None, window: Window | None,
+    look: Look, fps: int,
+) -> Path:  # fmt: skip
     records = tree(Path(directory) / STORE)
     snapshots = [records.isel(time=number) for number in _chosen(directory, records.sizes["time"])]
     name, plane = field or default_field(snapshots[0]), plane or _cut(snapshots[0])
@@ -127,7 +126,9 @@ def animate_charts(
     if window is None and POSE[0] in records.data_vars:
         window = _around(snapshots, plane)
     path, writer = _film(directory, name, out, fps)
-    frames = (_pixels(draw_charts(record, name, plane, window, look, lines=False)) for record in snapshots)
+    frames = (
+        _pixels(draw(plane_through(record, plane, window), [name], look, lines=False)) for record in snapshots
+    )
     first = next(frames)
     figure = Figure(figsize=(first.shape[1] / DPI, first.shape[0] / DPI))
     FigureCanvasAgg(figure)

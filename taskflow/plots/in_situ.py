@@ -22,7 +22,7 @@ from taskflow.output.store.metadata import SOLID
 from taskflow.output.store.reading import dataset
 from taskflow.plots import DPI
 from taskflow.plots.look import Look
-from taskflow.plots.snapshots import colours_of, draw_image, panels_of, solid_on
+from taskflow.plots.pixels import PixelPlane, colours_of
 
 if TYPE_CHECKING:
     from taskflow.plots.chart_pictures import ChartDrawing
@@ -45,12 +45,12 @@ class BoxDrawing:
 
             return draw_scene(order, scene_of_box(order, grid, whole), look, path)
         axis, layer = "xyz"[order.axis], order.boxes[0][0][2 - order.axis]
-        plane = CutPlane(axis, float(grid[f"{axis}_c"].values[layer]))
+        plane = PixelPlane(grid, CutPlane(axis, float(grid[f"{axis}_c"].values[layer])))
         role, words = next(iter(order.fields.items()))
         values = whole[role].squeeze(2 - order.axis).astype("f8")
-        known = np.where(solid_on(grid, plane), np.nan, values)
-        figure, (axes,) = panels_of(grid, plane, look)
-        draw_image(axes, grid, plane, values, colours_of(role, known, words, look.drawable(known)))
+        known = np.where(plane.solid, np.nan, values)
+        figure, (axes,) = plane.panels(look)
+        plane.image(axes, values, colours_of(role, known, words, look.drawable(known)))
         look.trim(figure)
         return figure.savefig(path, dpi=DPI)
 

@@ -1,4 +1,4 @@
-"""Appearance of a picture: range, map and scale of its colours, and its size."""
+"""Appearance of a picture: range, map and scale of its colours, its size, and its words."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
+from taskflow.analysis.planes import CutPlane
 from taskflow.common.errors import BadInput
+from taskflow.common.text import literal
+from taskflow.output.store.metadata import moment
 
 ONE_SIDED = 1e-2  # of the largest value: negative values below this do not count for two-signed colours
 DECADES = 4  # of a logarithmic scale below the largest value
@@ -137,3 +141,16 @@ class Colours:
         """Draw the colour bar of an image, with arrows at ends that values exceed."""
         place = axes.inset_axes((1.03, 0.0, 0.03, 1.0))
         axes.figure.colorbar(image, cax=place, label=self.words, extend=self.beyond)
+
+
+def title(records: xr.Dataset | xr.DataTree, plane: CutPlane | None) -> str:
+    """Return the case, the time (except for means) and the plane, if the grid is cut by one."""
+    when = [moment(records.attrs, float(records["time"]))] if "time" in records.coords else []
+    place = [str(plane)] if plane is not None else []
+    return literal(f"{records.attrs.get('title', '')}\n{',  '.join((*when, *place))}".strip())
+
+
+def label(array: xr.DataArray, words: str) -> str:
+    """Return words with the unit, or without one for a case in consistent units."""
+    units = array.attrs.get("units", "1")
+    return words if units == "1" else f"{words} [{units}]"

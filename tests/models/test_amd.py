@@ -156,6 +156,49 @@ def test_other_numbers_are_in_the_case_and_its_line():
 
 
 @dataclass(frozen=True)
+class Power(Uniform):
+    """With a whole number."""
+
+    power: int = 2
+
+    functions = """FN real viscosity(const Closure& model, const Local&) {
+      real all = model.constant;
+      for (int n = 0; n < model.power; ++n) all *= model.viscosity;
+      return all;
+    }"""
+
+
+def test_whole_numbers_are_set_by_the_case():
+    register_closure("uniform", Power)
+    case = Case(**changed(BOX, turbulence={"model": "uniform", "constants": {"viscosity": 0.5, "power": 3}}))
+    assert case.turbulence.closure == Power(1.0, 0.5, 0.0, 3)
+    assert type(case.turbulence.closure.power) is int
+    assert Case(**tomllib.loads(case.to_toml())) == case
+    made = ByHand((4, 4, 4)).fill((*VELOCITY, "nu_t"))
+    turbulence = Turbulence(case.turbulence.closure)
+    made.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, None, turbulence, {}, made.staggered.constants, 0.01))
+    np.testing.assert_array_equal(made.values("nu_t"), 0.5**3)
+
+
+@dataclass(frozen=True)
+class Needy(Uniform):
+    """Damped at walls."""
+
+    filtered, damps = True, True
+
+
+def test_a_closure_that_walls_damp_is_refused_on_charts_by_the_key_that_names_it():
+    register_closure("needy", Needy)
+    undamped = changed(O_GRID, turbulence={"model": "needy", "damping": "none"})
+    assert Case(**undamped).turbulence.damping == "none"
+    assert Case(**changed(BOX, turbulence={"model": "needy"})).turbulence.damping == "van-driest"
+    with pytest.raises(BadInput) as told:
+        Case(**changed(O_GRID, turbulence={"model": "needy"}))
+    remedy = 'give turbulence.damping = "none"'
+    assert str(told.value) == f'turbulence.model = "needy": walls of body-fitted grids damp no eddy viscosity; {remedy}'
+
+
+@dataclass(frozen=True)
 class Picky(Uniform):
     def __post_init__(self):
         if self.constant > 2:
@@ -174,12 +217,13 @@ class Picky(Uniform):
     ({"model": "picky", "constants": {"viscosity": "x"}}, 'constants.viscosity = "x": give a number'),
     ({"model": "picky", "constants": 3}, "constants = 3: give a table"),
     ({"model": "picky", "constant": 3}, "constant = 3: give at most 2"),
+    ({"model": "power", "constants": {"power": 2.5}}, "constants.power = 2.5: give a whole number"),
     ({"model": "picky", "constants": {"viscosity": 3.0}},
      'model = "picky": your closure tests.models.test_amd.Picky failed (RuntimeError: too large)'),
 ])  # fmt: skip
 def test_what_is_refused(turbulence, line):
-    if turbulence["model"] == "picky":
-        register_closure("picky", Picky)
+    if kind := {"picky": Picky, "power": Power}.get(turbulence["model"]):
+        register_closure(turbulence["model"], kind)
     with pytest.raises(BadInput) as told:
         Case(**changed(BOX, turbulence=turbulence))
     assert str(told.value) == f"turbulence.{line}"
@@ -256,6 +300,24 @@ def test_a_package_that_cannot_be_used_is_named(monkeypatch):
     enum = schema()["$defs"]["TurbulenceTable"]["properties"]["model"]["enum"]
     assert enum == ["smagorinsky", "wale", "vreman", "amd"]
     assert Case(**BOX), "others are not harmed"
+
+
+@dataclass(frozen=True)
+class Named(Uniform):
+    name = "mine"
+
+
+def test_a_class_has_the_name_of_its_entry_point(monkeypatch):
+    installed(monkeypatch, point("tests.models.test_amd:Named", "eddy-shop"))
+    with pytest.raises(BadInput) as told:
+        Case(**changed(BOX, turbulence={"model": "theirs"}))
+    assert str(told.value) == (
+        'turbulence.model = "theirs": tests.models.test_amd:Named of the package eddy-shop cannot be used (ValueError:'
+        ' its name is "mine", but it is registered as "theirs"; give both the same name); mend or reinstall its package'
+    )
+    with pytest.raises(BadInput, match='its name is "mine", but it is registered as "other"'):
+        register_closure("other", Named)
+    register_closure("mine", Named)
 
 
 def test_two_packages_with_the_same_name_are_an_error(monkeypatch):

@@ -17,6 +17,7 @@ from taskflow.cases.schema import schema
 from taskflow.extend import BoundaryCondition, Side
 from taskflow.flow.boundaries.kinds import BOUNDARIES, register_boundary
 from taskflow.output import tree
+from taskflow.runs.state.setup import RunSetup
 from tests.docs.fences import fences
 from tests.flows import compute
 from tests.models import partial_slip
@@ -237,6 +238,25 @@ def test_a_package_that_cannot_be_used_is_named(monkeypatch):
         " condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition);"
         " mend or reinstall its package"
     )
+
+
+def test_a_kind_has_the_name_of_its_entry_point(monkeypatch):
+    point = importlib.metadata.EntryPoint("slippery", "tests.models.partial_slip:PartialSlip", "taskflow.boundaries")
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda group: (point,) if group == "taskflow.boundaries" else ()
+    )
+    with pytest.raises(BadInput, match=r'its name is "partial-slip", but it is registered as "slippery"'):
+        box(8, low={**SLIPS, "type": "slippery"})
+
+
+@pytest.mark.parametrize(("make", "label"), [(box, "sides"), (charts, "")])
+def test_a_closed_side_is_no_opening(make, label):
+    sim = RunSetup(make(8, high=LID), (1, 1, 1))
+    rows = {row.text: row.label for row in sim.system.rows(sim.step_cost) if "slip length" in row.text}
+    first, second = ("y_min", "y_max") if make is charts else ("z_min", "z_max")
+    assert rows == {
+        f"{first}: a wall with the slip length 0.2": label, f"{second}: a wall with the slip length 0.2": "",
+    }  # fmt: skip
 
 
 def test_keys_of_a_misspelt_type_are_not_at_fault():

@@ -11,9 +11,9 @@ from taskflow.geometry.grids import shape
 from taskflow.output import ChartsBlockStore, create_charts, tree
 from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
 from taskflow.plots import DPI
-from taskflow.plots.contours import draw_charts
-from taskflow.plots.films import animate_charts
+from taskflow.plots.films import animate_run
 from taskflow.plots.look import Look
+from taskflow.plots.snapshots import draw, plane_through
 from tests.output.on_charts import filled, grid_of, layout_of
 
 
@@ -27,7 +27,7 @@ def rising(tmp_path):
 @pytest.mark.slow
 def test_a_film_on_charts_has_a_frame_for_every_snapshot(rising):
     """In the part that was asked for, with the colours of all of them."""
-    film = animate_charts(rising, "p", window=(0.0, 1.0, -1.0, 1.0), fps=5)
+    film = animate_run(rising, "p", window=(0.0, 1.0, -1.0, 1.0), fps=5)
     assert film == rising / "p.gif"
     with Image.open(film) as image:
         assert image.n_frames == 3
@@ -39,7 +39,9 @@ def test_a_film_on_charts_has_a_frame_for_every_snapshot(rising):
     assert np.abs(pictures[1] - pictures[0]).max() > 0  # the time
     assert np.abs(pictures[1] - pictures[0]).mean() < 1
     record = tree(rising / "fields.zarr").isel(time=0)
-    figure = draw_charts(record, "p", None, (0.0, 1.0, -1.0, 1.0), Look(range=(2.0, 4.0)), lines=False)
+    figure = draw(
+        plane_through(record, None, (0.0, 1.0, -1.0, 1.0)), ["p"], Look(range=(2.0, 4.0)), lines=False
+    )
     figure.savefig(rising / "alone.png", dpi=DPI)
     with Image.open(rising / "alone.png") as alone:
         assert abs(alone.size[1] - pictures[0].shape[0]) <= 2
@@ -58,13 +60,13 @@ def test_a_grid_that_turns_is_cut_by_one_plane(tmp_path, monkeypatch):
                             for name in layout.fields})  # fmt: skip
         store.commit(index, float(index), **numbers, **pose(np.zeros((3, 3)), np.zeros(3), RATES))
 
-    def draw(record, field, plane, *rest, **more):
-        figure = draw_charts(record, field, plane, *rest, **more)
-        drawn.append((plane, figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()))
+    def seen(part, *rest, **more):
+        figure = draw(part, *rest, **more)
+        drawn.append((part.cut.normal, figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()))
         return figure
 
-    monkeypatch.setattr("taskflow.plots.films.draw_charts", draw)
-    animate_charts(tmp_path, "p")
+    monkeypatch.setattr("taskflow.plots.films.draw", seen)
+    animate_run(tmp_path, "p")
     assert drawn == [("y", "x", "z")] * 3
 
 
@@ -74,4 +76,4 @@ def test_films_on_charts_that_cannot_be(rising):
         ({"fps": 0}, "--fps 0: give a whole number above 0"),
     ):  # fmt: skip
         with pytest.raises(BadInput, match=message):
-            animate_charts(rising, **asked)
+            animate_run(rising, **asked)

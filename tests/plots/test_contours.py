@@ -11,8 +11,10 @@ from taskflow.analysis.charts.plane_meshes import cut_mesh, cut_plane, flat_mesh
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import shape
 from taskflow.output import tree
-from taskflow.plots.charts import plot_series
-from taskflow.plots.contours import FINE, _finer, draw_charts, plot_charts, plot_side
+from taskflow.plots.charts import plot_series, plot_side
+from taskflow.plots.look import Look
+from taskflow.plots.snapshots import draw, plane_through, plot_run
+from taskflow.plots.triangles import FINE, _finer
 from tests.output.on_charts import GRIDS, filled, grid_of
 
 FLAT = {"cells": (8, 12, 1), "lengths": (2.0, 1.0, 0.1), "charts": (2, 2, 1), "turned": True, "seed": 3}
@@ -82,7 +84,7 @@ def run(tmp_path):
 
 def test_pictures(run):
     paths = [
-        plot_charts(run), plot_charts(run, "p", time=0.0, window=(0.0, 1.0, -0.5, 0.5)), plot_side(run, "inner"),
+        plot_run(run), plot_run(run, "p", time=0.0, window=(0.0, 1.0, -0.5, 0.5)), plot_side(run, "inner"),
         plot_side(run, "outer", out=run / "outer.png"),
     ]  # fmt: skip
     assert [path.name for path in paths] == ["velocity.png", "p.png", "side.png", "outer.png"]
@@ -92,8 +94,8 @@ def test_pictures(run):
 
 def test_a_constant_field_can_be_drawn(tmp_path):
     filled(tmp_path / "fields.zarr", grid_of("annulus"), {name: lambda x, y, z: 0 * x for name in "uvwp"})
-    assert plot_charts(tmp_path).exists()
-    assert plot_charts(tmp_path, "p").exists()
+    assert plot_run(tmp_path).exists()
+    assert plot_run(tmp_path, "p").exists()
 
 
 def test_what_cannot_be_drawn_is_named(run, tmp_path):
@@ -101,11 +103,12 @@ def test_what_cannot_be_drawn_is_named(run, tmp_path):
         lambda chart: chart.assign(p=chart.p.expand_dims({"fluid.viscosity": [0.1, 0.2]})) if "p" in chart else chart
     )
     for drawn, words in (
-        (lambda: draw_charts(swept, "p"), "p has several values along fluid.viscosity: choose one"),
-        (lambda: plot_charts(run, "T"), "the run has no such field; choose one of p, u, v, w"),
-        (lambda: plot_charts(run, time=0.3), "no snapshot was written then; choose one of 0, 1"),
-        (lambda: plot_charts(run, window=(1.0, 0.0, 0.0, 1.0)), "give left, right, bottom and top"),
-        (lambda: plot_charts(run, plane="y=7"), "outside the domain"),
+        (lambda: draw(plane_through(swept, None), ["p"], Look()),
+         "p has several values along fluid.viscosity: choose one"),
+        (lambda: plot_run(run, "T"), "the run has no such field; choose one of p, u, v, w"),
+        (lambda: plot_run(run, time=0.3), "no snapshot was written then; choose one of 0, 1"),
+        (lambda: plot_run(run, window=(1.0, 0.0, 0.0, 1.0)), "give left, right, bottom and top"),
+        (lambda: plot_run(run, plane="y=7"), "outside the domain"),
         (lambda: plot_side(run, "wing"), "there is no such side; choose one of ends, inner, outer"),
     ):
         with pytest.raises(BadInput, match=words):

@@ -58,7 +58,7 @@ def test_what_cannot_be_is_bad_input(asked, message):
 
 def test_pictures_and_films_have_the_size_that_was_asked_for(growing, tmp_path):
     look = Look.parsed("0,2", False, "magma", "640x400")
-    (picture,) = plot_run(growing, "u", out=tmp_path / "u.png", look=look)
+    picture = plot_run(growing, "u", out=tmp_path / "u.png", look=look)
     film = animate_run(growing, "u", out=tmp_path / "u.gif", look=look, fps=5)
     with Image.open(picture) as still, Image.open(film) as moving:
         assert still.size == moving.size == (640, 400)

@@ -18,12 +18,12 @@ PNG = b"\x89PNG"
 @pytest.mark.parametrize("cells", [(8, 1, 10), (1, 6, 10), (1, 1, 10), (1, 1, 1)])
 @pytest.mark.parametrize("plane", ["x", "y", "z"])
 def test_directions_of_one_cell_can_be_drawn(run, cells, plane):
-    assert plot_run(run(cells=cells, periodic=(True, True, True)), plane=plane)[0].read_bytes().startswith(PNG)
+    assert plot_run(run(cells=cells, periodic=(True, True, True)), plane=plane).read_bytes().startswith(PNG)
 
 
 def test_the_default_picture_is_in_the_folder_of_the_run(run):
     folder = run()
-    (path,) = plot_run(folder)
+    path = plot_run(folder)
     assert path == folder / "velocity.png"
     assert path.read_bytes().startswith(PNG)
 
@@ -31,15 +31,15 @@ def test_the_default_picture_is_in_the_folder_of_the_run(run):
 def test_what_is_asked_for_is_drawn_where_it_is_asked_for(run, tmp_path):
     folder = run()
     for time in (0.0, 1.0):
-        assert plot_run(folder, field="p", plane="z=0.7", time=time) == [folder / "p.png"]
-    assert plot_run(folder, out=tmp_path / "new" / "a.pdf") == [tmp_path / "new" / "a.pdf"]
+        assert plot_run(folder, field="p", plane="z=0.7", time=time) == folder / "p.png"
+    assert plot_run(folder, out=tmp_path / "new" / "a.pdf") == tmp_path / "new" / "a.pdf"
     assert (tmp_path / "new" / "a.pdf").read_bytes().startswith(b"%PDF")
-    assert plot_run(folder, field="T", out=tmp_path / "pictures") == [tmp_path / "pictures" / "T.png"]
+    assert plot_run(folder, field="T", out=tmp_path / "pictures") == tmp_path / "pictures" / "T.png"
 
 
 def test_large_coordinates_point_right_and_up(run):
     corner = {"p": lambda x, y, z: np.where((x > 1.5) & (z > 1.25), 1.0, 0.0)}
-    red, green, blue = np.moveaxis(imread(plot_run(run(corner))[0])[:, :, :3], -1, 0)
+    red, green, blue = np.moveaxis(imread(plot_run(run(corner)))[:, :, :3], -1, 0)
     yellow = np.argwhere((red > 0.9) & (green > 0.8) & (blue < 0.3))  # the top of the colour map
     rows, columns = yellow[yellow[:, 1] < 0.8 * red.shape[1]].T  # without the colour bar
     assert rows.max() < 0.5 * red.shape[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tomllib
 from itertools import product
 
@@ -201,6 +202,36 @@ def test_a_force_by_formulas_is_that_of_the_end_of_a_step_where_cells_are_then()
     assert sum(np.count_nonzero(part) for part in force.values()) == 2 * x.size  # none beyond the chart
     with pytest.raises(BadInput, match=r"body.force: .* is not finite"):
         RunSetup(case(SHEDDING, body={"force": ["1/(0.5 - t)", 0, 0]}), (1, 1, 1)).system.check()
+
+
+def test_tables_and_functions_of_time_are_as_expressions(tmp_path):
+    """On a wall and as a force f(t), at an inflow f(x, y, z, t)."""
+    (tmp_path / "ramp.csv").write_text("time,value\n0,0\n1,2\n")
+    ramp = str(tmp_path / "ramp.csv")
+    sides = {"x_max": {"type": "outflow", "pressure": 0.0}, **dict.fromkeys(("y_min", "z_min", "z_max"), "slip")}
+    box = {"grid": {"cells": [4, 4, 4], "lengths": [1.0, 1.0, 1.0]}, "method__reference_speed": 1.0}
+
+    def fields(push, slide, enter, through):
+        inflow = {"type": "inflow", "velocity": [through, enter, 0.0]}
+        lid = {"type": "wall", "velocity": [slide, 0.0, 0.0]}
+        tables = changed(SHEDDING, **box, boundaries={**sides, "x_min": inflow, "y_max": lid})
+        system = RunSetup(case(tables, body={"force": [push, 0.0, 0.0]}), (1, 1, 1)).system
+        system.check()
+        constants = pickle.loads(pickle.dumps(system.constants))
+        assert set(constants.keys) == {
+            "body.force[1]", "boundaries.x_min.velocity[1]", "boundaries.x_min.velocity[2]",
+            "boundaries.y_max.velocity[1]",
+        }  # fmt: skip
+        around = constants.domain.atlas.charts[0].grow(2)
+        forces = constants.values(around, TimeLevels(0.75, 0.1), ["f_x", "f_y", "f_z"])
+        return {**constants.velocities(around, TimeLevels(0.75)), **forces}
+
+    told = fields("2*t", "2*t", "y*t", "2*t")
+    for other in (fields(ramp, ramp, lambda x, y, z, t: y * t, ramp),
+                  fields(lambda t: 2 * t, lambda t: 2 * t, "y*t", lambda x, y, z, t: 2 * t + 0 * x)):  # fmt: skip
+        for name, values in told.items():
+            np.testing.assert_array_equal(other[name], values)
+    assert min(told["f_x"].max(), told["v_s"].max()) > 0
 
 
 @pytest.mark.slow

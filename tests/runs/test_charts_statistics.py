@@ -8,7 +8,7 @@ import pytest
 import taskflow.accessor.flow  # noqa: F401  trees have their `flow`
 from taskflow.output import tree
 from taskflow.output.store.reading import charts
-from taskflow.plots.contours import plot_charts
+from taskflow.plots.snapshots import plot_run
 from taskflow.runs.state.restart import newest_restart
 from tests.cases.on_charts import case, changed
 from tests.runs.going_on import go
@@ -55,7 +55,7 @@ def test_averages_are_those_of_the_snapshots(tmp_path):
     )
     at = tree(path / "fields.zarr", "statistics").flow.at([0.5, 0.5, 0.5])
     assert np.isfinite(at["mean_u"].values).all()
-    assert plot_charts(path, "cov_u_u", out=tmp_path / "uu.png").stat().st_size > 1000
+    assert plot_run(path, "cov_u_u", out=tmp_path / "uu.png").stat().st_size > 1000
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def test_pictures_point_beyond_what_is_given(tmp_path):
     assert look.colours(values, "p", name="p").beyond == "neither"
     assert look.colours(np.clip(values, 18.0, 33.0), "T", name="T").beyond == "neither"
     assert Look(range=(0.0, 50.0), given=given).colours(values, "T", name="T").norm.vmin == 0.0
-    assert plot_run(run, "T")[0].exists()
+    assert plot_run(run, "T").exists()
 
 
 def test_what_was_seen_before_a_break_counts(tmp_path):

@@ -153,7 +153,7 @@ def test_without_an_end_numbers_count_up_to_a_time_that_no_step_passes():
     ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),
     ({"lid": "GAP"}, "gap.csv: line 3 is ',3'"),
     ({"turbulence": {"model": "smagorinsky"}, "lid": "t"},
-     r'turbulence.damping = .*not supported together with boundaries.z_max.velocity.*; give "none"'),
+     r'turbulence.model = .*not supported together with boundaries.z_max.velocity.*; give turbulence.damping = "none"'),
     ({"turbulence": {"model": "wale"}, "lid": "x"}, r"z_max.velocity = .*not supported together with turbulence"),
     ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"z_max.flux = .* not supported together with turbulence"),
     ({"body": {"rotation": [0, 0, "t"], "geostrophic_wind": [1, 0, 0]}},

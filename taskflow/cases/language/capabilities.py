@@ -22,6 +22,7 @@ HEAT_ON_SIDES = frozenset((
     "boundaries.wall.outside_temperature", "boundaries.inflow.temperature", "boundaries.far-field.temperature",
 ))  # fmt: skip
 PLANES_OF_CHARTS = frozenset(f"planes.{key}" for key in ("side", "chart", "i", "j", "k"))
+FORCE_IN_PLACE = "body.force.timed.placed"
 EVERYWHERE = frozenset((
     "title", "method", "grid", "boundaries.x", "boundaries.y", "boundaries.z", "time", "output", "monitor",
     "checkpoint", "machine", "statistics", "spectra", "probes", "planes", "isosurfaces",
@@ -29,7 +30,7 @@ EVERYWHERE = frozenset((
 """Places that every system supports unless it lists them in `lacks`."""
 BY_NAME = HEAT_ON_SIDES | {
     "grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields",
-    "boundaries.wall.roughness", "boundaries.inflow.phase", "machine.cuts", *PLANES_OF_CHARTS,
+    "boundaries.wall.roughness", "boundaries.inflow.phase", "machine.cuts", FORCE_IN_PLACE, *PLANES_OF_CHARTS,
 }  # fmt: skip
 """Places that a system supports only if it names them, even if it supports the table that contains them."""
 TIMED, PLACED = "timed", "timed.placed"
@@ -154,6 +155,8 @@ def _used(place: str, key: Key, value: Any, item: Key, choices: tuple[str, ...] 
 
 
 def _within(place: str, key: Key, table: Table, item: Key) -> Iterator[Demand]:
+    for below, asking in table.implied.items():
+        yield Demand(f"{place}.{below}", (*key, asking), getattr(table, asking), item, below.rpartition(".")[2])
     for name, value in table:
         known, at = type(table).model_fields.get(name), (*key, name)
         if value is None or (known is not None and value == known.get_default()):

@@ -162,6 +162,11 @@ class Table(BaseModel):
         alone = {name: key[name] for name in ("enum", "type", "exclusiveMinimum") if name in key}
         return {"anyOf": [alone, made]}
 
+    @property
+    def implied(self) -> Mapping[str, str]:
+        """Places below the table that the value of a key asks for without naming them, with that key."""
+        return {}
+
     def completed(self, tables: Mapping[str, Any]) -> Self:
         """The table with the defaults that depend on the other `tables` of a sound case, and on its `fields`."""
         return self

@@ -9,13 +9,13 @@ from pydantic import ValidationInfo, field_validator
 
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import ProfileTable
-from taskflow.cases.formulas.values import checked, saying, text, word_or
+from taskflow.cases.formulas.values import checked, saying, text
 from taskflow.cases.language.problems import CaseError, Problem, exclusive, missing, present, wrong
-from taskflow.cases.language.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
+from taskflow.cases.language.table import Number, Positive, Table, Vector, entry, optional, reads, written
 from taskflow.cases.tables.control import Time
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.kinds import Kind, SideTable, kind_of
-from taskflow.cases.tables.timed import Value, Values, of_time, three_values
+from taskflow.cases.tables.timed import Value
 from taskflow.cases.tables.timed import value as read
 from taskflow.common.errors import BadInput
 
@@ -62,41 +62,13 @@ class Boundary(SideTable):
     """One side of a box, with the options of its type."""
 
     charts: ClassVar[bool] = False
-    type: Any = entry("see above")
-    velocity: Annotated[Values | None, reads(three_values)] = optional(
-        "of a `wall`, in its plane: numbers, [functions of time](#values-that-change-in-time) or expressions of x, y"
-        " and z. Of an `inflow`: numbers or [expressions](#initial), also of x, y and z",
-        otherwise="0 at a wall",
-    )
     log_law: LogLawTable | None = optional("of an `inflow`, instead of `velocity`: see [inflow](#inflow)")
     table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = optional(
         "of an `inflow`, instead of `velocity`: see [inflow](#inflow)"
     )
-    temperature: Annotated[Value | None, reads(read)] = optional(
-        "with heat, of a `wall` or an `inflow`: a number, a [function of time](#values-that-change-in-time) or an"
-        " expression of x, y and z",
-        otherwise="insulated at a wall, `heat.reference` at an inflow",
-    )
-    heat_flux: Annotated[Value | None, reads(of_time)] = optional(
-        "with heat, of a `wall`, instead of `temperature`: kinematic (flux / density / heat capacity), positive into"
-        " the fluid. May [change in time](#values-that-change-in-time)",
-        otherwise="0: insulated",
-    )
-    heat_transfer: NonNegative | None = optional(
-        "with heat, of a `wall`, instead of `temperature`: kinematic heat transfer coefficient h, a velocity. The flux"
-        " into the fluid is h (`outside_temperature` - T), T being its temperature on the wall"
-    )
-    outside_temperature: Annotated[Value | None, reads(of_time)] = optional(
-        "with `heat_transfer`. May [change in time](#values-that-change-in-time)"
-    )
     phase: Annotated[Value | None, reads(_phase)] = optional(
         "with two phases, of an `inflow`, where it is required: the entering phase, 1 or 2, or the fraction of phase"
         " 1, an expression of x, y, z and t between 0 and 1"
-    )
-    pressure: Annotated[Value | Literal["advected"] | None, reads(word_or("advected", of_time))] = optional(
-        "of an `outflow`, over density: a number or a [function of time](#values-that-change-in-time). See"
-        " [outflow](#outflow)",
-        otherwise="convective outflow",
     )
     roughness: Positive | None = optional(
         "with turbulence, of a `wall`: roughness length z_0 of the logarithmic law, at most half the spacing",

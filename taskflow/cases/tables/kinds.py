@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from taskflow.cases.formulas.values import unchosen
+from taskflow.cases.formulas.values import unchosen, word_or
 from taskflow.cases.language.problems import CaseError, Key, Problem, exclusive, missing, present, shown, wrong
-from taskflow.cases.language.table import REMEDY, Table, written
-from taskflow.cases.tables.timed import changes, placed
+from taskflow.cases.language.table import REMEDY, NonNegative, Table, entry, optional, reads, written
+from taskflow.cases.tables.timed import Value, Values, changes, of_time, placed, three_values
+from taskflow.cases.tables.timed import value as read
 from taskflow.common.registry import Unusable
 from taskflow.flow.boundaries.condition import BoundaryCondition
 from taskflow.flow.boundaries.kinds import BOUNDARIES
@@ -27,7 +28,34 @@ class SideTable(Table):
     brief: ClassVar[str | None] = "type"
     charts: ClassVar[bool]
     """The side is of a body-fitted grid."""
-    type: Any
+    type: Any = entry("see above")
+    velocity: Annotated[Values | None, reads(three_values)] = optional(
+        "of a `wall`, in its plane, and of an `inflow`: numbers, [functions of time](#values-that-change-in-time) or"
+        " [expressions](#initial), also of x, y and z. Of the `far-field`: numbers",
+        otherwise="0 at a wall, otherwise required",
+    )
+    temperature: Annotated[Value | None, reads(read)] = optional(
+        "with heat, of a `wall`, and of the fluid that enters at an `inflow` or from the `far-field`: a number, on a"
+        " box also a [function of time](#values-that-change-in-time) or an expression of x, y and z",
+        otherwise="insulated at a wall, `heat.reference` in entering fluid",
+    )
+    heat_flux: Annotated[Value | None, reads(of_time)] = optional(
+        "with heat, of a `wall`, instead of `temperature`: kinematic (flux / density / heat capacity), positive into"
+        " the fluid. On a box it may [change in time](#values-that-change-in-time)",
+        otherwise="0: insulated",
+    )
+    heat_transfer: NonNegative | None = optional(
+        "with heat, of a `wall`, instead of `temperature`: kinematic heat transfer coefficient h, a velocity. The flux"
+        " into the fluid is h (`outside_temperature` - T), T being its temperature on the wall"
+    )
+    outside_temperature: Annotated[Value | None, reads(of_time)] = optional(
+        "with `heat_transfer`. On a box it may [change in time](#values-that-change-in-time)"
+    )
+    pressure: Annotated[Value | Literal["advected"] | None, reads(word_or("advected", of_time))] = optional(
+        "of an `outflow`, over density: on a box a number or a [function of time](#values-that-change-in-time), see"
+        " [outflow](#outflow), on a body-fitted grid a number, which is required. Of the `far-field`: a number",
+        otherwise="on a box convective outflow, of a `far-field` 0",
+    )
 
     @property
     def kind(self) -> Kind:

@@ -12,10 +12,11 @@ import numpy as np
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.language.problems import Key, Problem, numbered, wrong
 from taskflow.cases.language.table import Rule, Table, written
-from taskflow.cases.tables.boundaries import Boundaries, Boundary
+from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.control import Time
 from taskflow.cases.tables.grid import AXES, GridTable, narrowest
 from taskflow.cases.tables.initial import Initial, Noise
+from taskflow.cases.tables.kinds import SideTable
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.physics import BulkVelocity, FluidTable, Forcing, Heat
@@ -143,7 +144,7 @@ CHECKED: Checks = {
     SourceTable: {"rate": PLAIN},
     Heat: {"diffusivity": DIFFUSES, "reference": CARRIED, "expansion": PLAIN, "source": PLAIN}
     | {"background_gradient": PLAIN},
-    Boundary: {"velocity": VELOCITY, "temperature": CARRIED, "outside_temperature": CARRIED}
+    SideTable: {"velocity": VELOCITY, "temperature": CARRIED, "outside_temperature": CARRIED}
     | dict.fromkeys(("heat_flux", "heat_transfer", "pressure"), PLAIN),
     Forcing: {"gravity": PLAIN, "force": PLAIN, "rotation": PLAIN, "geostrophic_wind": VELOCITY},
     BulkVelocity: dict.fromkeys(AXES, VELOCITY),
@@ -157,7 +158,7 @@ def _checked(key: Key, items: Iterable[tuple[str, Any]], checks: Checks) -> Iter
     """The values under a key that are checked, with their keys, and those of tables and lists in it."""
     for name, value in items:
         if isinstance(value, Table):
-            own = checks.get(type(value), {})
+            own = next((checks[kind] for kind in type(value).__mro__ if kind in checks), {})
             yield from (((*key, name, inner), getattr(value, inner), check) for inner, check in own.items())
             yield from _checked((*key, name), value, checks)
         elif isinstance(value, tuple):

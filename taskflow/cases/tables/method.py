@@ -84,6 +84,16 @@ def reads(system: Kind | None, table: str) -> bool:
     return own or supported(system).reads(table)
 
 
+def read_part(system: Kind | None, table: str, written: Any) -> Any:
+    """Return a table, or a list of tables, as in a case file, without the keys that a system does not read."""
+    if isinstance(written, list):
+        return [read_part(system, table, item) for item in written]
+    own = (system.table_name, *system.lists, *system.tables) if system is not None else ()
+    if not isinstance(written, Mapping) or table in ("boundaries", *own):
+        return written
+    return {key: value for key, value in written.items() if supported(system).reads(f"{table}.{key}")}
+
+
 def name_of(system: Kind | None) -> str:
     """Return the name of a loaded system; None stands for the projection."""
     return PROJECTION if system is None else next(name for name, kind in SYSTEMS.loaded.items() if kind is system)

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
 
 from taskflow.cases.formulas.values import unchosen
 from taskflow.cases.language.problems import Problem, missing, present, shown, wrong
@@ -23,8 +25,10 @@ from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.scalars import RELEASED, Sources, TransportScheme, sources_are_inside
-from taskflow.cases.tables.timed import Values, three_of_time
-from taskflow.common.registry import Unusable, named
+from taskflow.cases.tables.timed import FormulaVector, Values, three_of_time, three_values
+from taskflow.common.errors import named
+from taskflow.common.registry import Unusable
+from taskflow.common.registry import named as of_package
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.closures import CLOSURES, Closure
 from taskflow.flow.closures.eddy_viscosity import PRANDTL
@@ -82,12 +86,14 @@ class BulkVelocity(Table):
         return self.x, self.y, self.z
 
 
-class Forcing(Table):
+class Forcing(Table, FormulaVector):
     """Accelerations of the whole fluid."""
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
-    force: Annotated[Values, reads(three_of_time)] = entry(
-        "acceleration of all fluid. May [change in time](#values-that-change-in-time)", (0.0, 0.0, 0.0)
+    force: Annotated[Values, reads(three_values)] = entry(
+        "acceleration of all fluid. May [change in time](#values-that-change-in-time), on body-fitted grids also with"
+        " x, y and z",
+        (0.0, 0.0, 0.0),
     )
     rotation: Annotated[Values, reads(three_of_time)] = entry(
         "angular velocity of the frame: -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y to"
@@ -105,6 +111,19 @@ class Forcing(Table):
         " kept constant from the start by a uniform force. The log has the force as `force_x`, ...",
         otherwise="no such force",
     )
+
+    @property
+    def vector(self) -> Values:
+        return self.force
+
+    @property
+    def numbers(self) -> Vector:
+        """The force if it is the same everywhere and at all times, else 0: it is a field then."""
+        return (0.0, 0.0, 0.0) if self.varies else super().numbers
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        with named("body.force"):
+            return super().at(x, y, z, t)
 
 
 class TurbulenceTable(Table):
@@ -139,9 +158,14 @@ class TurbulenceTable(Table):
         numbers, given = kind.numbers() if kind else {}, values.get("constants") or {}
         if numbers and isinstance(given, Mapping):
             filled["constants"] = {**numbers, **given}
-        if kind is not None and kind.damps and not present(values, "damping"):
-            filled["damping"] = "van-driest"
         return filled
+
+    @property
+    def implied(self) -> Mapping[str, str]:
+        return {"damping.van-driest": "model"} if self.damping is None and CLOSURES[self.model].damps else {}
+
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        return self.model_copy(update={"damping": "van-driest"}) if self.implied else self
 
     @classmethod
     def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +197,8 @@ def _known(values: Mapping[str, Any]) -> type[Closure] | None:
 
 def _closure(kind: type[Closure], values: Mapping[str, Any]) -> Closure:
     given = {} if values.get("constant") is None else {"constant": values["constant"]}
-    return kind(**given, **(values.get("constants") or {}))
+    known = kind.numbers()
+    return kind(**given, **{name: type(known[name])(value) for name, value in (values.get("constants") or {}).items()})
 
 
 def _are_numbers(values: Mapping[str, Any]) -> bool:
@@ -189,18 +214,25 @@ def _misfits(kind: type[Closure], values: Mapping[str, Any]) -> Iterator[Problem
         for key in present(values, "damping"):
             yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
     numbers, known = values.get("constants") or {}, kind.numbers()
-    others = [name for name in numbers if name not in known] if isinstance(numbers, Mapping) else []
-    for name in others:
-        remedy = f"give one of {', '.join(known)}" if known else "leave it out"
-        yield wrong(("constants", name), numbers[name], f"{kind.title} has no such number; {remedy}")
-    if others or not _are_numbers(values):
+    if not _are_numbers(values):
+        return
+    remedies = {}
+    for name, value in numbers.items():
+        if name not in known:
+            remedy = f"give one of {', '.join(known)}" if known else "leave it out"
+            remedies[name] = f"{kind.title} has no such number; {remedy}"
+        elif type(known[name]) is int and value % 1 != 0:
+            remedies[name] = "give a whole number"
+    yield from (wrong(("constants", name), numbers[name], remedy) for name, remedy in remedies.items())
+    if remedies:
         return
     try:
         _closure(kind, values)
     except ValueError as error:
         yield wrong("constant", values.get("constant"), str(error))
     except Exception as error:
-        yield wrong("model", values["model"], f"your closure {named(kind)} failed ({type(error).__name__}: {error})")
+        failed = f"your closure {of_package(kind)} failed ({type(error).__name__}: {error})"
+        yield wrong("model", values["model"], failed)
 
 
 def _rough_walls_are_resolved(

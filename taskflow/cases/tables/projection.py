@@ -24,7 +24,7 @@ FLOW = Supports(
         ("statistics.budget", "body.force.timed"): WORK,
         ("body.geostrophic_wind", "body.rotation.timed"): "give body.force in place of it",
         **{("boundaries.wall.roughness", f"boundaries.wall.{key}.timed"): "give numbers there" for key in ON_WALLS},
-        ("turbulence.damping.van-driest", "boundaries.wall.velocity.timed"): 'give "none"',
+        ("turbulence.damping.van-driest", "boundaries.wall.velocity.timed"): 'give turbulence.damping = "none"',
         ("scalars.boundaries.flux.timed", "turbulence"): "give a number",
         ("isosurfaces", "obstacles"): None,
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from taskflow.cases.formulas.values import number, saying, three
 from taskflow.cases.language.capabilities import TIMED
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
+from taskflow.flow.grid import Vector
+from taskflow.runtime.regions import triple
 
 CSV = ".csv"
 
@@ -109,6 +112,40 @@ def _restored(pickled: Any) -> TimeFunction:
 Timed = Expression | TimeTable | TimeFunction
 Value = float | Timed
 Values = tuple[Value, Value, Value]
+
+
+class FormulaVector(ABC):
+    """A vector of numbers and of values that vary in place and time."""
+
+    @property
+    @abstractmethod
+    def vector(self) -> Values:
+        """Its components."""
+
+    @property
+    def enters(self) -> bool:
+        """Whether functions of Python are f(x, y, z, t) of arrays, as at an inflow, else f(t)."""
+        return False
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is not the same everywhere and at all times."""
+        return changes(*self.vector)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes in time."""
+        return any(item.varies for item in self.vector if isinstance(item, Timed))
+
+    @property
+    def numbers(self) -> Vector:
+        """Its components, 0 for those that vary."""
+        return triple(item if isinstance(item, float) else 0.0 for item in self.vector)
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        """Its components at points and a time. Raises BadInput where one is not finite."""
+        moments = (item.at(t) if isinstance(item, TimeFunction) and not self.enters else item for item in self.vector)
+        return [np.full(x.shape, item) if isinstance(item, float) else item(x, y, z, t) for item in moments]
 
 
 def value(raw: Any) -> Value:

@@ -44,10 +44,11 @@ class Closure:
     """
 
     @classmethod
-    def numbers(cls) -> dict[str, float]:
+    def numbers(cls) -> dict[str, float | int]:
         """Return the defaults of the numbers other than `constant`, by name: `turbulence.constants` of a case file."""
         given = {field.name: field.default for field in fields(cls) if field.init and field.name != "constant"}
-        return {name: value for name, value in given.items() if type(value) is float}
+        numbers = ((name, value) for name, value in given.items() if isinstance(value, float | int))
+        return {name: value for name, value in numbers if not isinstance(value, bool)}
 
 
 def _usable(kind: type[Closure]) -> None:

@@ -5,7 +5,7 @@ between two sides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
@@ -15,15 +15,15 @@ from taskflow.cases import FACES, Case
 from taskflow.cases.tables.charts.sides import ChartSide
 from taskflow.common.errors import named
 from taskflow.common.hexahedra import centres, feet
-from taskflow.flow.boundaries.collocated import REST, Condition, PatchCells, outward
+from taskflow.flow.boundaries.collocated import Condition, PatchCells, outward
 from taskflow.flow.boundaries.condition import Side
-from taskflow.flow.grid import Vector
 from taskflow.flow.models.artificial_compressibility.edges import Edge
 from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, faces
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
 from taskflow.systems.artificial_compressibility.moment import BEGINNING, TimeLevels
 from taskflow.systems.artificial_compressibility.profiles import parabolic, walls_of
+from taskflow.systems.base.physics import SideValues
 
 
 def patch_of(border: Border) -> PatchCells:
@@ -57,36 +57,20 @@ def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
 
 
 def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: float) -> Side:
-    entering = table.kind.enters
-    temperature = table.temperature if table.temperature is not None or not entering else reference
+    given = SideValues(table, lambda *_: 0.0)  # varying velocities are in separate fields
+    temperature = given.number("temperature")
+    if temperature is None and table.kind.enters:
+        temperature = reference
     condition = Condition(
-        velocity=table.numbers,
-        pressure=table.pressure or 0.0,
+        velocity=given.vector("velocity"),
+        pressure=given.number("pressure") or 0.0,
         warm=temperature is not None,
         temperature=temperature or 0.0,
-        flux=table.heat_flux or 0.0,
-        transfer=table.heat_transfer or 0.0,
-        outside=table.outside_temperature or 0.0,
+        flux=given.number("heat_flux") or 0.0,
+        transfer=given.number("heat_transfer") or 0.0,
+        outside=given.number("outside_temperature") or 0.0,
     )
-    kind = table.kind.of(_SideValues(table))
-    return Side(name, kind, tuple(map(patch_of, patches)), condition, table.varies)
-
-
-@dataclass(frozen=True)
-class _SideValues:
-    """The values of a table. Varying velocities are in separate fields, and count as 0."""
-
-    table: ChartSide
-    timed: frozenset[str] = frozenset()
-    placed: frozenset[str] = frozenset()
-
-    def number(self, key: str) -> float | None:
-        value = getattr(self.table, key, None)
-        return None if value is None else float(value)
-
-    def vector(self, key: str) -> Vector:
-        value = getattr(self.table, key, None) or REST
-        return triple(part if isinstance(part, float) else 0.0 for part in value)
+    return Side(name, given.condition, tuple(map(patch_of, patches)), condition, table.varies)
 
 
 def velocities(

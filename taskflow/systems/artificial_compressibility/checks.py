@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.cases import Boundary, Case
+from taskflow.cases import Case
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.language.problems import Problem
-from taskflow.cases.tables.charts.physics import ChartForcing
-from taskflow.cases.tables.charts.sides import ChartSide, out_of_plane, unbalanced
+from taskflow.cases.tables.charts.sides import out_of_plane, unbalanced
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import CHECKED, REMEDY, Checks, Magnitudes, largest_diffusivity, lost_numbers
 from taskflow.common.errors import BadInput, named
@@ -36,8 +35,6 @@ from taskflow.systems.initial.inflow import moments
 
 ON_CHARTS: Checks = {
     **CHECKED,
-    ChartSide: CHECKED[Boundary],
-    ChartForcing: {"gravity": Magnitudes.plain, "force": Magnitudes.plain},
     CompressibilityMethod: {"reference_speed": Magnitudes.spacing, "compressibility": Magnitudes.divisor},
 }
 """How the numbers of each table are checked, by key; speeds and lengths of reference divide by their squares."""

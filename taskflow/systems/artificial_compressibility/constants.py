@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSide, ChartSides, out_of_plane, unbalanced
-from taskflow.cases.tables.initial import VectorExpression
 from taskflow.cases.tables.motion import placed
-from taskflow.cases.tables.timed import Value
+from taskflow.cases.tables.physics import Forcing
+from taskflow.cases.tables.timed import Timed, Value, Values
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import cell_volumes, centres
 from taskflow.flow.boundaries.collocated import outward
@@ -50,7 +48,7 @@ class MetricFields:
     domain: ChartDomain
     sides: tuple[Side, ...]
     tables: Mapping[str, ChartSide]
-    body: ChartForcing
+    body: Forcing
     fields: tuple[Field, ...]
     unit: float = 1.0
     instead: Mapping[str, Value] = field(default_factory=dict)
@@ -70,7 +68,7 @@ class MetricFields:
         vectors = {f"boundaries.{name}.velocity": table.vector for name, table in self.tables.items()}
         vectors["body.force"] = self.body.vector
         parts = ((f"{key}[{n}]", part) for key, vector in vectors.items() for n, part in enumerate(vector, start=1))
-        return {key: part for key, part in parts if isinstance(part, Expression) and part.varies}
+        return {key: part for key, part in parts if isinstance(part, Timed) and part.varies}
 
     def check(self, times: list[float]) -> None:
         """Raise BadInput if a value set by the user is not finite, moves a wall out of its plane, or gives an inflow
@@ -102,10 +100,10 @@ class MetricFields:
         }  # fmt: skip
 
     @property
-    def _body(self) -> ChartForcing:
+    def _body(self) -> Forcing:
         return self.body.model_copy(update={"force": self._set("body.force", self.body.vector)})
 
-    def _set(self, key: str, vector: VectorExpression) -> tuple[Any, ...]:
+    def _set(self, key: str, vector: Values) -> tuple[Any, ...]:
         return tuple(self.instead.get(f"{key}[{n}]", part) for n, part in enumerate(vector, start=1))
 
     def fill(self, shard: Shard) -> None:

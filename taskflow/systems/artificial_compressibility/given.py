@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.initial import ArrayValues, Initial
-from taskflow.cases.tables.physics import Heat
+from taskflow.cases.tables.physics import Forcing, Heat
 from taskflow.cases.tables.scalars import PassiveScalar
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import centres
@@ -21,7 +20,7 @@ from taskflow.systems.artificial_compressibility.profiles import largest, walls_
 
 @np.errstate(over="ignore")  # of squares: rules say which numbers are too large
 def reference_speed(
-    charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
+    charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: Forcing
 ) -> float:  # fmt: skip
     """Return the largest speed given on a side, or at sampled points of the initial state, or of free convection,
     root(expansion gravity dT L), if larger; 0 if everything is at rest. Raises BadInput if a formula is not finite.
@@ -43,7 +42,7 @@ def reference_speed(
 
 
 def free_convection(
-    charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
+    charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: Forcing
 ) -> float:  # fmt: skip
     """Return root(|expansion| |gravity| dT L), dT being the range of given temperatures, L the extent of the grid along
     gravity.
@@ -61,7 +60,7 @@ def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, hea
     """Return the range of given temperatures, including the reference. Raises BadInput if a formula is not finite."""
     values = [heat.reference]
     for side in boundaries.sides.values():
-        values += [number for number in (side.temperature, side.outside_temperature) if number is not None]
+        values += [number for number in (side.temperature, side.outside_temperature) if isinstance(number, float)]
     return _range(charts, "temperature", initial.temperature, values)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from taskflow.cases.language.capabilities import together
-from taskflow.cases.language.problems import Problem, numbered, wrong
+from taskflow.cases.language.problems import Problem, missing, no_such_side, numbered, wrong
 from taskflow.cases.language.table import Rule, Table, written
-from taskflow.cases.tables.charts.physics import ChartForcing, scalars_have_names, scalars_have_sides
 from taskflow.cases.tables.charts.probes import groups_differ, points_lie_in_cells
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output
@@ -17,10 +17,11 @@ from taskflow.cases.tables.initial import ArrayValues, Function, Initial
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes
 from taskflow.cases.tables.motion import GridMotion, placed
-from taskflow.cases.tables.physics import Heat, TurbulenceTable, heat_is_on
+from taskflow.cases.tables.physics import Forcing, Heat, TurbulenceTable, heat_is_on
 from taskflow.cases.tables.pictures import Pictures
 from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.probes import Probes
+from taskflow.cases.tables.scalars import Scalars
 from taskflow.cases.tables.statistics import StatisticsTable
 from taskflow.cases.timing.schedule import Every
 from taskflow.common.errors import BadInput
@@ -32,6 +33,11 @@ from taskflow.systems.artificial_compressibility.given import reference_speed
 from taskflow.systems.artificial_compressibility.tables import CompressibilityMethod, MarchTime
 
 LEAST = 1e-5  # residual in single precision
+_OWN = re.compile(
+    r"b|(?:d|old|past)_\w+|\w+_(?:mid|single)|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
+    "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse|pseudo"
+    "|continuity|momentum(?:_[xyz])?|heat"
+)  # other fields of the model, and its equations
 
 
 def _intervals_are_steps(
@@ -54,7 +60,7 @@ def _residual_can_be_reached(time: MarchTime, machine: Machine) -> Iterator[Prob
 
 
 def _keys_of_real_time(
-    method: CompressibilityMethod, time: MarchTime, boundaries: ChartSides, body: ChartForcing
+    method: CompressibilityMethod, time: MarchTime, boundaries: ChartSides, body: Forcing
 ) -> Iterator[Problem]:
     if time.steady is None:
         if method.stall != "fail":
@@ -137,7 +143,7 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockG
 
 def _speed_is_known(
     method: CompressibilityMethod, charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
-    body: ChartForcing, time: MarchTime, machine: Machine, motion: GridMotion | None,
+    body: Forcing, time: MarchTime, machine: Machine, motion: GridMotion | None,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
@@ -197,8 +203,34 @@ def _thin_charts_are_flat(charts: MultiBlockGrid) -> Iterator[Problem]:
                 )
 
 
+def _scalars_have_names(scalars: Scalars) -> Iterator[Problem]:
+    """Scalars must not have the name of another field or of an equation, because residuals are reported by name."""
+    for key, scalar in numbered(scalars=scalars):
+        if _OWN.fullmatch(scalar.name):
+            taken = "the model on charts has a field or an equation of this name; give another"
+            yield wrong((*key, "name"), scalar.name, taken)
+
+
+def _scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars: Scalars) -> Iterator[Problem]:
+    """Yield a problem for each condition of a scalar on a side that takes none."""
+    for key, scalar in numbered(scalars=scalars):
+        for name, side in scalar.boundaries.sides.items():
+            where, kind = (*key, "boundaries", name), boundaries.sides.get(name)
+            if name not in charts.sides:
+                yield wrong(where, side.written(), no_such_side(name, charts.sides))
+            elif kind is not None and not (kind.kind.solid or kind.kind.enters):
+                yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; leave it out")
+            elif kind is not None and side.flux is not None and not kind.kind.solid:
+                remedy = "a flux is given on walls; give the value that enters"
+                yield wrong((*where, "flux"), written(side.flux), remedy)
+            elif side.value is None and side.flux is None:
+                yield missing("value", "give a value, or a flux").within(where)
+            elif side.flux and scalar.diffusivity == 0:
+                yield wrong((*where, "flux"), written(side.flux), "nothing diffuses without diffusivity; give one")
+
+
 RULES: tuple[Rule, ...] = (
-    scalars_have_names, scalars_have_sides, _thin_charts_are_flat, heat_is_on,
+    _scalars_have_names, _scalars_have_sides, _thin_charts_are_flat, heat_is_on,
     _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,

@@ -14,7 +14,6 @@ from taskflow.cases.case import all_fields
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.charts.grid import BodyFittedGrid, made
-from taskflow.cases.tables.charts.physics import ChartForcing
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.method import METHOD
 from taskflow.cases.tables.motion import placed
@@ -65,9 +64,7 @@ class CompressibilitySystem(System):
 
     table_name: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
-    tables: ClassVar[Mapping[str, type[Table]]] = {
-        "grid": BodyFittedGrid, "boundaries": ChartSides, "body": ChartForcing, "time": MarchTime,
-    }  # fmt: skip
+    tables: ClassVar[Mapping[str, type[Table]]] = {"grid": BodyFittedGrid, "boundaries": ChartSides, "time": MarchTime}
     supports: ClassVar[Supports] = SUPPORTS
     min_fields: ClassVar[int] = 12
     accepts_other_grids: ClassVar[bool] = True

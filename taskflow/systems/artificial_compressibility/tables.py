@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from taskflow.cases.formulas.values import positive, saying, share, word_or
-from taskflow.cases.language.capabilities import HEAT_ON_SIDES, PLANES_OF_CHARTS, TIMED, Supports
+from taskflow.cases.language.capabilities import FORCE_IN_PLACE, HEAT_ON_SIDES, PLANES_OF_CHARTS, TIMED, Supports
 from taskflow.cases.language.problems import Problem, exclusive, missing, present, wrong
 from taskflow.cases.language.table import (
     NonNegative,
@@ -39,11 +39,12 @@ WITH_THE_GRID = "walls move with the grid; leave velocity out"
 CARTESIAN = "it needs a Cartesian grid; leave it out"
 SIDES = "bodies are sides of body-fitted grids; leave it out"
 LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
+UNDAMPED = 'walls of body-fitted grids damp no eddy viscosity; give turbulence.damping = "none"'
 SUPPORTS = Supports(
     places=HEAT_ON_SIDES | PLANES_OF_CHARTS | {
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
         "boundaries", "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature",
-        "initial.source", "initial.time", "grid.stretching", "machine.cuts", TIMED,
+        "initial.source", "initial.time", "grid.stretching", "machine.cuts", FORCE_IN_PLACE, TIMED,
     },
     lacks={
         "obstacles": SIDES, "bodies": SIDES,
@@ -59,7 +60,7 @@ SUPPORTS = Supports(
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
         "scalars.initial.array": None, "scalars.source": None, "scalars.sources": None, "scalars.scheme": None,
         "scalars.boundaries.value.timed": None,
-        "turbulence.damping.van-driest": None, "boundaries.outflow.pressure.advected": None,
+        "turbulence.damping.van-driest": UNDAMPED, "boundaries.outflow.pressure.advected": None,
         "boundaries.outflow.pressure.timed": None, "boundaries.wall.temperature.timed": None,
         "boundaries.wall.heat_flux.timed": None, "boundaries.wall.outside_temperature.timed": None,
         "boundaries.inflow.temperature.timed": None, "scalars.boundaries.flux.timed": None,

@@ -276,8 +276,11 @@ class FlowSystem(System):
         yield from super().rows(cost)
         carried = (table.described(self.sim.case.body.gravity) for table in self.sim.case.particles)
         forces = (table.described for table in self.sim.case.forcing)
-        openings = chain(self.inflows.described(), sides_described(self.model))
-        parts = {"motion": self._motions(), "openings": openings, "forcing": forces, "particles": carried}
+        openings = chain(self.inflows.described(), sides_described(self.model, permeable=True))
+        parts = {
+            "motion": self._motions(), "openings": openings, "sides": sides_described(self.model, permeable=False),
+            "forcing": forces, "particles": carried,
+        }  # fmt: skip
         for label, lines in parts.items():
             yield from labelled(label, lines)
         if self.sim.case.turbulence:

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow import flow
-from taskflow.cases import FACES, SCHEMES, Boundary, Case, Heat, PassiveScalar
+from taskflow.cases import FACES, SCHEMES, Case, Heat, PassiveScalar
+from taskflow.cases.tables.kinds import SideTable
 from taskflow.cases.tables.scalars import Sources
-from taskflow.cases.tables.timed import Value, changes, placed
+from taskflow.cases.tables.timed import Timed, Value, changes, placed
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.boundaries.collocated import REST
@@ -72,13 +73,11 @@ def _driving(case: Case) -> flow.Driving:
 
 
 @dataclass(frozen=True)
-class _SideValues:
-    """The values of the table of a side."""
+class SideValues:
+    """The values of the table of a side. `most` returns the number for a varying value, given its key."""
 
-    case: Case
-    grid: flow.StaggeredGrid
-    face: str
-    table: Boundary
+    table: SideTable
+    most: Callable[[str, Timed, SideValues], float]
 
     @cached_property
     def timed(self) -> frozenset[str]:
@@ -96,20 +95,26 @@ class _SideValues:
         return triple(self._most(key, part) for part in getattr(self.table, key, None) or REST)
 
     @property
+    def condition(self) -> flow.BoundaryCondition:
+        """The boundary condition of the side."""
+        return self.table.kind.of(self)
+
+    @property
     def _parts(self) -> dict[str, tuple[Any, ...]]:
         values = ((key, value) for key, value in self.table if value is not None)
         return {key: value if isinstance(value, tuple) else (value,) for key, value in values}
 
     def _most(self, key: str, value: Value) -> float:
-        if key in self.placed:
-            return largest_on_wall(key, value, self.case, self.grid, self.face)
-        return largest(value, self.case)
+        return self.most(key, value, self) if isinstance(value, Timed) else float(value)
 
 
 def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.BoundaryCondition:
     """Return the boundary condition on a non-periodic face."""
-    given = _SideValues(case, grid, face, case.boundary(face))
-    return given.table.kind.of(given)
+
+    def most(key: str, value: Timed, side: SideValues) -> float:
+        return largest_on_wall(key, value, case, grid, face) if key in side.placed else largest(value, case)
+
+    return SideValues(case.boundary(face), most).condition
 
 
 def _quantity(case: Case, name: str, table: Heat | PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
@@ -175,10 +180,10 @@ def eddies_described(case: Case, *beside: str) -> str:
     return ", ".join((f"{table.closure.title}, constant {table.constant:g}", *others, *beside, *carried))
 
 
-def sides_described(model: FlowModel) -> Iterator[str]:
-    """Yield the descriptions of sides."""
+def sides_described(model: FlowModel, *, permeable: bool) -> Iterator[str]:
+    """Yield the descriptions of openings, or of closed sides."""
     for face, side in model.boundaries.items():
-        if side.described is not None:
+        if side.described is not None and side.permeable == permeable:
             yield f"{face}: {side.described}"
 
 

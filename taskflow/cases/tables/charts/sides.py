@@ -2,91 +2,54 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
-from taskflow.cases.formulas.expression import Expression
+from taskflow.cases.formulas.values import number
 from taskflow.cases.language.problems import Problem, missing, no_such_side, present, shown, wrong
-from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
-from taskflow.cases.tables.initial import VectorExpression, vector_expression
+from taskflow.cases.language.table import Table, Vector, optional, written
 from taskflow.cases.tables.kinds import SideTable, kind_of
 from taskflow.cases.tables.motion import GridMotion, placed
+from taskflow.cases.tables.timed import FormulaVector as FormulaVector  # `systems.base.foresight` has it from here
+from taskflow.cases.tables.timed import Timed, Values
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
-from taskflow.runtime.regions import triple
 
 AT_REST = (0.0, 0.0, 0.0)
 IN_PLANE = 1e-3  # of the speed of a wall: what may point out of it, where faces are flat and walls are not
+CONSTANT = ("temperature", "heat_flux", "outside_temperature", "pressure")  # in this version
 BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
-
-
-class FormulaVector(ABC):
-    """A vector of numbers and formulas of place and time."""
-
-    @property
-    @abstractmethod
-    def vector(self) -> VectorExpression:
-        """Its components."""
-
-    @property
-    def varies(self) -> bool:
-        """Whether it is not the same everywhere."""
-        return any(isinstance(item, Expression) for item in self.vector)
-
-    @property
-    def changes(self) -> bool:
-        """Whether it changes in time."""
-        return any(isinstance(item, Expression) and item.varies for item in self.vector)
-
-    @property
-    def numbers(self) -> Vector:
-        """Its components where they are the same everywhere; formulas count as 0."""
-        return triple(item if isinstance(item, float) else 0.0 for item in self.vector)
-
-    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
-        """Its components at points and a time. Raises BadInput where one is not finite."""
-        return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in self.vector]
 
 
 class ChartSide(SideTable, FormulaVector):
     """One side of a body-fitted grid, with the options of its type."""
 
     charts: ClassVar[bool] = True
-    type: Any = entry("see above")
-    velocity: Annotated[VectorExpression | None, reads(vector_expression)] = optional(
-        "of a `wall`, in its plane, and of an `inflow`: three numbers, or expressions of x, y and z, and in real time"
-        " of t. Of the `far-field`: three numbers",
-        otherwise="0 at a wall, otherwise required",
-    )
     profile: Literal["parabolic"] | None = optional(
         "of an `inflow` through a rectangle or a disc, with `velocity`, three numbers, as the mean. Uniform across one"
         " cell and between sides that are not walls, half a parabola from a wall to a plane of symmetry",
         otherwise="as `velocity` prescribes",
     )
-    pressure: Number | None = optional(
-        "of an `outflow`, where it is required, and of the `far-field`", otherwise="of a `far-field` 0"
-    )
-    temperature: Number | None = optional(
-        "with heat, of a `wall`, and of the fluid that enters at an `inflow` or from the `far-field`",
-        otherwise="insulated at a wall, `heat.reference` in entering fluid",
-    )
-    heat_flux: Number | None = optional(
-        "with heat, of a `wall`, instead of `temperature`: kinematic (flux / density / heat capacity), positive into"
-        " the fluid",
-        otherwise="0: insulated",
-    )
-    heat_transfer: NonNegative | None = optional(
-        "with heat, of a `wall`, instead of `temperature`: kinematic heat transfer coefficient h, a velocity. The flux"
-        " into the fluid is h (`outside_temperature` - T)"
-    )
-    outside_temperature: Number | None = optional("with `heat_transfer`")
     moment_about: Vector | None = optional(
         "of a `wall`: the point about which its moment is taken", otherwise="the centre of its bounding box"
     )
+
+    @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        for key in CONSTANT:
+            made["properties"][key]["anyOf"] = [{"type": "number"}, {"type": "null"}]
+        return super().as_schema(made)
+
+    @field_validator(*CONSTANT, mode="before")
+    @classmethod
+    def _is_constant(cls, value: Any) -> float | None:
+        try:
+            return None if value is None else number(value)
+        except BadInput as error:
+            raise ValueError(str(error)) from None
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -99,7 +62,7 @@ class ChartSide(SideTable, FormulaVector):
         if kind.chosen(values).flux is None:
             yield missing("pressure", "give the pressure there, such as 0")
         moving = values.get("velocity")
-        formulas = isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving)
+        formulas = isinstance(moving, list | tuple) and any(isinstance(v, str | Timed) or callable(v) for v in moving)
         if kind.enters and formulas and present(values, "profile"):
             yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
 
@@ -111,8 +74,12 @@ class ChartSide(SideTable, FormulaVector):
         return {**super().filled(values), "pressure": 0.0} if far else super().filled(values)
 
     @property
-    def vector(self) -> VectorExpression:
+    def vector(self) -> Values:
         return self.velocity or AT_REST
+
+    @property
+    def enters(self) -> bool:
+        return self.kind.enters
 
     @property
     def varies(self) -> bool:
