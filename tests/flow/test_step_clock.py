@@ -107,7 +107,7 @@ def test_device_and_host_plan_the_same_step(terms, limit, timing):
 
 def test_a_stopped_clock_keeps_its_state():
     clock = StepClock(ADAMS_BASHFORTH, TERMS["laminar"])
-    stopped = {"stop": 1.0, "good": 4.0, "time": 0.7, "dt": 0.1, "before": 3.0, "next_time": 0.8, "next_dt": 0.1, "rate": 3.0}
+    stopped = dict(zip(STATE_NAMES, (1.0, 4.0, 0.7, 0.1, 3.0, 0.8, 0.1, 3.0), strict=True))
 
     def program(f: Roles) -> Iterator[Launch]:
         yield clock(f)

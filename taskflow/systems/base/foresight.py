@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from taskflow.cases.tables.charts.sides import FormulaVector
-from taskflow.cases.tables.timed import Value, at_times
+from taskflow.cases.tables.timed import FormulaVector, Value, at_times
 from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.inflow import along
 from taskflow.systems.base.expressions import InitialForce

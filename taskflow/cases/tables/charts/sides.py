@@ -13,8 +13,7 @@ from taskflow.cases.language.problems import Problem, missing, no_such_side, pre
 from taskflow.cases.language.table import Table, Vector, optional, written
 from taskflow.cases.tables.kinds import SideTable, kind_of
 from taskflow.cases.tables.motion import GridMotion, placed
-from taskflow.cases.tables.timed import FormulaVector as FormulaVector  # `systems.base.foresight` has it from here
-from taskflow.cases.tables.timed import Timed, Values
+from taskflow.cases.tables.timed import FormulaVector, Timed, Values
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
 
