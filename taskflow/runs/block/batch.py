@@ -32,7 +32,8 @@ LENGTH = 0.01  # seconds: how long nobody is heard, at most
 LEAST = 8  # steps: fewer do not pay for a savepoint
 WARM = 0.1  # seconds of steps before the first batch: short runs do not pay for another trace
 SEVERAL = 4  # steps that are recorded as one program
-MOST_WAIT = 64  # single steps after batches that were taken back
+NEARLY = 0.8  # of the way to a time, as steps may grow
+MOST_WAIT = 1024  # single steps after batches that were taken back at once
 REPORT = "please report this"
 NAMES = numbered(STATE, len(STATE_NAMES))
 
@@ -58,7 +59,8 @@ class StepBatches:
         self._steps = (step, replace(step, times=SEVERAL)) if step else None
         self._counted = dict.fromkeys(spec.counted, 0.0)
         self._spent, self._seconds = 0.0, math.inf  # wall time of all steps, and of one
-        self._wait, self._waited = 0, 1  # single steps until the next batch, and how many there were last time
+        self._most = math.inf  # steps of a batch, after one that was taken back
+        self._wait, self._waited = 0, 1  # single steps until the next batch, and their number last time
         self._expected: tuple[float, float] | None = None  # dt and time that the clock on the device has planned
 
     def note(self, seconds: float, steps: int) -> None:
@@ -77,8 +79,8 @@ class StepBatches:
         if self._wait or not now.dt:
             self._wait = max(self._wait - 1, 0)
             return 0
-        ahead = (min(quiet.time, self._spec.clock.target(now)) - now.time) / now.dt - 1
-        most = min(quiet.steps, ahead, LENGTH / self._seconds)
+        ahead = NEARLY * (min(quiet.time, self._spec.clock.target(now)) - now.time) / now.dt
+        most = min(quiet.steps, ahead, LENGTH / self._seconds, self._most)
         return int(most) if most >= LEAST else 0
 
     def advance(self, now: Tick, count: int, horizon: float) -> Batch:
@@ -86,11 +88,12 @@ class StepBatches:
         kept = Savepoint(self._shard, self._cells, {})
         batch = self._tried(now, count, horizon)
         if batch.steps == count:
-            self._waited = 1
+            self._waited, self._most = 1, 2 * self._most
             return batch
         kept.restore()
-        self._wait = self._waited = min(2 * self._waited, MOST_WAIT)
+        self._most = max(LEAST, batch.steps)
         if batch.steps < LEAST:
+            self._wait = self._waited = min(2 * self._waited, MOST_WAIT)
             return Batch(0, now, {})
         again = self._tried(now, batch.steps, horizon)
         if again.steps != batch.steps:
