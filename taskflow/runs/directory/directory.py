@@ -127,9 +127,7 @@ class RunDirectory:
             output.recover(path)
             groups: tuple[Group, ...] = (*layouts, *sim.spec.series)
             times = {group.group: self._cut(path, group, restart, sim) for group in groups}
-            output.reshard_charts(path, [layout for layout in layouts if isinstance(layout, output.ChartsLayout)])
-            if boxes := [layout for layout in layouts if isinstance(layout, output.StoreLayout)]:
-                output.reshard(path, boxes, sim.partition.blocks, _solid(sim))
+            output.reshard(path, layouts, _solid(sim))
             output.RunLog(self.path / output.LOG).cut(checkpoint.state["lines"])
             output.sweep(self.path)
             policy.checkpoints.clear(after=checkpoint.step)
@@ -243,9 +241,7 @@ def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None 
     """Make an empty group in the store."""
     if isinstance(group, output.TimeSeries):
         output.create_time_series(path, group, about)
-    elif isinstance(group, output.ChartsLayout):
-        output.create_charts(path, group, about)
-    elif isinstance(group, output.StoreLayout):
+    else:
         output.create(path, group, about, solid)
 
 
