@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
@@ -99,16 +99,6 @@ class RecordsLayout(ABC):
         """The cells of each chart on each block that has some."""
         return _parts(self.charts, self.blocks)
 
-    def shard(self, chart: int, shape: Triple) -> Triple:
-        """Return the shape of the pieces of an array [z, y, x] on a chart that a single block writes: the coarsest
-        regular grid on which every block starts.
-
-        A block is one such piece if all blocks except the last are equally wide. Face n of the last may be another
-        piece. An uncut chart is one piece.
-        """
-        corner, parts = self.charts[chart].lo, self.parts[chart]
-        return triple(gcd(*(part.lo[a] - corner[a] for part in parts)) or shape[2 - a] for a in (2, 1, 0))
-
     @property
     def dtype(self) -> np.dtype:
         return np.dtype("f4" if self.precision == "single" else "f8")
@@ -179,8 +169,9 @@ class StoreLayout(RecordsLayout):
 
     @property
     def arrays(self) -> dict[str, ArrayLayout]:
+        (chart,), (parts,) = self.charts, self.parts
         points = {name: (self.dims(name), self.shape(name)) for name in self.fields}
-        return {name: ArrayLayout(name, dims, shape, self.shard(0, shape)) for name, (dims, shape) in points.items()}
+        return {name: ArrayLayout(name, dims, n, shard_of(chart, parts, n)) for name, (dims, n) in points.items()}
 
     def coordinate(self, dim: str) -> np.ndarray:
         """Return the positions along a dimension in float64, exact at both walls."""
@@ -203,6 +194,16 @@ class StoreLayout(RecordsLayout):
         else:
             sizes = np.full(self.cells[axis], self.lengths[axis] / self.cells[axis])
         return sizes if dim.endswith("_c") else between_centres(sizes, self.periodic[axis])
+
+
+def shard_of(chart: Box, parts: Sequence[Box], shape: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Return the shape of the pieces of an array [z, y, x] on a chart that a single block writes: the coarsest regular
+    grid on which every block's part starts.
+
+    A block is one such piece if all blocks except the last are equally wide. Face n of the last may be another piece.
+    An uncut chart is one piece.
+    """
+    return triple(gcd(*(part.lo[a] - chart.lo[a] for part in parts)) or shape[2 - a] for a in (2, 1, 0))
 
 
 @lru_cache(maxsize=8)
