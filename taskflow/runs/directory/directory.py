@@ -20,7 +20,7 @@ from taskflow.runs.directory.lock import Lock, refusal
 from taskflow.runs.directory.pictures import begin_drawing
 from taskflow.runs.directory.provenance import history
 from taskflow.runs.directory.replacement import begun, entries, follow, ours, owned, placed
-from taskflow.runs.state.origin import evaluated
+from taskflow.runs.state.origin import save_evaluated
 from taskflow.runs.state.remedies import FORCE, OUTPUT
 from taskflow.runs.state.restart import RestartPoint
 from taskflow.runs.state.setup import RunSetup
@@ -108,12 +108,7 @@ class RunDirectory:
                 for group in more:
                     _create(draft / output.STORE, group, _about(sim))
                 begin_drawing(draft, sim)
-                if not isinstance(snapshots, output.StoreLayout):
-                    if sim.origin is not None and (parts := sim.origin.parts()):
-                        output.save_parts(draft / output.INITIAL, sim.domain.boxes, parts)
-                elif sources := evaluated(sim, sim.origin, snapshots):
-                    fields = {name: sim.system.metadata[name] for name in sources}
-                    output.save_initial(draft / output.INITIAL, replace(snapshots, fields=fields), sources)
+                save_evaluated(draft / output.INITIAL, sim, sim.origin, snapshots)
             follow(self.path, self.guard)
 
     def reopen(self, sim: RunSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
