@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.output import BlockStore, FieldMetadata, RecordsLayout, Store, StoreLayout, create
-from taskflow.output.store.shards import Part
+from taskflow.output.store.shards import BlockPart
 from taskflow.runtime.regions import Box, cuts
 
 METADATA = {
@@ -48,7 +48,7 @@ def block_store(path: Path, layout: RecordsLayout, block: int = 0, **options) ->
     return BlockStore(path, layout.charts, layout.blocks[block], **options)
 
 
-def values_of(store: BlockStore, index: int) -> dict[Part, partial[np.ndarray]]:
+def values_of(store: BlockStore, index: int) -> dict[BlockPart, partial[np.ndarray]]:
     """A block's part of one snapshot."""
     return {part: partial(value, part.field, index, part.box) for part in store.parts}
 

@@ -8,7 +8,7 @@ import numpy as np
 from taskflow.geometry.grids import MultiBlockGrid, shape
 from taskflow.geometry.grids.atlas import atlas
 from taskflow.output import BlockStore, ChartsLayout, FieldMetadata, create
-from taskflow.output.store.shards import Part
+from taskflow.output.store.shards import BlockPart
 from taskflow.runtime.regions import Box
 from taskflow.runtime.regions.pieces import divided
 
@@ -54,7 +54,7 @@ def write(path: Path, layout: ChartsLayout, index: int) -> None:
         block.write(index, values)
 
 
-def chart_of(part: Part) -> int:
+def chart_of(part: BlockPart) -> int:
     """The number of the chart of a part."""
     return int(part.array.split("/")[1])
 

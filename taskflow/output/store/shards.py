@@ -29,7 +29,7 @@ POLL = 0.02  # seconds between checks for growth of the store
 Fetch = Callable[[], np.ndarray]
 
 
-class Part(NamedTuple):
+class BlockPart(NamedTuple):
     """Points of a field that a block writes: the path of the array, a box in the index space, where point i belongs to
     cell i, and the same box from the first point of the array.
     """
@@ -81,7 +81,7 @@ class BlockStore:
         """Number of snapshots with room when the store was last opened."""
         return min(array.shape[0] for array in self._fields.values())
 
-    def write(self, index: int, values: Mapping[Part, Fetch]) -> None:
+    def write(self, index: int, values: Mapping[BlockPart, Fetch]) -> None:
         """Write this block's part of record `index`, given a function for each of `parts` that returns an array [z, y,
         x].
 
@@ -95,7 +95,7 @@ class BlockStore:
             for _ in threads.map(lambda part: self._put(index, part, values[part], packers), self.parts):
                 pass
 
-    def _put(self, index: int, part: Part, fetch: Fetch, packers: Executor) -> None:
+    def _put(self, index: int, part: BlockPart, fetch: Fetch, packers: Executor) -> None:
         name, points, array = part.array, part.points, fetch()
         if array.shape != points.shape[::-1]:
             raise ValueError(f"{name}: an array of shape {array.shape} for {points.shape} points along x, y and z")
@@ -114,7 +114,7 @@ class BlockStore:
                 clock.sleep(POLL)
 
 
-def _parts(arrays: Mapping[str, zarr.Array], charts: Sequence[Box], cells: Sequence[Box]) -> Iterator[Part]:
+def _parts(arrays: Mapping[str, zarr.Array], charts: Sequence[Box], cells: Sequence[Box]) -> Iterator[BlockPart]:
     """Yield the points of arrays, such as "p" or "charts/1/p", that a block writes.
 
     Raises ValueError if another block writes to the same shard.
@@ -128,7 +128,7 @@ def _parts(arrays: Mapping[str, zarr.Array], charts: Sequence[Box], cells: Seque
             box = stored & Box(mine.lo, triple(hi + (hi == end) for hi, end in zip(mine.hi, chart.hi, strict=True)))
             points = box.shift(triple(-n for n in chart.lo))
             _check_whole(name, array, points)
-            yield Part(name, box, points)
+            yield BlockPart(name, box, points)
 
 
 def _check_whole(name: str, array: zarr.Array, points: Box) -> None:
