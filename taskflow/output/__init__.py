@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from taskflow.common.lazy import attributes
 
 _NAMES = {
-    "store.chart_layout": ("ChartsLayout", "Piece", "pieces_of", "shares"),
-    "store.chart_store": ("ChartsBlockStore", "create_charts", "reshard_charts"),
+    "store.chart_layout": ("ChartsLayout",),
     "checkpoint.checkpoint": ("Checkpoint", "Checkpoints", "newest"),
     "checkpoint.comparing": ("RunComparison", "sum_of_group", "sum_of_times"),
     "disk.damage": ("Damaged",),
@@ -22,7 +21,7 @@ _NAMES = {
     ),
     "export.export": ("export_netcdf", "export_vtk"),
     "checkpoint.initial": ("load_initial", "save_initial", "save_parts"),
-    "store.layout": ("FieldMetadata", "RecordsLayout", "StoreLayout", "starts_of"),
+    "store.layout": ("FieldMetadata", "RecordsLayout", "StoreLayout"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
     "store.metadata": ("IN_BODIES", "SOLID", "statistics_metadata"),
     "store.reading": ("at_time", "dataset", "tree"),
@@ -64,9 +63,8 @@ if TYPE_CHECKING:
     from taskflow.output.disk.writer import Writer
     from taskflow.output.export.export import export_netcdf, export_vtk
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
-    from taskflow.output.store.chart_layout import ChartsLayout, Piece, pieces_of, shares
-    from taskflow.output.store.chart_store import ChartsBlockStore, create_charts, reshard_charts
-    from taskflow.output.store.layout import FieldMetadata, RecordsLayout, StoreLayout, starts_of
+    from taskflow.output.store.chart_layout import ChartsLayout
+    from taskflow.output.store.layout import FieldMetadata, RecordsLayout, StoreLayout
     from taskflow.output.store.metadata import IN_BODIES, SOLID, statistics_metadata
     from taskflow.output.store.reading import at_time, dataset, tree
     from taskflow.output.store.recorded import RecordedArray, cut_recorded

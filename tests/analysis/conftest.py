@@ -12,7 +12,6 @@ import pytest
 import xarray as xr
 
 from taskflow.output import BlockStore, StoreLayout, create, dataset
-from taskflow.runtime.regions import Box
 from tests.output.conftest import described, layout_of, written  # noqa: F401
 from tests.runs.going_on import go
 from tests.runs.test_restart import stirred
@@ -37,7 +36,8 @@ def stored(
     for name, function in functions.items():
         z, y, x = np.meshgrid(*(layout.coordinate(dim) for dim in layout.dims(name)), indexing="ij")
         values[name] = partial(np.broadcast_to, function(x, y, z), x.shape)
-    BlockStore(path / "fields.zarr", Box.of(cells)).write(0, values)
+    block = BlockStore(path / "fields.zarr", layout.charts, *layout.blocks)
+    block.write(0, {part: values[part.field] for part in block.parts})
     store.commit(0, 0.5)
     store.finish()
     return dataset(path / "fields.zarr")
@@ -61,13 +61,13 @@ def run(tmp_path: Path) -> Callable[..., Path]:
         grid = layout_of(fields=tuple(functions), precision="double", **layout)
         path = tmp_path / "run" / "fields.zarr"
         path.parent.mkdir()
-        store, block = create(path, grid, {"title": "A test"}), BlockStore(path, Box.of(grid.cells))
+        store, block = create(path, grid, {"title": "A test"}), BlockStore(path, grid.charts, *grid.blocks)
         values = {}
         for name, function in functions.items():
             z, y, x = np.meshgrid(*(grid.coordinate(dim) for dim in grid.dims(name)), indexing="ij")
             values[name] = partial(np.add, function(x, y, z), 0.0 * x)
         for index, time in enumerate(times):
-            block.write(index, values)
+            block.write(index, {part: values[part.field] for part in block.parts})
             store.commit(index, time)
         store.finish()
         return path.parent
@@ -80,11 +80,11 @@ def growing(tmp_path):
     """A run directory with three snapshots of a flow that grows, and a log."""
     layout = layout_of((8, 1, 4), periodic=(True, True, True), lengths=(2.0, 0.25, 1.0), origin=(0.0,) * 3, slots=3)
     store = create(tmp_path / "fields.zarr", layout, {"title": "growing"})
-    block = BlockStore(tmp_path / "fields.zarr", Box((0, 0, 0), (8, 1, 4)))
+    block = BlockStore(tmp_path / "fields.zarr", layout.charts, *layout.blocks)
     for index in range(3):
         rows = np.arange(4.0)[:, None, None] * np.ones((4, 1, 8))
         values = {"u": (index + 1) * rows, "v": 0 * rows, "w": 0 * rows, "p": rows - 1.5}
-        block.write(index, {name: partial(np.asarray, array) for name, array in values.items()})
+        block.write(index, {part: partial(np.asarray, values[part.field]) for part in block.parts})
         store.commit(index, float(index))
     lines = ({"step": n, "time": n / 10, "dt": 0.1, "residual": 10.0**-n, "kinetic_energy": n} for n in range(5))
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -6,7 +6,7 @@ from shutil import rmtree
 import numpy as np
 import pytest
 
-from taskflow.output import create_charts
+from taskflow.output import create
 from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
 from tests.output.on_charts import filled, grid_of, layout_of
 
@@ -74,7 +74,7 @@ def test_info_and_watch(give, run):
 def test_cells_that_move_count_once(give, run):
     """And not at each time."""
     rmtree(run / "fields.zarr")
-    store = create_charts(run / "fields.zarr", layout_of(grid_of("annulus"), slots=3, columns=COLUMNS), {})
+    store = create(run / "fields.zarr", layout_of(grid_of("annulus"), slots=3, columns=COLUMNS), {})
     for index in range(3):
         turn, rate = pose(np.eye(3), np.zeros(3)), pose(np.zeros((3, 3)), np.zeros(3), RATES)
         store.commit(index, float(index), **turn, **rate)

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taskflow.output import BlockStore, FieldMetadata, Store, StoreLayout, create
+from taskflow.output import BlockStore, FieldMetadata, RecordsLayout, Store, StoreLayout, create
+from taskflow.output.store.shards import BlockPart
 from taskflow.runtime.regions import Box, cuts
 
 METADATA = {
@@ -36,21 +37,26 @@ def layout_of(
     cells=(8, 6, 10), blocks=(1, 1, 1), periodic=(False, False, False), fields=("u", "v", "w", "p"), **rest
 ) -> StoreLayout:
     """A layout whose blocks are cut as partitions cut them."""
-    starts = tuple(cuts(n, b)[:-1] for n, b in zip(cells, blocks, strict=True))
+    sides = (pairwise(cuts(n, b)) for n, b in zip(cells, blocks, strict=True))
+    boxes = tuple((Box(*zip(*block, strict=True)),) for block in product(*sides))
     about = {"lengths": (2.0, 1.5, 1.0), "origin": (0.0, -1.0, 0.5), "fields": described(fields), **rest}
-    return StoreLayout(cells=cells, periodic=periodic, starts=starts, **about)
+    return StoreLayout(cells=cells, periodic=periodic, blocks=boxes, **about)
 
 
-def blocks_of(layout: StoreLayout) -> list[Box]:
-    """The cells of each block."""
-    sides = [pairwise((*starts, n)) for starts, n in zip(layout.starts, layout.cells, strict=True)]
-    return [Box(*zip(*block, strict=True)) for block in product(*sides)]
+def block_store(path: Path, layout: RecordsLayout, block: int = 0, **options) -> BlockStore:
+    """A block's part of a store."""
+    return BlockStore(path, layout.charts, layout.blocks[block], **options)
 
 
-def write_snapshot(path: Path, block: Box, index: int) -> None:
-    """One block's part of one snapshot."""
-    store = BlockStore(path, block)
-    store.write(index, {name: partial(value, name, index, box) for name, box in store.boxes.items()})
+def values_of(store: BlockStore, index: int) -> dict[BlockPart, partial[np.ndarray]]:
+    """A block's part of one snapshot."""
+    return {part: partial(value, part.field, index, part.box) for part in store.parts}
+
+
+def write_snapshot(path: Path, layout: StoreLayout, index: int, block: int = 0) -> None:
+    """Write one block's part of one snapshot."""
+    store = block_store(path, layout, block)
+    store.write(index, values_of(store, index))
 
 
 @pytest.fixture
@@ -63,8 +69,8 @@ def written(tmp_path: Path) -> Callable[..., Path]:
         store = Store(path)
         for index, time in enumerate(times):
             store.grow(index + 1)
-            for block in blocks_of(layout):
-                write_snapshot(path, block, index)
+            for block in range(len(layout.blocks)):
+                write_snapshot(path, layout, index, block)
             store.commit(index, time)
         store.finish()
         return path

@@ -7,7 +7,9 @@ import numpy as np
 
 from taskflow.geometry.grids import MultiBlockGrid, shape
 from taskflow.geometry.grids.atlas import atlas
-from taskflow.output import ChartsBlockStore, ChartsLayout, FieldMetadata, Piece, create_charts, pieces_of
+from taskflow.output import BlockStore, ChartsLayout, FieldMetadata, create
+from taskflow.output.store.shards import BlockPart
+from taskflow.runtime.regions import Box
 from taskflow.runtime.regions.pieces import divided
 
 METADATA = {
@@ -31,29 +33,35 @@ def layout_of(grid: MultiBlockGrid, blocks: int = 1, cuts=None, **rest) -> Chart
     """A layout whose blocks have the pieces that the runtime deals out."""
     region = atlas(grid)
     about = {"fields": METADATA, "precision": "double", "sides": grid.sides, **rest}
-    pieces = pieces_of(region.charts, divided(region, blocks, cuts))
-    return ChartsLayout(vertices=tuple(chart.vertices for chart in grid.charts), pieces=pieces, **about)
+    vertices, corners = (chart.vertices for chart in grid.charts), (chart.lo for chart in region.charts)
+    return ChartsLayout(
+        vertices=tuple(vertices), corners=tuple(corners), blocks=divided(region, blocks, cuts), **about
+    )
 
 
-def value(field: str, index: int, piece: Piece) -> np.ndarray:
+def value(field: str, index: int, chart: int, cells: Box) -> np.ndarray:
     """A number [z, y, x] that names field, record, chart and cell."""
-    ranges = (np.arange(piece.cells.lo[a], piece.cells.hi[a]) for a in (2, 1, 0))
-    z, y, x = np.meshgrid(*ranges, indexing="ij")
-    place = x + 16.0 * y + 256.0 * z + 4096.0 * piece.chart
+    z, y, x = np.meshgrid(*(np.arange(cells.lo[a], cells.hi[a]) for a in (2, 1, 0)), indexing="ij")
+    place = x + 16.0 * y + 256.0 * z + 4096.0 * chart
     return place + 2.0**17 * index + 0.125 * list(METADATA).index(field)
 
 
 def write(path: Path, layout: ChartsLayout, index: int) -> None:
     """All blocks' parts of a record."""
-    for pieces in layout.pieces:
-        block = ChartsBlockStore(path, pieces)
-        of = {name: [(piece, partial(value, name, index, piece)) for piece in pieces] for name in layout.fields}
-        block.write(index, of)
+    for cells in layout.blocks:
+        block = BlockStore(path, layout.charts, cells)
+        values = {part: partial(value, part.field, index, chart_of(part), part.points) for part in block.parts}
+        block.write(index, values)
+
+
+def chart_of(part: BlockPart) -> int:
+    """The number of the chart of a part."""
+    return int(part.array.split("/")[1])
 
 
 def written(path: Path, layout: ChartsLayout, times=(0.0, 0.5, 1.0), about=None) -> Path:
     """A finished store with records at these times."""
-    store = create_charts(path, layout, {"title": "A test", **(about or {})})
+    store = create(path, layout, {"title": "A test", **(about or {})})
     for index, time in enumerate(times):
         store.grow(index + 1)
         write(path, layout, index)
@@ -65,16 +73,15 @@ def written(path: Path, layout: ChartsLayout, times=(0.0, 0.5, 1.0), about=None)
 def filled(path: Path, grid: MultiBlockGrid, functions, about=None, times=(0.0,)) -> Path:
     """A store with fields that are functions of the centres of cells x, y, z."""
     layout = layout_of(grid, fields={name: METADATA.get(name, FieldMetadata(name)) for name in functions})
-    store = create_charts(path, layout, {"title": "A test", **(about or {})})
+    store = create(path, layout, {"title": "A test", **(about or {})})
     for index, time in enumerate(times):
         store.grow(index + 1)
-        (pieces,) = layout.pieces
-        centres = {piece: middle(grid.charts[piece.chart].vertices) for piece in pieces}
-        block = ChartsBlockStore(path, pieces)
-        values = {
-            name: [(piece, partial(np.broadcast_to, function(*x), x.shape[1:])) for piece, x in centres.items()]
-            for name, function in functions.items()
-        }
+        block = BlockStore(path, layout.charts, *layout.blocks)
+        centres = [middle(chart.vertices) for chart in grid.charts]
+        values = {}
+        for part in block.parts:
+            x = centres[chart_of(part)]
+            values[part] = partial(np.broadcast_to, functions[part.field](*x), x.shape[1:])
         block.write(index, values)
         store.commit(index, time)
     store.finish()

@@ -3,6 +3,7 @@
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -14,15 +15,13 @@ from hypothesis import strategies as st
 
 from taskflow.common.errors import BadInput
 from taskflow.output import (
-    ChartsBlockStore,
-    ChartsLayout,
+    BlockStore,
     Damaged,
-    Piece,
     RunComparison,
     Store,
-    create_charts,
+    create,
     has_charts,
-    reshard_charts,
+    reshard,
     sum_of_group,
     sum_of_times,
     tree,
@@ -36,13 +35,14 @@ def assert_holds(path, layout, records) -> None:
     """Assert that a store has all values of records."""
     result = tree(path)
     assert result.sizes["time"] == records
-    for chart, cells in enumerate(layout.cells):
+    for chart, box in enumerate(layout.charts):
+        cells = Box.of(box.shape)
         ds = result[f"charts/{chart}"]
         for field in layout.fields:
             assert ds[field].dims == ("time", "k", "j", "i")
             assert ds[field].dtype == layout.dtype
             for index in range(records):
-                np.testing.assert_array_equal(ds[field][index], value(field, index, Piece(chart, Box.of(cells))))
+                np.testing.assert_array_equal(ds[field][index], value(field, index, chart, cells))
 
 
 @pytest.mark.parametrize(("name", "blocks", "cuts"), [
@@ -76,7 +76,7 @@ def test_any_pieces_write_the_same_and_any_others_go_on(tmp_path_factory, blocks
     written(path, layout, (0.0, 0.5))
     assert_holds(path, layout, 2)
     fixed, after = sum_of_group(path, ""), layout_of(grid, other, fields=layout.fields, slots=2)
-    reshard_charts(path, [after])
+    reshard(path, [after])
     assert sum_of_group(path, "") == fixed
     store = Store(path)
     store.grow(3)
@@ -108,7 +108,7 @@ def test_a_chart_opens_alone(tmp_path):
 
 def test_a_reader_of_a_running_store_sees_complete_records_only(tmp_path):
     path, layout = tmp_path / "fields.zarr", layout_of(grid_of("annulus"), 2, slots=1)
-    store = create_charts(path, layout, {"title": "A test"})
+    store = create(path, layout, {"title": "A test"})
     assert tree(path).sizes["time"] == 0
     write(path, layout, 0)
     assert tree(path).sizes["time"] == 0
@@ -127,7 +127,7 @@ def test_what_was_written_behind_a_checkpoint_is_cut(tmp_path):
     store.cut(1)
     assert_holds(path, layout, 1)
     other = layout_of(grid_of("box"), 2)
-    reshard_charts(path, [other])
+    reshard(path, [other])
     store = Store(path)
     store.grow(2)
     write(path, other, 1)
@@ -139,10 +139,10 @@ def test_what_was_written_behind_a_checkpoint_is_cut(tmp_path):
 
 def test_shards_with_two_writers_are_refused(tmp_path):
     grid = grid_of("pipe")
-    create_charts(tmp_path / "s", layout_of(grid, 2), {})
+    create(tmp_path / "s", layout_of(grid, 2), {})
     others = layout_of(grid, 2, {0: (3, 1, 1)})
     with pytest.raises(ValueError, match="whole shards"):
-        [ChartsBlockStore(tmp_path / "s", pieces) for pieces in others.pieces]
+        [BlockStore(tmp_path / "s", others.charts, cells) for cells in others.blocks]
 
 
 def test_a_chart_that_is_not_cut_is_one_file_per_field_and_record(tmp_path):
@@ -154,12 +154,12 @@ def test_wrong_pieces_are_refused(tmp_path):
     grid = grid_of("annulus")
     layout = layout_of(grid, 2)
     with pytest.raises(ValueError, match="chart 0, each once"):
-        ChartsLayout(fields=layout.fields, vertices=layout.vertices, pieces=layout.pieces[1:])
-    create_charts(tmp_path / "s", layout, {})
-    block = ChartsBlockStore(tmp_path / "s", layout.pieces[0])
-    with pytest.raises(ValueError, match=r"pieces \[\] where"):
-        block.write(0, {"p": []})
-    values = {name: [(piece, partial(np.zeros, (1, 1, 1))) for piece in block.pieces] for name in block.fields}
+        replace(layout, blocks=layout.blocks[1:])
+    create(tmp_path / "s", layout, {})
+    block = BlockStore(tmp_path / "s", layout.charts, layout.blocks[0])
+    with pytest.raises(ValueError, match=r"parts \[\] given where"):
+        block.write(0, {})
+    values = dict.fromkeys(block.parts, partial(np.zeros, (1, 1, 1)))
     with pytest.raises(ValueError, match=r"an array of shape \(1, 1, 1\) for \(8, 8, 1\) points"):
         block.write(0, values)
 

@@ -8,7 +8,7 @@ import xarray as xr
 
 from taskflow.output import create, dataset, export_netcdf, reshard
 from taskflow.output.store.conditions import OPEN, SIDES, BoundarySide, Conditions
-from tests.output.conftest import WRITTEN, blocks_of, layout_of, write_snapshot
+from tests.output.conftest import WRITTEN, layout_of, write_snapshot
 
 HOT = BoundarySide(type="wall", velocity=(0.5, 0.0, 0.0), temperature=1.5)
 AT_REST = (0.0, 0.0, 0.0)
@@ -35,7 +35,7 @@ def test_what_changes_in_time_is_no_number(tmp_path):
     moving = replace(HOT, velocity=(np.nan, 0.5, 0.0), temperature=np.nan)
     conditions = replace(CONDITIONS, sides={**CONDITIONS.sides, "z_min": moving})
     create(tmp_path / "s", layout_of(), {**WRITTEN, **conditions.attributes()}).commit(0, 0.0)
-    write_snapshot(tmp_path / "s", *blocks_of(layout_of()), 0)
+    write_snapshot(tmp_path / "s", layout_of(), 0)
     stored = dataset(tmp_path / "s")
     exported = xr.open_dataset(export_netcdf(stored, tmp_path / "s.nc"))
     for attributes in (stored.attrs, exported.attrs):
@@ -52,9 +52,9 @@ def test_other_blocks_and_other_formats_keep_them(tmp_path):
     pytest.importorskip("h5py")
     one, two = layout_of(), layout_of(blocks=(1, 1, 2))
     create(tmp_path / "s", one, {**WRITTEN, **CONDITIONS.attributes()}).commit(0, 0.0)
-    write_snapshot(tmp_path / "s", *blocks_of(one), 0)
+    write_snapshot(tmp_path / "s", one, 0)
     before = dataset(tmp_path / "s").attrs
-    reshard(tmp_path / "s", [two], blocks_of(two))
+    reshard(tmp_path / "s", [two])
     ds = dataset(tmp_path / "s")
     assert ds.attrs == before
     with xr.open_dataset(export_netcdf(ds, tmp_path / "s.nc"), engine="h5netcdf") as exported:

@@ -6,7 +6,7 @@ import pytest
 from taskflow.common.errors import BadInput
 from taskflow.output import load_initial, save_initial
 from taskflow.runtime.regions import Box
-from tests.output.conftest import blocks_of, layout_of
+from tests.output.conftest import layout_of
 
 
 def wave(x, y, z):
@@ -25,7 +25,7 @@ def test_every_field_is_evaluated_at_its_own_points(tmp_path, monkeypatch, piece
         whole = load_initial(tmp_path / "initial.zarr", field, Box.of(layout.shape(field)[::-1]))
         assert whole.dtype == np.float64
         np.testing.assert_array_equal(whole, expected)
-        for block in blocks_of(layout):
+        for (block,) in layout.blocks:
             part = load_initial(tmp_path / "initial.zarr", field, block)
             np.testing.assert_array_equal(part, expected[block.slices((0, 0, 0))])
 

@@ -15,7 +15,6 @@ from taskflow.output import (
     FieldMetadata,
     TimeSeries,
     create,
-    create_charts,
     create_time_series,
     dataset,
     statistics_metadata,
@@ -97,7 +96,7 @@ def test_attributes_are_numbers_and_text_as_netcdf_wants_them(tmp_path):
 
 def test_copies_of_metadata_are_those_that_zarr_makes(tmp_path):
     path = tmp_path / "s"
-    create_charts(path, on_charts.layout_of(on_charts.grid_of("annulus")), WRITTEN)
+    create(path, on_charts.layout_of(on_charts.grid_of("annulus")), WRITTEN)
     create_time_series(path, TimeSeries.of_numbers("front", {"area": "area"}, {}), WRITTEN)
     files = path / "zarr.json", path / "front" / "zarr.json"
     ours = [json.loads(file.read_text()) for file in files]

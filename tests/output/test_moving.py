@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taskflow.output import create_charts, tree
+from taskflow.output import create, tree
 from taskflow.output.store.reading import charts
 from taskflow.output.store.rigid_motion import COLUMNS, RATES, moved, places_now, pose
 from tests.output.on_charts import grid_of, layout_of, write
@@ -21,7 +21,7 @@ def turn(angle):
 def store(tmp_path):
     """Three records of an annulus that turns and shifts."""
     layout = layout_of(grid_of("annulus"), blocks=2, columns=COLUMNS)
-    result = create_charts(tmp_path / "moving.zarr", layout, {"title": "A test"})
+    result = create(tmp_path / "moving.zarr", layout, {"title": "A test"})
     for index, (angle, shift) in enumerate(zip(ANGLES, SHIFTS, strict=True)):
         result.grow(index + 1)
         write(tmp_path / "moving.zarr", layout, index)

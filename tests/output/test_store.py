@@ -24,7 +24,7 @@ from taskflow.output import BlockStore, Store, TimeSeries, create, create_time_s
 from taskflow.output.store.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack, taken
 from taskflow.output.store.shards import recover, surviving
 from taskflow.runtime.regions import Box
-from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
+from tests.output.conftest import WRITTEN, block_store, layout_of, value, values_of, write_snapshot
 
 CUTS = [(1, 1, 1), (1, 1, 3), (1, 1, 4), (2, 1, 2), (2, 2, 2), (3, 1, 1), (1, 4, 3)]
 
@@ -86,7 +86,7 @@ def test_a_snapshot_is_a_file_per_block_and_field(written, blocks):
     times, layout = (0.0, 0.5, 1.0), layout_of((8, 6, 12), blocks)
     store = written(layout, times)
     shards = [path for name in layout.fields for path in (store / name / "c").rglob("*") if path.is_file()]
-    count = len(blocks_of(layout))
+    count = len(layout.blocks)
     faces = sum(count // n for n in blocks if n > 1)
     assert len(shards) == (count * len(layout.fields) + faces) * len(times)
     others = {path for path in store.rglob("*") if path.is_file()} - {*shards}
@@ -113,9 +113,9 @@ def test_one_file_per_block_field_and_snapshot(written):
 
 def test_a_shard_is_split_into_chunks_a_reader_can_afford():
     layout = layout_of(cells=(512, 512, 512), blocks=(1, 1, 2))
-    assert layout.shard("p") == (256, 512, 512)
+    assert layout.arrays["p"].shard == (256, 512, 512)
     assert layout.arrays["p"].chunk(layout.dtype) == (16, 512, 512)
-    assert layout.shard("u") == (256, 512, 513)
+    assert layout.arrays["u"].shard == (256, 512, 513)
     assert np.prod(layout.arrays["u"].chunk(layout.dtype)) * 4 <= 16 * 2**20
 
 
@@ -179,33 +179,35 @@ def test_room_is_used_again():
 
 @pytest.mark.parametrize("block", [Box((0, 0, 0), (8, 6, 4)), Box((0, 0, 2), (8, 6, 10)), Box((0, 0, 5), (8, 3, 10))])
 def test_a_block_that_shares_a_shard_is_refused(tmp_path, block):
-    create(tmp_path / "s", layout_of(blocks=(1, 1, 2)), WRITTEN)
+    layout = layout_of(blocks=(1, 1, 2))
+    create(tmp_path / "s", layout, WRITTEN)
     with pytest.raises(ValueError, match="whole shards"):
-        BlockStore(tmp_path / "s", block)
+        BlockStore(tmp_path / "s", layout.charts, (block,))
 
 
 def test_balanced_cuts_fall_back_to_common_divisors(written):
     layout = layout_of(cells=(8, 6, 9), blocks=(1, 1, 4))  # ceil widths would leave nothing for the fourth
-    assert layout.starts[2] == (0, 2, 4, 6)
-    assert layout.shard("p")[0] == 2
+    assert [box.lo[2] for (box,) in layout.blocks] == [0, 2, 4, 6]
+    assert layout.arrays["p"].shard[0] == 2
     assert dataset(written(layout)).w.notnull().all()
 
 
 @pytest.mark.parametrize(("values", "message"), [
-    ({}, "fields"),
+    ({}, "parts"),
     ({"u": (10, 6, 8), "v": (10, 7, 8), "w": (11, 6, 8), "p": (10, 6, 8)}, "u: an array of shape"),
 ])
 def test_wrong_arrays_are_refused(tmp_path, values, message):
     create(tmp_path / "s", layout_of(), WRITTEN)
-    block = BlockStore(tmp_path / "s", Box.of((8, 6, 10)))
+    block = block_store(tmp_path / "s", layout_of())
     with pytest.raises(ValueError, match=message):
-        block.write(0, {name: partial(np.zeros, n) for name, n in values.items()})
+        block.write(0, {part: partial(np.zeros, values[part.field]) for part in block.parts if part.field in values})
 
 
 def test_overflow_to_single_precision_is_kept_as_infinity(tmp_path):
     layout = layout_of(fields=("p",))
     store = create(tmp_path / "s", layout, WRITTEN)
-    BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": lambda: np.full(layout.shape("p"), 1e300)})
+    block = block_store(tmp_path / "s", layout)
+    block.write(0, dict.fromkeys(block.parts, lambda: np.full(layout.shape("p"), 1e300)))
     store.commit(0, 0.0)
     assert np.isinf(dataset(tmp_path / "s").p).all()
 
@@ -215,10 +217,9 @@ def test_a_reader_of_a_running_store_sees_complete_snapshots_only(tmp_path):
     path = tmp_path / "s"
     store = create(path, layout, WRITTEN)
     assert dataset(path).sizes["time"] == 0
-    first, second = blocks_of(layout)
-    write_snapshot(path, first, 0)
-    write_snapshot(path, second, 0)
-    write_snapshot(path, first, 1)
+    write_snapshot(path, layout, 0)
+    write_snapshot(path, layout, 0, block=1)
+    write_snapshot(path, layout, 1)
     assert dataset(path).sizes["time"] == 0
     store.commit(0, 0.25)
     assert dataset(path).time.values.tolist() == [0.25]
@@ -232,14 +233,14 @@ def test_a_reader_of_a_running_store_sees_complete_snapshots_only(tmp_path):
 def test_an_unknown_number_of_snapshots_doubles_the_room(tmp_path):
     layout = layout_of(slots=1)
     path = tmp_path / "s"
-    store, block = create(path, layout, WRITTEN), BlockStore(path, Box.of(layout.cells), patience=0.0)
-    block.write(0, {name: partial(value, name, 0, box) for name, box in block.boxes.items()})
+    store, block = create(path, layout, WRITTEN), block_store(path, layout, patience=0.0)
+    block.write(0, values_of(block, 0))
     with pytest.raises(RunFailed, match="no room for snapshot 1"):
-        block.write(1, {name: partial(value, name, 1, box) for name, box in block.boxes.items()})
+        block.write(1, values_of(block, 1))
     capacities = []
     for index in range(5):
         store.grow(index + 1)
-        block.write(index, {name: partial(value, name, index, box) for name, box in block.boxes.items()})
+        block.write(index, values_of(block, index))
         store.commit(index, float(index))
         capacities.append(store.capacity)
     assert capacities == [1, 2, 4, 4, 8]
@@ -264,7 +265,7 @@ def test_a_finished_store_can_be_continued(written):
     store = Store(path)
     assert store.times == [0.0, 0.5, 1.0]
     store.grow(4)
-    write_snapshot(path, Box.of(layout.cells), 3)
+    write_snapshot(path, layout, 3)
     store.commit(3, 1.5)
     store.finish()
     np.testing.assert_array_equal(dataset(path).p[3], value("p", 3, Box.of(layout.cells)))
@@ -304,10 +305,10 @@ def test_a_folder_without_a_store_is_bad_input(tmp_path):
         dataset(tmp_path)
 
 
-@pytest.mark.parametrize("starts", [((0,), (0,), (1, 5)), ((0,), (0,), (0, 5, 5)), ((0,), (0,), (0, 10))])
-def test_blocks_that_do_not_cut_the_grid_are_refused(starts):
-    with pytest.raises(ValueError, match="do not cut"):
-        replace(layout_of(), starts=starts)
+@pytest.mark.parametrize("sides", [[(1, 5), (5, 10)], [(0, 5), (4, 10)], [(0, 5), (5, 9)], [(0, 5), (5, 10), (5, 10)]])
+def test_blocks_that_do_not_cut_the_grid_are_refused(sides):
+    with pytest.raises(ValueError, match="each once"):
+        replace(layout_of(), blocks=tuple((Box((0, 0, low), (8, 6, high)),) for low, high in sides))
 
 
 FULL = """
@@ -318,14 +319,15 @@ from taskflow.output import BlockStore, Store, Writer
 from taskflow.runtime.regions import Box
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-store = BlockStore(sys.argv[1], Box.of((32, 32, 32)))
+cells = (Box.of((32, 32, 32)),)
+store = BlockStore(sys.argv[1], cells, cells)
 noise = np.random.default_rng(0).random((32, 32, 32))
 writer = Writer()
-writer.submit(lambda: store.write(0, {"p": lambda: noise}))
+writer.submit(lambda: store.write(0, dict.fromkeys(store.parts, lambda: noise)))
 writer.drain()
 Store(sys.argv[1]).commit(0, 0.0)
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
-writer.submit(lambda: store.write(1, {"p": lambda: noise}))
+writer.submit(lambda: store.write(1, dict.fromkeys(store.parts, lambda: noise)))
 try:
     writer.drain()
 except RunFailed as error:
@@ -347,10 +349,10 @@ def test_a_disk_that_takes_no_more_ends_the_run_and_keeps_what_it_has(tmp_path):
     assert dataset(tmp_path / "s").p.notnull().all()
 
 
-def _run_block(path, block, snapshots) -> None:
-    store = BlockStore(path, block)
+def _run_block(path, layout, block, snapshots) -> None:
+    store = block_store(path, layout, block)
     for index in range(snapshots):
-        store.write(index, {name: partial(value, name, index, box) for name, box in store.boxes.items()})
+        store.write(index, values_of(store, index))
 
 
 def test_several_processes_write_one_store_while_it_grows(tmp_path):
@@ -358,7 +360,7 @@ def test_several_processes_write_one_store_while_it_grows(tmp_path):
     path = tmp_path / "s"
     store = create(path, layout, WRITTEN)
     with ProcessPoolExecutor(4, mp_context=multiprocessing.get_context("spawn")) as pool:
-        jobs = [pool.submit(_run_block, path, block, 6) for block in blocks_of(layout)]
+        jobs = [pool.submit(_run_block, path, layout, block, 6) for block in range(4)]
         for room in (2, 4, 6):  # the blocks wait for it
             store.grow(room)
         for job in jobs:
@@ -389,7 +391,8 @@ def test_rounded_values_keep_their_relative_error(tmp_path, precision, error):
     numbers[0, 0, :5] = 0.0, np.inf, -np.inf, np.nan, -0.0
     numbers = numbers.astype(layout.dtype)
     store = create(tmp_path / "s", layout, WRITTEN)
-    BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": lambda: numbers})
+    block = block_store(tmp_path / "s", layout)
+    block.write(0, dict.fromkeys(block.parts, lambda: numbers))
     store.commit(0, 0.0)
     result = dataset(tmp_path / "s").p
     bound = result.attrs["relative_error"]
@@ -441,8 +444,8 @@ def test_without_the_library_of_numcodecs_the_same_values_are_packed(written, mo
 def test_a_snapshot_without_room_is_not_waited_for_for_ever(written):
     """The process that makes room may have ended."""
     path = written(layout_of(cells=(4, 4, 4)), times=(0.0,))
-    store = BlockStore(path, Box.of((4, 4, 4)), patience=0.1)
-    values = {name: partial(value, name, 9, box) for name, box in store.boxes.items()}
+    store = block_store(path, layout_of(cells=(4, 4, 4)), patience=0.1)
+    values = values_of(store, 9)
     with pytest.raises(RunFailed, match=f"no room for snapshot 9 in {path} after 0.1 s"):
         store.write(9, values)
     assert dataset(path).sizes["time"] == 1

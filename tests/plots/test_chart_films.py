@@ -8,7 +8,7 @@ from PIL import Image
 
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import shape
-from taskflow.output import ChartsBlockStore, create_charts, tree
+from taskflow.output import BlockStore, create, tree
 from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
 from taskflow.plots import DPI
 from taskflow.plots.films import animate_run
@@ -51,13 +51,12 @@ def test_a_grid_that_turns_is_cut_by_one_plane(tmp_path, monkeypatch):
     """Though its shortest extent is along y, along z and at last along x."""
     grid, drawn = shape("box", {"cells": (4, 4, 4), "lengths": (3.0, 1.0, 2.0)}).grid(), []
     layout = layout_of(grid, slots=3, columns=COLUMNS)
-    store = create_charts(tmp_path / "fields.zarr", layout, {})
+    store = create(tmp_path / "fields.zarr", layout, {})
     for index, angle in enumerate((0.0, np.pi / 4, np.pi / 2)):
         c, s = np.cos(angle), np.sin(angle)
         numbers = pose(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]), np.zeros(3))
-        block = ChartsBlockStore(tmp_path / "fields.zarr", layout.pieces[0])
-        block.write(index, {name: [(piece, partial(np.ones, piece.cells.shape[::-1])) for piece in layout.pieces[0]]
-                            for name in layout.fields})  # fmt: skip
+        block = BlockStore(tmp_path / "fields.zarr", layout.charts, *layout.blocks)
+        block.write(index, {part: partial(np.ones, part.points.shape[::-1]) for part in block.parts})
         store.commit(index, float(index), **numbers, **pose(np.zeros((3, 3)), np.zeros(3), RATES))
 
     def seen(part, *rest, **more):

@@ -18,7 +18,7 @@ from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.restart import newest_restart
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
-from taskflow.systems.records.fields import ChartRecording, GroupPlace
+from taskflow.systems.records.fields import FieldRecording, GroupPlace
 from tests.cases.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.runs.going_on import go
 from tests.runs.test_charts_real_time import PITCHING
@@ -151,7 +151,7 @@ def test_records_that_wait_hold_what_was_counted(tmp_path):
     def job(shard):
         ready = Event()
         writer = Writer(before=ready.wait)
-        recording = ChartRecording(GroupPlace(tmp_path / "run" / STORE, "both", shard, writer), layers)
+        recording = FieldRecording(GroupPlace(tmp_path / "run" / STORE, "both", shard, writer), layers)
         for step in range(2):
             recording.take(time=step)
         ready.set()
@@ -208,8 +208,9 @@ def test_each_face_of_a_side_with_corners_is_there_once():
     sim = RunSetup(case(tables, planes=[{"name": "a", "side": "bent", **OFTEN}]), (1, 1, 1))
     (plane,) = sim.case.planes
     layout = sim.domain.layout({}, sim.case.output, sim.partition, 1, plane)
-    assert layout.cells == ((1, 8, 6), (10, 1, 6))
-    assert [patch.cells.shape for patch in layout.sides["bent"]] == [*layout.cells]
+    shapes = [(1, 8, 6), (10, 1, 6)]
+    assert [layer.shape for layer in layout.charts] == shapes
+    assert [patch.cells.shape for patch in layout.sides["bent"]] == shapes
     assert [patch.chart for patch in layout.sides["bent"]] == [0, 1]
 
 

@@ -1,17 +1,19 @@
-"""Layout of a store, fixed before anything is written: grid, fields, and the pieces of each block."""
+"""Layout of a store, fixed before anything is written: charts, fields, and the cells of each block. A box is one chart.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, product
+from functools import lru_cache
+from itertools import product
 from math import ceil, gcd, log2, prod
 from typing import Any, Literal
 
 import numpy as np
 
-from taskflow.runtime.regions import Box, Location, triple
+from taskflow.runtime.regions import Box, Location, Triple, complete, triple
 
 CHUNK_BYTES = 16 * 2**20  # loaded and unpacked by a reader for one value
 
@@ -61,14 +63,17 @@ class ArrayLayout:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordsLayout(ABC):
-    """Group of the store that gets records of all fields repeatedly.
+    """Group of the store that gets records of all fields repeatedly, on charts: boxes of cells in one index space.
 
-    `fields`: metadata by name. Values are stored in a `precision`, rounded to a `relative_error` if given. `slots`:
-    number of records to make room for. `group`: its name, "" for the snapshots. `time`: description of the time of a
-    record. `columns`: attributes of the numbers of each record, by name. Raises ValueError if `slots` is below 1.
+    `fields`: metadata by name. `blocks`: the cells of each block in that space, by default of a single one. Values are
+    stored in a `precision`, rounded to a `relative_error` if given. `slots`: number of records to make room for.
+    `group`: its name, "" for the snapshots. `time`: description of the time of a record. `columns`: attributes of the
+    numbers of each record, by name. Raises ValueError if the blocks do not have every cell of the charts once, or
+    `slots` is below 1.
     """
 
     fields: Mapping[str, FieldMetadata]
+    blocks: tuple[tuple[Box, ...], ...] = ()
     precision: Literal["single", "double"] = "single"
     compression: Literal["lz4", "zstd", "none"] = "lz4"
     relative_error: float | None = None
@@ -80,6 +85,19 @@ class RecordsLayout(ABC):
     def __post_init__(self) -> None:
         if self.slots < 1:
             raise ValueError(f"a store needs at least one slot, not {self.slots}")
+        if not self.blocks:
+            object.__setattr__(self, "blocks", (self.charts,))
+        _ = self.parts  # checked
+
+    @property
+    @abstractmethod
+    def charts(self) -> tuple[Box, ...]:
+        """Cells of each chart in the index space of the blocks."""
+
+    @property
+    def parts(self) -> tuple[tuple[Box, ...], ...]:
+        """The cells of each chart on each block that has some."""
+        return _parts(self.charts, self.blocks)
 
     @property
     def dtype(self) -> np.dtype:
@@ -103,26 +121,22 @@ class RecordsLayout(ABC):
 class StoreLayout(RecordsLayout):
     """Staggered grid, the fields on it, and the blocks that write them.
 
-    `cells`, `lengths`, `origin`, `periodic`, `edges` and `starts` are in the order x, y, z, and arrays in the order z,
-    y, x. A direction with `edges` has its n + 1 faces there, others are uniform. `starts` has the first cell of each
-    block per direction. In the layout of a part, `first` is the number of its first cell in the `whole`. Raises
-    ValueError if the blocks do not start at 0 and increase, or `slots` is below 1.
+    `cells`, `lengths`, `origin`, `periodic` and `edges` are in the order x, y, z, and arrays in the order z, y, x. A
+    direction with `edges` has its n + 1 faces there, others are uniform. In the layout of a part, `first` is the number
+    of its first cell in the `whole`.
     """
 
-    cells: tuple[int, int, int]
+    cells: Triple
     lengths: Vector
     origin: Vector = (0.0, 0.0, 0.0)
     periodic: tuple[bool, bool, bool] = (False, False, False)
     edges: Edges = (None, None, None)
-    starts: tuple[tuple[int, ...], ...] = ((0,), (0,), (0,))
     whole: StoreLayout | None = None
-    first: tuple[int, int, int] = (0, 0, 0)
+    first: Triple = (0, 0, 0)
 
-    def __post_init__(self) -> None:
-        for starts, cells in zip(self.starts, self.cells, strict=True):
-            if starts[0] != 0 or any(a >= b for a, b in pairwise((*starts, cells))):
-                raise ValueError(f"blocks starting at {starts} do not cut {cells} cells")
-        super().__post_init__()
+    @property
+    def charts(self) -> tuple[Box, ...]:
+        return (Box.of(self.cells).shift(self.first),)
 
     def layer(self, axis: int, index: int) -> StoreLayout:
         """Return the layout of the layer of cells number `index` across an axis, with their low faces."""
@@ -135,7 +149,6 @@ class StoreLayout(RecordsLayout):
             whole=self,
             cells=changed(self.cells, 1),
             periodic=changed(self.periodic, True),
-            starts=changed(self.starts, (0,)),
             first=changed(self.first, index),
         )
 
@@ -154,18 +167,11 @@ class StoreLayout(RecordsLayout):
         """Return the number of points of a field in each direction."""
         return triple(map(self.size, self.dims(field)))
 
-    def shard(self, field: str) -> tuple[int, int, int]:
-        """Return the shape of the pieces that a single block writes: the coarsest regular grid on which every block
-        starts.
-
-        A block is one such piece if all blocks except the last are equally wide. Face n of the last may be another
-        piece.
-        """
-        return triple(gcd(*self.starts["xyz".index(dim[0])]) or self.size(dim) for dim in self.dims(field))
-
     @property
     def arrays(self) -> dict[str, ArrayLayout]:
-        return {name: ArrayLayout(name, self.dims(name), self.shape(name), self.shard(name)) for name in self.fields}
+        (chart,), (parts,) = self.charts, self.parts
+        points = {name: (self.dims(name), self.shape(name)) for name in self.fields}
+        return {name: ArrayLayout(name, dims, n, shard_of(chart, parts, n)) for name, (dims, n) in points.items()}
 
     def coordinate(self, dim: str) -> np.ndarray:
         """Return the positions along a dimension in float64, exact at both walls."""
@@ -190,6 +196,25 @@ class StoreLayout(RecordsLayout):
         return sizes if dim.endswith("_c") else between_centres(sizes, self.periodic[axis])
 
 
+def shard_of(chart: Box, parts: Sequence[Box], shape: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Return the shape of the pieces of an array [z, y, x] on a chart that a single block writes: the coarsest regular
+    grid on which every block's part starts.
+
+    A block is one such piece if all blocks except the last are equally wide. Face n of the last may be another piece.
+    An uncut chart is one piece.
+    """
+    return triple(gcd(*(part.lo[a] - chart.lo[a] for part in parts)) or shape[2 - a] for a in (2, 1, 0))
+
+
+@lru_cache(maxsize=8)
+def _parts(charts: tuple[Box, ...], blocks: tuple[tuple[Box, ...], ...]) -> tuple[tuple[Box, ...], ...]:
+    parts = [tuple(chart & cells for block in blocks for cells in block if chart.meets(cells)) for chart in charts]
+    for number, (chart, own) in enumerate(zip(charts, parts, strict=True)):
+        if not complete(own, [chart]):
+            raise ValueError(f"the blocks have {[*own]}, not the {chart.shape} cells of chart {number}, each once")
+    return tuple(parts)
+
+
 def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
     """Return the distance between the centres on both sides of each face, for cells of these sizes along an axis.
 
@@ -199,12 +224,6 @@ def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
     """
     around = np.concatenate([sizes[-1:], sizes] if periodic else [[0.0], sizes, [0.0]])
     return (around[1:] + around[:-1]) / 2
-
-
-def starts_of(blocks: Iterable[Box]) -> tuple[tuple[int, ...], ...]:
-    """Return the first cells of the blocks of a partition, per direction, as in StoreLayout."""
-    corners = [block.lo for block in blocks]
-    return tuple(tuple(sorted({corner[axis] for corner in corners})) for axis in range(3))
 
 
 def divide(shape: tuple[int, int, int], most: int) -> tuple[int, int, int]:

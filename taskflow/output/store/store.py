@@ -21,6 +21,8 @@ from zarr.codecs import BloscCodec
 
 from taskflow.output.disk.damage import Damaged
 from taskflow.output.disk.disk import Unsynced, on_disk
+from taskflow.output.store.chart_layout import ChartsLayout
+from taskflow.output.store.chart_store import add_charts
 from taskflow.output.store.groups import WHOLE, add_array, add_column, consolidate, has_records, open_group
 from taskflow.output.store.layout import RecordsLayout, StoreLayout, divide
 from taskflow.output.store.metadata import (
@@ -44,30 +46,40 @@ PIECE = 2**24  # cells per call of `solid`, and per stored chunk at most
 
 def create(
     path: str | Path,
-    layout: StoreLayout,
+    layout: RecordsLayout,
     attributes: Mapping[str, Any],
     solid: Callable[[Box], np.ndarray] | None = None,
 ) -> Store:
-    """Create the group of a layout in a store: coordinates, metrics, grid, empty fields, `attributes`, and solid cells.
+    """Create the group of a layout in a store: positions of its cells, empty fields, `attributes`, and solid cells.
 
-    Attributes are title, case, history and others. Raises zarr.errors.ContainsGroupError if the group exists, and
-    OSError if it cannot be written.
+    Attributes are title, case, history and others. One process does this before the blocks open their `BlockStore`. The
+    returned Store commits records, makes room for more, and drops them, for all charts together. Raises
+    zarr.errors.ContainsGroupError if the group exists, and OSError if it cannot be written.
     """
-    about = global_attributes({**attributes, **({FIRST: json.dumps(layout.first)} if any(layout.first) else {})})
-    group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
+    group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=global_attributes(attributes))
+    if isinstance(layout, ChartsLayout):
+        add_charts(group, layout)
+    elif isinstance(layout, StoreLayout):
+        _add_box(group, layout)
+        if solid is not None:
+            _save_solid(group, layout, solid, PACKING[layout.compression])
+    _add_records(group, layout)
+    consolidate(path, layout.group)
+    return Store(path, layout.group)
+
+
+def _add_box(group: zarr.Group, layout: StoreLayout) -> None:
+    """Create coordinates, metrics and the staggered grid."""
+    if any(layout.first):
+        group.attrs[FIRST] = json.dumps(layout.first)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
         size = (layout.size(dim),)
         add_array(group, dim, size, (dim,), coordinate_attributes(dim))[:] = layout.coordinate(dim)
         add_array(group, metric_name(dim), size, (dim,), metric_attributes(dim))[:] = layout.metric(dim)
     add_array(group, "grid", (), (), grid_attributes(layout), dtype="i4")[...] = 0
-    add_records(group, layout)
-    if solid is not None:
-        _save_solid(group, layout, solid, PACKING[layout.compression])
-    consolidate(path, layout.group)
-    return Store(path, layout.group)
 
 
-def add_records(group: zarr.Group, layout: RecordsLayout) -> None:
+def _add_records(group: zarr.Group, layout: RecordsLayout) -> None:
     """Create the record arrays of a layout, still empty: times, columns and fields."""
     for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
         add_column(group, name, layout.slots, described)

@@ -22,7 +22,6 @@ from taskflow.systems.base.pictures import Picture
 from taskflow.systems.records.fields import (
     SNAPSHOTS,
     STATISTICS,
-    ChartRecording,
     FieldRecording,
     GroupPlace,
     Recording,
@@ -93,22 +92,19 @@ class Records:
             return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
 
         computed = {SOLID: spec.surroundings.moving.solid} if spec.surroundings else {}
-        whole = shard.partition.pieces is None
-        fields = FieldRecording if whole else ChartRecording
-        snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))
         self.ranges = RangeWatch(spec.given, shard)
         self._computed, self._shard, self._done = spec.computed, shard, -1  # the step whose fields are computed
-        self._groups: dict[str, Recording] = {SNAPSHOTS: snapshots}
+        self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS), computed=computed)}
         self._averaging: dict[str, AverageRecorder] = {}
         if spec.averages:
-            self._groups[STATISTICS] = fields(place(STATISTICS))
+            self._groups[STATISTICS] = FieldRecording(place(STATISTICS))
             self._averaging[STATISTICS] = AverageRecorder(spec.averages, shard, self._groups[STATISTICS], self._derive)
         for waves in spec.spectra:
             group = waves.series.group
             self._groups[group] = SeriesRecording(place(group), waves.series, partial(waves.values, shard))
             self._averaging[group] = AverageRecorder(waves.averages, shard, self._groups[group])
         for group, plane in spec.planes.items():
-            self._groups[group] = FieldRecording(place(group)) if whole else ChartRecording(place(group), plane.cells)
+            self._groups[group] = FieldRecording(place(group), plane.cells)
         for probe in spec.probes:
             group, sampler = probe.series.group, PointSampler(probe, shard)
             self._groups[group] = SeriesRecording(place(group), probe.series, sampler.values)

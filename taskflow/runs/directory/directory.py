@@ -20,7 +20,7 @@ from taskflow.runs.directory.lock import Lock, refusal
 from taskflow.runs.directory.pictures import begin_drawing
 from taskflow.runs.directory.provenance import history
 from taskflow.runs.directory.replacement import begun, entries, follow, ours, owned, placed
-from taskflow.runs.state.origin import evaluated
+from taskflow.runs.state.origin import save_evaluated
 from taskflow.runs.state.remedies import FORCE, OUTPUT
 from taskflow.runs.state.restart import RestartPoint
 from taskflow.runs.state.setup import RunSetup
@@ -108,12 +108,7 @@ class RunDirectory:
                 for group in more:
                     _create(draft / output.STORE, group, _about(sim))
                 begin_drawing(draft, sim)
-                if not isinstance(snapshots, output.StoreLayout):
-                    if sim.origin is not None and (parts := sim.origin.parts()):
-                        output.save_parts(draft / output.INITIAL, sim.domain.boxes, parts)
-                elif sources := evaluated(sim, sim.origin, snapshots):
-                    fields = {name: sim.system.metadata[name] for name in sources}
-                    output.save_initial(draft / output.INITIAL, replace(snapshots, fields=fields), sources)
+                save_evaluated(draft / output.INITIAL, sim, sim.origin, snapshots)
             follow(self.path, self.guard)
 
     def reopen(self, sim: RunSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
@@ -127,9 +122,7 @@ class RunDirectory:
             output.recover(path)
             groups: tuple[Group, ...] = (*layouts, *sim.spec.series)
             times = {group.group: self._cut(path, group, restart, sim) for group in groups}
-            output.reshard_charts(path, [layout for layout in layouts if isinstance(layout, output.ChartsLayout)])
-            if boxes := [layout for layout in layouts if isinstance(layout, output.StoreLayout)]:
-                output.reshard(path, boxes, sim.partition.blocks, _solid(sim))
+            output.reshard(path, layouts, _solid(sim))
             output.RunLog(self.path / output.LOG).cut(checkpoint.state["lines"])
             output.sweep(self.path)
             policy.checkpoints.clear(after=checkpoint.step)
@@ -243,9 +236,7 @@ def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None 
     """Make an empty group in the store."""
     if isinstance(group, output.TimeSeries):
         output.create_time_series(path, group, about)
-    elif isinstance(group, output.ChartsLayout):
-        output.create_charts(path, group, about)
-    elif isinstance(group, output.StoreLayout):
+    else:
         output.create(path, group, about, solid)
 
 

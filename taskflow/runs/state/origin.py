@@ -8,12 +8,15 @@ the same closed sides. On charts the march does this.
 from __future__ import annotations
 
 import tomllib
+from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from taskflow import output
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput, named
 from taskflow.common.rows import Row
@@ -34,19 +37,22 @@ SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with wh
 
 
 @dataclass(frozen=True, eq=False)
-class InitialState:
+class InitialState(ABC):
     """The `state` from which a run starts."""
 
     sim: DiscreteCase
     state: SavedState
+    grid: ClassVar[str]  # of the case, in words
+    projected: ClassVar[bool] = False  # the run makes the velocity divergence-free before it starts
 
-    @classmethod
-    def of(cls, sim: DiscreteCase) -> InitialState | None:
+    @staticmethod
+    def of(sim: DiscreteCase) -> InitialState | None:
         """Return the origin named by a case, or None. Raises BadInput if it cannot be read, or does not suit the case.
         """
         if sim.source is None:
             return None
-        origin = cls(sim, sim.source)
+        kind = StateOnBox if sim.partition.region.atlas is None else StateOnCharts
+        origin = kind(sim, sim.source)
         with naming(sim.case.initial):
             origin.check()
         return origin
@@ -59,39 +65,11 @@ class InitialState:
             table = self.sim.system.table_name
             begins = f"{table} begins with a checkpoint of a run of the same case, except for [initial]"
             raise BadInput(f"{self.state.where}: {self.difference}; {begins}")
-        on_charts = self.state.fields is None  # of charts that move, a checkpoint may have no snapshot
-        if on_charts != self._on_charts:
-            grids = "a Cartesian grid", "charts"
-            its, own = grids[on_charts], grids[self._on_charts]
-            raise BadInput(f"{self.state.where} is on {its}, and this case on {own}; begin with a run on {own}")
-        if self._on_charts:
-            self._check_charts()
-
-    def _check_charts(self) -> None:
-        """Raise BadInput if its charts lack a velocity, or do not cover the grid."""
-        if self.charts is None:
-            raise BadInput(f"{self.state.where} has no snapshot of its time, and its grid moves; choose another time")
-        if missing := [name for name in VELOCITY if name not in self.charts.fields]:
-            known = ", ".join(self.charts.fields) or "nothing"
-            raise BadInput(f"{self.state.where} has no {missing[0]}; it has {known}")
-        with named(self.state.where):
-            self.charts.covers(self._centres)
-
-    @cached_property
-    def charts(self) -> ChartsSource | None:
-        from taskflow.analysis.charts.carried import ChartsSource  # which loads xarray
-
-        return None if self.state.charts is None else ChartsSource(self.state.charts)
-
-    @property
-    def _on_charts(self) -> bool:
-        return self.sim.partition.region.atlas is not None
-
-    @property
-    def _centres(self) -> list[np.ndarray]:
-        """The coordinates [xyz, k, j, i] of cell centres on the charts of the case."""
-        domain = self.sim.domain
-        return [np.stack(np.broadcast_arrays(*domain.points("c", box))) for box in domain.boxes]
+        # of charts that move, a checkpoint may have no snapshot
+        other = (StateOnCharts if self.state.fields is None else StateOnBox).grid
+        if other != self.grid:
+            words = f"is on {other}, and this case on {self.grid}; begin with a run on {self.grid}"
+            raise BadInput(f"{self.state.where} {words}")
 
     @cached_property
     def difference(self) -> str:
@@ -118,81 +96,40 @@ class InitialState:
         return None if self.difference or self.sim.case.initial.noise else self.state.checkpoint
 
     @property
+    @abstractmethod
     def kept(self) -> bool:
         """True if the velocity is used unchanged."""
-        if self._on_charts:
-            return self.charts is not None and self.charts.is_on(self.sim.domain.chart_vertices)
-        if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
-            return False
-        old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
-        open_sides = any(side.kind.permeable for side in self.sim.case.boundaries.sides.values())
-        at_rest = self.sim.system.moving is None
-        return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
 
+    @abstractmethod
     def has(self, name: str) -> bool:
         """Return True if the source has a field."""
-        if self.charts is not None:
-            return name in self.charts.fields
-        return self.state.fields is not None and name in self.state.fields
 
-    def fields(self, layout: StoreLayout) -> dict[str, Any]:
-        """Return the sources of initial fields, by name: from the source if it has them, others from their formulas;
-        with a restarted checkpoint only functions and arrays. Raises BadInput if the source lacks a velocity.
+    @abstractmethod
+    def save(self, path: Path, snapshots: Any) -> None:
+        """Store the initial fields that blocks do not compute, from the source if it has them, others from their
+        formulas; with a restarted checkpoint only functions and arrays. `snapshots` is the layout of the run. Raises
+        BadInput if the source lacks a velocity, or a value is not finite.
         """
-        if self.checkpoint is not None or self.state.fields is None:
-            return _given(self.sim)
-        from taskflow.output import RemappedField
-
-        sources: dict[str, Any] = dict(self.sim.system.initial)
-        needed = {*VELOCITY, *(name for other, name in self.sim.system.initial_sources.items() if self.has(other))}
-        names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in needed]
-        names += ["p"] if self.kept and self.has("p") else self.sums
-        for name in dict.fromkeys(names):
-            sources[name] = field = RemappedField(self.state, name, layout)
-            with named("initial.source"):
-                _ = field.weights
-        return sources
 
     @property
     def sums(self) -> tuple[str, ...]:
         """Derived fields whose sums are conserved on another grid."""
-        if self.checkpoint is not None or self._on_charts or self.kept:
-            return ()
-        sources = self.sim.system.initial_sources
-        return tuple(name for name, other in sources.items() if self.has(name) and self.has(other))
-
-    def parts(self) -> dict[str, list[np.ndarray]]:
-        """Return the values [k, j, i] of all initial fields on every chart, by formula if the source lacks them; empty
-        with a restarted checkpoint. Raises BadInput if a value is not finite.
-        """
-        charts = self.charts
-        if self.checkpoint is not None or charts is None:
-            return {}
-        places, parts = self._centres, dict[str, list[np.ndarray]]()
-        vertices = [np.asarray(x) for x in self.sim.domain.chart_vertices]
-        for name in ("p", *self.sim.system.initial):
-            with named(f"initial.source: {self.state.where}"):
-                if not self.has(name):
-                    formula = self.sim.system.initial.get(name)
-                    parts |= {name: [np.broadcast_to(formula(*x), x[0].shape) for x in places]} if formula else {}
-                else:
-                    parts[name] = charts.values(name) if self.kept else charts.over(name, vertices)
-        return parts
+        return ()
 
     def taken(self, initial: InitialFields) -> InitialFields:
         """Return the initial fields of a run with this origin."""
         if self.checkpoint is not None:
             return replace(initial, checkpoint=self.checkpoint)
-        more = {"p": None} if (self.kept or self._on_charts) and self.has("p") else dict.fromkeys(self.sums)
-        kept = self.kept and not self._on_charts  # where nothing that starts a run changes it
-        return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=kept, sums=self.sums)
+        more = {"p": None} if (self.kept or not self.projected) and self.has("p") else dict.fromkeys(self.sums)
+        profiles = {**dict.fromkeys(initial.profiles), **more}
+        return replace(initial, profiles=profiles, kept=self.kept and self.projected, sums=self.sums)
 
     @property
     def row(self) -> Row:
         """The row of `taskflow check`."""
         if self.checkpoint is not None:
             return Row("start", f"{self.state.where}, time {self.state.time:g}, continued bitwise")
-        then = "" if self._on_charts else ", then made free of divergence"
+        then = ", then made free of divergence" if self.projected else ""
         how = "as it is" if self.kept else f"put on the grid{then}"
         return Row("start", f"{self.state.where}; {how}{self._units}")
 
@@ -208,6 +145,103 @@ class InitialState:
         return f"; {', '.join(named)}: numbers are taken as they are" if named else ""
 
 
+@dataclass(frozen=True, eq=False)
+class StateOnBox(InitialState):
+    """The state from which a run on a Cartesian grid starts."""
+
+    grid = "a Cartesian grid"
+    projected = True
+
+    @property
+    def kept(self) -> bool:
+        if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
+            return False
+        old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
+        open_sides = any(side.kind.permeable for side in self.sim.case.boundaries.sides.values())
+        at_rest = self.sim.system.moving is None
+        return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
+
+    def has(self, name: str) -> bool:
+        return self.state.fields is not None and name in self.state.fields
+
+    def save(self, path: Path, snapshots: Any) -> None:
+        _save(path, self.sim, snapshots, self._sources(snapshots))
+
+    def _sources(self, snapshots: StoreLayout) -> dict[str, Any]:
+        """Return the sources of initial fields, by name."""
+        if self.checkpoint is not None or self.state.fields is None:
+            return _given(self.sim)
+        layout = replace(snapshots, fields={name: self.sim.system.metadata[name] for name in self.sim.case.fields})
+        sources: dict[str, Any] = dict(self.sim.system.initial)
+        needed = {*VELOCITY, *(name for other, name in self.sim.system.initial_sources.items() if self.has(other))}
+        names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in needed]
+        names += ["p"] if self.kept and self.has("p") else self.sums
+        for name in dict.fromkeys(names):
+            sources[name] = field = output.RemappedField(self.state, name, layout)
+            with named("initial.source"):
+                _ = field.weights
+        return sources
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        if self.checkpoint is not None or self.kept:
+            return ()
+        sources = self.sim.system.initial_sources
+        return tuple(name for name, other in sources.items() if self.has(name) and self.has(other))
+
+
+@dataclass(frozen=True, eq=False)
+class StateOnCharts(InitialState):
+    """The state from which a run on charts starts."""
+
+    grid = "charts"
+
+    def check(self) -> None:
+        super().check()
+        if self.checkpoint is not None:
+            return
+        if self._charts is None:
+            raise BadInput(f"{self.state.where} has no snapshot of its time, and its grid moves; choose another time")
+        if missing := [name for name in VELOCITY if name not in self._charts.fields]:
+            known = ", ".join(self._charts.fields) or "nothing"
+            raise BadInput(f"{self.state.where} has no {missing[0]}; it has {known}")
+        with named(self.state.where):
+            self._charts.covers(self._centres)
+
+    @cached_property
+    def _charts(self) -> ChartsSource | None:
+        from taskflow.analysis.charts.carried import ChartsSource  # which loads xarray
+
+        return None if self.state.charts is None else ChartsSource(self.state.charts)
+
+    @property
+    def _centres(self) -> list[np.ndarray]:
+        """The coordinates [xyz, k, j, i] of cell centres on the charts of the case."""
+        domain = self.sim.domain
+        return [np.stack(np.broadcast_arrays(*domain.points("c", box))) for box in domain.boxes]
+
+    @property
+    def kept(self) -> bool:
+        return self._charts is not None and self._charts.is_on(self.sim.domain.chart_vertices)
+
+    def has(self, name: str) -> bool:
+        return self._charts is not None and name in self._charts.fields
+
+    def save(self, path: Path, snapshots: Any) -> None:
+        charts = self._charts
+        if self.checkpoint is not None or charts is None:
+            return
+        places, parts = self._centres, dict[str, list[np.ndarray]]()
+        vertices = [np.asarray(x) for x in self.sim.domain.chart_vertices]
+        for name in ("p", *self.sim.system.initial):
+            with named(f"initial.source: {self.state.where}"):
+                if self.has(name):
+                    parts[name] = charts.values(name) if self.kept else charts.over(name, vertices)
+                elif formula := self.sim.system.initial.get(name):
+                    parts[name] = [np.broadcast_to(formula(*x), x[0].shape) for x in places]
+        output.save_parts(path, self.sim.domain.boxes, parts)
+
+
 def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables of a case that define the flow, without its initial fields."""
     tables = {name: table for name, table in case.items() if name != "initial"}
@@ -215,14 +249,21 @@ def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
     return {**tables, "scalars": scalars} if scalars else tables
 
 
-def evaluated(sim: DiscreteCase, origin: InitialState | None, snapshots: StoreLayout) -> dict[str, Any]:
-    """Return the fields evaluated once, before blocks start: functions and arrays, or all fields if some come from
+def save_evaluated(path: Path, sim: DiscreteCase, origin: InitialState | None, snapshots: Any) -> None:
+    """Store the fields evaluated once, before blocks start: functions and arrays, or all fields if some come from
     another run or file.
     """
     if origin is not None:
-        fields = {name: sim.system.metadata[name] for name in sim.case.fields}
-        return origin.fields(replace(snapshots, fields=fields))
-    return _given(sim)
+        origin.save(path, snapshots)
+    else:
+        _save(path, sim, snapshots, _given(sim))
+
+
+def _save(path: Path, sim: DiscreteCase, snapshots: StoreLayout, sources: Mapping[str, Any]) -> None:
+    """Store the values of sources by name, if any."""
+    if sources:
+        fields = {name: sim.system.metadata[name] for name in sources}
+        output.save_initial(path, replace(snapshots, fields=fields), sources)
 
 
 def _given(sim: DiscreteCase) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 
 from taskflow.common.errors import BadArgument
 from taskflow.runtime.regions.atlas import Atlas
@@ -63,7 +63,15 @@ def divided(
 def complete(pieces: Sequence[Box], charts: Sequence[Box]) -> bool:
     """Whether the pieces are the cells of the charts, each once."""
     inside = [sum(piece.volume for piece in pieces if piece in chart) for chart in charts]
-    return inside == [chart.volume for chart in charts] and not any(a.meets(b) for a, b in combinations(pieces, 2))
+    axis = max(range(3), key=lambda a: len({piece.lo[a] for piece in pieces}))
+    row = sorted(pieces, key=lambda piece: piece.lo[axis])
+    for n, one in enumerate(row, start=1):
+        for other in row[n:]:
+            if other.lo[axis] >= one.hi[axis]:
+                break
+            if one.meets(other):
+                return False
+    return inside == [chart.volume for chart in charts]
 
 
 def _cut(chart: Box, shape: Triple, multiple: Triple) -> list[Box]:

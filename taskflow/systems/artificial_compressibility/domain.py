@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from taskflow.cases import Output
 from taskflow.cases.tables.charts.grid import BodyFittedGrid
 from taskflow.cases.tables.charts.probes import cells_of
 from taskflow.cases.tables.motion import GridMotion
@@ -24,7 +23,7 @@ from taskflow.flow.model import Ends
 from taskflow.flow.models.artificial_compressibility.equations import power_of_two
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.multiblock.plane import normal
-from taskflow.output import ChartsLayout, FieldMetadata, Piece, pieces_of, shares
+from taskflow.output import ChartsLayout
 from taskflow.output.store.rigid_motion import COLUMNS, RATES, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Patch, Region, Triple, divided, triple
 from taskflow.runtime.tasks import tile_of
@@ -218,40 +217,34 @@ class ChartDomain(Domain):
         own = triple(n - low + 1 for n, low in zip(cell, self.first[chart], strict=True))
         return f"in cell {own} of chart {chart + 1}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
 
-    def layout(
-        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
-        plane: PlaneTable | None = None,
-    ) -> ChartsLayout:  # fmt: skip
-        """Return the layout of snapshots, or of the records of a plane, each of whose layers is a separate chart, with
-        room for `slots` records. The plane of a side has this side, the plane of a chart the sides of its cells.
+    def _layout(self, plane: PlaneTable | None, **about: Any) -> ChartsLayout:
+        """Return the layout of all charts, or of the layers of a plane, each of which is a separate chart. The plane of
+        a side has this side, the plane of a chart the sides of its cells.
         """
         layers = self.boxes if plane is None else self.layers(plane)
-        parts = [part for part, _ in shares(self.boxes, layers)]
+        owners = [next(n for n, chart in enumerate(self.boxes) if layer in chart) for layer in layers]
+        corners = [self.boxes[chart].lo for chart in owners]
+        parts = [(n, layer.shift(triple(-x for x in at))) for n, layer, at in zip(owners, layers, corners, strict=True)]
         names = self.grid.sides if plane is None or plane.side is None else (plane.side,)
         return ChartsLayout(
-            vertices=tuple(self.grid.charts[part.chart].at(part.cells.expand(NONE, ONE)) for part in parts),
-            pieces=pieces_of(layers, partition.pieces or ()),
+            vertices=tuple(self.grid.charts[chart].at(cells.expand(NONE, ONE)) for chart, cells in parts),
+            corners=tuple(layer.lo for layer in layers),
             sides={name: self._patches(name, parts) for name in names},
-            first=() if plane is None else tuple((part.chart, part.cells.lo) for part in parts),
-            fields=fields,
-            precision=output.precision,
-            compression=output.compression,
-            relative_error=output.relative_error,
-            slots=slots,
+            first=() if plane is None else tuple((chart, cells.lo) for chart, cells in parts),
             columns=COLUMNS if self.motion else {},
-            time=self.time,
+            **about,
         )
 
-    def _patches(self, name: str, parts: Sequence[Piece]) -> tuple[Patch, ...]:
-        """Return the patches of a side on parts of charts that are separate charts, each on the part that has most of
-        it, clipped to that part.
+    def _patches(self, name: str, parts: Sequence[tuple[int, Box]]) -> tuple[Patch, ...]:
+        """Return the patches of a side on parts of charts, each a number and cells, that are separate charts: a patch
+        is on the part that has most of it, clipped to that part.
         """
         patches = []
         for patch in self.grid.sides[name]:
-            own = {n: patch.cells & part.cells for n, part in enumerate(parts) if part.chart == patch.chart}
+            own = {n: patch.cells & cells for n, (chart, cells) in enumerate(parts) if chart == patch.chart}
             if any(own.values()):
                 number = max(own, key=lambda n: own[n].volume)
-                cells = own[number].shift(triple(-low for low in parts[number].cells.lo))
+                cells = own[number].shift(triple(-low for low in parts[number][1].lo))
                 patches.append(Patch(number, patch.side, cells))
         return tuple(patches)
 

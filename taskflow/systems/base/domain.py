@@ -7,34 +7,33 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from taskflow.cases import Case, Output, Probe
-from taskflow.cases.tables.grid import width_ratios
-from taskflow.cases.tables.probes import Across
+from taskflow.cases.tables.pictures import PictureTable
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row
-from taskflow.common.units import times
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.model import Ends, Model
-from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSeries, starts_of
-from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
+from taskflow.output import FieldMetadata, RecordsLayout, TimeSeries
+from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Triple
 from taskflow.systems.bodies import Bodies, Survey, survey
 from taskflow.systems.initial.fields import named_state
-from taskflow.systems.records.series import InterpolationStencil, ProbeSeries, corners
+from taskflow.systems.records.series import InterpolationStencil, ProbeSeries
 
 if TYPE_CHECKING:
     from taskflow.output import SavedState
 
-SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Domain(ABC):
     """The cells of a case. Picklable: every block has a copy."""
+
+    derives: ClassVar[bool] = False  # blocks derive the fields of pictures in cell centres; else who draws does
 
     @property
     @abstractmethod
@@ -107,89 +106,32 @@ class Domain(ABC):
     def layers(self, plane: Any) -> tuple[Box, ...]:
         """Return the layers of cells of a plane, a table of the case, in the index space of all cells."""
 
+    def shown(self, picture: PictureTable) -> tuple[Box, ...]:
+        """Return the cells that a picture needs: all, unless it is of a plane between other cells."""
+        return self.boxes
+
     @abstractmethod
     def place(self, location: Location, cell: Triple, block: int) -> str:
         """Return a cell of a block, and the position of its value at a location, as text."""
 
-    @abstractmethod
     def layout(
         self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int, plane: Any = None
     ) -> RecordsLayout:  # fmt: skip
         """Return the layout of snapshots, or of the records of a plane, with room for `slots` records."""
-
-
-@dataclass(frozen=True)
-class BoxDomain(Domain):
-    """The cells of a Cartesian grid."""
-
-    grid: StaggeredGrid
-
-    @property
-    def cells(self) -> list[int]:
-        return list(self.grid.cells)
-
-    @property
-    def boxes(self) -> tuple[Box, ...]:
-        return (self.grid.box,)
-
-    @property
-    def inverse_spacing(self) -> float:
-        return sum(1 / self.grid.narrowest(axis) for axis in range(3))
-
-    def rows(self) -> Iterator[Row]:
-        grid = self.grid
-        mean = "" if all(grid.uniform) else " on average"
-        yield Row("grid", f"{times(grid.cells)} cells of {times(f'{d:.6g}' for d in grid.spacing)}{mean}")
-        for axis, name in enumerate("xyz"):
-            if not grid.uniform[axis]:
-                widths, ratio = grid.widths(axis), width_ratios(grid, axis).max(initial=1.0)
-                narrow, wide = widths.min(), widths.max()
-                text = f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
-                yield Row("", text)
-                if ratio > SMOOTH:
-                    text = f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
-                    yield Row("", text, "warning")
-
-    def counted(self, blocks: Triple) -> str:
-        return times(blocks)
-
-    def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
-        return Partition(Region(self.grid.box, fields, self.grid.periodic, ghost), blocks, redundant=1)
-
-    def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
-        return self.grid.points(location, box)
-
-    def corners(self, location: Location, points: np.ndarray, ends: Ends) -> InterpolationStencil:
-        return corners(self.grid, location, points, ends)
-
-    def layers(self, plane: Across) -> tuple[Box, ...]:
-        """Return the layer whose centres are nearest to the plane."""
-        index = int(np.abs(self.grid.coordinates("c", plane.axis) - plane.position).argmin())
-        return (self.grid.box.layer(plane.axis, 0, index, index + 1),)
-
-    def place(self, location: Location, cell: Triple, block: int) -> str:
-        x, y, z = (float(self.grid.coordinates(location, a, at, at + 1)[0]) for a, at in enumerate(cell))
-        return f"in cell {cell} of block {block}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
-
-    def layout(
-        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
-        plane: Across | None = None,
-    ) -> StoreLayout:  # fmt: skip
-        grid = self.grid
-        whole = StoreLayout(
-            cells=grid.cells,
-            lengths=grid.lengths,
-            origin=grid.origin,
-            periodic=grid.periodic,
-            edges=grid.edges,
+        return self._layout(
+            plane,
             fields=fields,
-            starts=starts_of(partition.blocks),
+            blocks=tuple(map(partition.cells_of, range(len(partition)))),
             precision=output.precision,
             compression=output.compression,
             relative_error=output.relative_error,
             slots=slots,
+            time=self.time,
         )
-        return whole if plane is None else whole.layer(plane.axis, self.layers(plane)[0].lo[plane.axis])
+
+    @abstractmethod
+    def _layout(self, plane: Any, **about: Any) -> RecordsLayout:
+        """Return the layout of all cells, or of the layers of a plane, for records described by `about`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from taskflow.flow.operators.formula import Formula
 from taskflow.output import FieldMetadata
 from taskflow.output.export.picture_files import PictureOrder
 from taskflow.runtime.regions import Box, Partition
-from taskflow.systems.base.domain import BoxDomain, Domain
+from taskflow.systems.base.domain import Domain
 
 VELOCITY = ("u", "v", "w")
 CENTRED = "centre_"  # how the role of a velocity in cell centres begins
@@ -53,15 +53,13 @@ def pictured(case: Case) -> dict[str, Formula | None]:
 
 
 def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
-    """Return the pictures of a case. On charts they take the fields on all cells."""
+    """Return the pictures of a case."""
     known, pictures = {*case.recordable}, []
     for table in case.pictures:
-        if isinstance(domain, BoxDomain):
-            roles = tuple(_role(name, known) for name in table.fields)
-            boxes = domain.boxes if table.isosurface is not None else domain.layers(table)
-        else:
+        roles, boxes = tuple(_role(name, known) for name in table.fields), domain.shown(table)
+        if not domain.derives:
             needed = (VELOCITY if name in WORDS and name not in known else (name,) for name in table.fields)
-            roles, boxes = tuple(dict.fromkeys(role for names in needed for role in names)), domain.boxes
+            roles = tuple(dict.fromkeys(role for names in needed for role in names))
         values = len(roles) * sum(box.volume for box in boxes)
         most = max(LEAST, min(MOST, VALUES // values))
         pictures.append(Picture(table.name, roles, boxes, table.every, most))
@@ -74,8 +72,8 @@ def orders_of(
     """Return the drawing requests of a case, for the blocks of a partition."""
     orders, known = [], {*case.recordable}
     for table, picture in zip(case.pictures, pictures_of(case, domain), strict=True):
-        surface, on_charts = table.isosurface is not None, not isinstance(domain, BoxDomain)
-        names = {name if on_charts else _role(name, known): name for name in table.fields}
+        surface = table.isosurface is not None
+        names = {_role(name, known) if domain.derives else name: name for name in table.fields}
         order = PictureOrder(
             name=table.name,
             fields={key: _words(name, metadata) for key, name in names.items()},

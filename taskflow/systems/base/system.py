@@ -24,7 +24,8 @@ from taskflow.flow.stability import NO_EDDIES
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
-from taskflow.systems.base.domain import BoxDomain, Domain, PartitionedCase
+from taskflow.systems.base.box_domain import BoxDomain
+from taskflow.systems.base.domain import Domain, PartitionedCase
 from taskflow.systems.base.given import NOTHING, GivenRanges
 from taskflow.systems.base.interfaces import Constants, InflowValues, Measures
 from taskflow.systems.base.outlook import Outlook

@@ -14,17 +14,7 @@ import numpy as np
 
 from taskflow.cases.timing.schedule import Every
 from taskflow.common.caching import cached_property
-from taskflow.output import (
-    BlockStore,
-    ChartsBlockStore,
-    Guard,
-    Store,
-    Writer,
-    shares,
-    sum_of_group,
-    sum_of_times,
-    unguarded,
-)
+from taskflow.output import BlockStore, Guard, Store, Writer, sum_of_group, sum_of_times, unguarded
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 
@@ -154,42 +144,32 @@ class Recording(ABC):
 
 
 class FieldRecording(Recording):
-    """Fields, or layers of them: every block writes its part. Fields may be `computed` from the time for a box."""
+    """Fields in all cells, or in `layers` of them: every block writes its part. Fields may be `computed` from the time
+    for a box.
+    """
 
-    def __init__(self, place: GroupPlace, computed: Mapping[str, Computed] = MappingProxyType({})) -> None:
-        super().__init__(place)
-        self._computed = computed
-        files, guard = place.writer.files, place.guard
-        self._output = BlockStore(place.path, place.shard.cells, place.group, files=files, guard=guard)
-
-    def _copy(self, index: int) -> None:
-        self.place.writer.reserve()
-        time = self._records[index]["time"]
-        held = {
-            name: partial(self._computed[name], time, box) if name in self._computed else self.shard.hold(name, box)
-            for name, box in self._output.boxes.items()
-        }
-        # An allocation may have to wait for all GPUs of a process: none continues.
-        self.shard.meet(self.place.writer.patience)
-        self._submit(lambda: self._output.write(index, held), 1)
-
-
-class ChartRecording(Recording):
-    """Fields on charts, or in `layers` of their cells: every block writes its part."""
-
-    def __init__(self, place: GroupPlace, layers: Sequence[Box] = ()) -> None:
+    def __init__(
+        self, place: GroupPlace, layers: Sequence[Box] = (), computed: Mapping[str, Computed] = MappingProxyType({})
+    ) -> None:
         super().__init__(place)
         partition, files = place.shard.partition, place.writer.files
-        self._parts = shares(layers or partition.region.charts, partition.cells_of(place.shard.block))
-        pieces = [piece for piece, _ in self._parts]
-        self._output = ChartsBlockStore(place.path, pieces, place.group, files=files, guard=place.guard)
+        charts, cells = layers or partition.region.charts, partition.cells_of(place.shard.block)
+        self._computed = computed
+        self._output = BlockStore(place.path, charts, cells, place.group, files=files, guard=place.guard)
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()
-        output, hold = self._output, self.shard.hold
-        held = {name: [(piece, hold(name, box)) for piece, box in self._parts] for name in output.fields}
-        self.shard.meet(self.place.writer.patience)  # as `FieldRecording` does
+        time, output = self._records[index]["time"], self._output
+        held = {part: self._held(part.field, part.box, time) for part in output.parts}
+        # An allocation may have to wait for all GPUs of a process: none continues.
+        self.shard.meet(self.place.writer.patience)
         self._submit(lambda: output.write(index, held), 1)
+
+    def _held(self, field: str, box: Box, time: float) -> Callable[[], np.ndarray]:
+        """Return a function for the present values of a field in a box."""
+        if field in self._computed:
+            return partial(self._computed[field], time, box)
+        return self.shard.hold(field, box)
 
 
 def complete(path: Path, group: str, blocks: Iterable[WriteStatus]) -> int:
