@@ -35,6 +35,7 @@ from taskflow.runtime.cluster import (
     Progress,
     cause,
     cluster_client,
+    copying,
     crowding,
     ordinals,
     placed,
@@ -179,7 +180,8 @@ class Attempt(AbstractContextManager["Attempt"]):
             warnings.warn(warning, stacklevel=5)
         self.drawing = stack.enter_context(DrawingProcess(case, directory.path, directory.guard))
         initial = directory.initial(sim, begins=restart is None)
-        self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
+        copies = copying(threads, where, device)
+        self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned), copies)
         self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
         self.about = opening(sim, plan, where, self.group.connect())
         if restart is not None:

@@ -3,6 +3,7 @@
 import pytest
 
 import taskflow as tf
+from taskflow.runs.block import job
 from tests.data.cases import FOLDER
 
 CAVITY = FOLDER / "small_cavity.toml"
@@ -59,3 +60,14 @@ def test_a_function_is_named_as_python_names_it(tmp_path):
     case = tf.Case(**{**case.written(), "initial": {"velocity": [wave, 0, 0]}})
     with pytest.raises(tf.BadInput, match=rf"initial field u: the function {__name__}.*wave failed with TypeError"):
         tf.run(case, tmp_path / "run")
+
+
+@pytest.mark.parametrize(("worth", "bandwidth"), [(0.0, 2e9), (10.0, None)])
+def test_the_copy_bandwidth_of_a_long_run_is_that_of_all_its_cores(tmp_path, monkeypatch, worth, bandwidth):
+    """One of two blocks in a process measures it; a short run does not."""
+    monkeypatch.setattr(job, "WORTH", worth)
+    monkeypatch.setattr(job, "known_copy_bandwidth", lambda device: 1e9 * device.threads)
+    machine = ["machine.device=cpu", "machine.blocks=[1,1,2]", "machine.workers=1", "machine.threads=1"]
+    report = tf.run(tf.Case.load(CAVITY, ["time.steps=2", *machine]), tmp_path / "run").report
+    assert report["copy_bandwidth"] == bandwidth
+    assert report["t_eff"] > 0.0

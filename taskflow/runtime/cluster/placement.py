@@ -226,6 +226,17 @@ def crowding(threads: int, where: Sequence[Place]) -> str | None:
     return None
 
 
+def copying(threads: int, where: Sequence[Place], device: str) -> dict[int, int]:
+    """Return the blocks that measure the copy bandwidth, one per memory, with the cores that they use for it: one for
+    each GPU, or for each host with the cores of all its blocks.
+    """
+    memories = [place.gpus[0].identity if device == "gpu" else place.host for place in where]
+    first = {memory: memories.index(memory) for memory in memories}
+    if device == "gpu":
+        return dict.fromkeys(first.values(), 1)
+    return {block: min(where[block].cores, threads * memories.count(host)) for host, block in first.items()}
+
+
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:
     """Return a message if blocks, each with its need in bytes and its place, exceed the free memory, or None."""
     needed: Counter[str] = Counter()

@@ -22,6 +22,7 @@ from taskflow.common.errors import BadInput
 from taskflow.runtime.machine.device import cpu, gpu, gpu_problem, open_device
 from taskflow.runtime.machine.kernel import (
     Layout,
+    bandwidth,
     compile_cuda,
     compile_host,
     compile_together,
@@ -747,9 +748,19 @@ def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
 
 
 def test_bandwidth_is_plausible():
-    from taskflow.runtime.machine.kernel.copying import copy_bandwidth
+    from taskflow.runtime.machine.kernel.bandwidth import copy_bandwidth
 
     assert 1e8 < copy_bandwidth(cpu(2), mebibytes=4, repeats=3) < 1e13
+
+
+def test_the_bandwidth_is_measured_once_for_each_number_of_cores(monkeypatch, tmp_path):
+    measured = iter((3e9, 5e9, 7e9))
+    monkeypatch.setattr(bandwidth, "copy_bandwidth", lambda _: next(measured))
+    monkeypatch.setattr(bandwidth, "cache_folder", lambda: tmp_path)
+    assert [bandwidth.known_copy_bandwidth(cpu(n)) for n in (1, 1, 2, 1, 2)] == [3e9, 3e9, 5e9, 3e9, 5e9]
+    for file in tmp_path.iterdir():
+        file.write_text("3e9 and a half")  # damaged
+    assert bandwidth.known_copy_bandwidth(cpu(1)) == 7e9
 
 
 def test_in_place_tasks_write_their_own_cells(device, tmp_path):
