@@ -43,7 +43,7 @@ from taskflow.runtime.cluster import (
     threads_per_block,
     watch,
 )
-from taskflow.runtime.host import SYSTEM, Heartbeats, Place, choose_device, look_at, remaining_workers, survey
+from taskflow.runtime.host import SYSTEM, Heartbeats, Here, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Job, Mapper, Plan
 from taskflow.runtime.profile import Timeline
 from taskflow.runtime.regions import Triple
@@ -62,7 +62,7 @@ class RunRequest:
 
     case: Case
     directory: RunDirectory
-    client: Client | None
+    client: Client | Here | None
     scheduler_file: str | PathLike[str] | None
     force: bool
     progress: Progress
@@ -283,7 +283,9 @@ class Attempt(AbstractContextManager["Attempt"]):
         return report
 
 
-def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None, *, embedded: bool) -> list[Place]:
+def _places(
+    cluster: Client | Here, recovery: Recovery, workers: frozenset[str] | None, *, embedded: bool
+) -> list[Place]:
     """Return the places for blocks: at first on all or some workers of the cluster, later on the remaining ones of the
     first attempt.
     """
