@@ -136,6 +136,31 @@ def run_smooth(task: Task, device) -> np.ndarray:
     return np.array(device.to_host(q))
 
 
+def test_other_tasks_of_a_header_are_not_compiled(cache, tmp_path, monkeypatch):
+    """A macro gives them their names there, so that their bodies cannot be left out of the text."""
+    body = "(Range range, Out q) { STRIDES(range) for_cells(range, CELL(c) { q[c] = %d; }); }"
+    words = "".join(f"TASK NAMED({name}){body % n}\n" for n, name in enumerate(("one", "two"), start=1))
+    (tmp_path / "both.h").write_text(f'#include "cell.h"\n{words}')
+    (tmp_path / "both.cu").write_text('#define NAMED(name) the_##name\n#include "both.h"\n')
+
+    @task(kernel=tmp_path / "both.cu")
+    def the_one(q: Write) -> None: ...
+
+    @task(kernel=tmp_path / "both.cu")
+    def the_two(q: Write) -> None: ...
+
+    for each in (the_one, the_two):
+        monkeypatch.setattr(sys.modules[__name__], each.name, each, raising=False)
+    for number, mine, other in ((1, the_one, the_two), (2, the_two, the_one)):
+        q, layout = np.zeros((3, 3, 3)), Layout((0, 0, 0), (3, 3, 3))
+        compiled(mine, "f8", cpu()).bind(Box((0, 0, 0), (3, 3, 3)), layout, [q], {}, {}, {})()
+        assert (q == number).all()
+        library = compile_host.library(text_with_thunk(mine, REAL))
+        assert library[mine.symbol]
+        with pytest.raises(AttributeError, match=f"undefined symbol: {other.symbol}"):
+            library[other.symbol]
+
+
 REAL = np.dtype("f8")
 EXPECTED = np.zeros((5, 4, 6))
 EXPECTED[1:4, 1:3, 1:5] = np.arange(120.0).reshape(5, 4, 6)[1:4, 1:3, 1:5] * 2 - 1
