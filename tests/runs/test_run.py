@@ -1,5 +1,8 @@
 """A call of `run` that cannot be obeyed is refused before anything is written, and a run shows itself in a line."""
 
+import subprocess
+import sys
+
 import pytest
 
 import taskflow as tf
@@ -71,3 +74,29 @@ def test_the_copy_bandwidth_of_a_long_run_is_that_of_all_its_cores(tmp_path, mon
     report = tf.run(tf.Case.load(CAVITY, ["time.steps=2", *machine]), tmp_path / "run").report
     assert report["copy_bandwidth"] == bandwidth
     assert report["t_eff"] > 0.0
+
+
+def test_a_run_of_one_block_loads_no_dask(tmp_path):
+    """Neither the scheduler nor arrays: who needs them has them loaded later."""
+    code = f"""
+import sys
+import taskflow as tf
+case = tf.Case.load({str(CAVITY)!r}, ["time.steps=2", "machine.device=cpu"])
+tf.run(case, "run")
+with tf.Simulation(case, "simulation") as simulation:
+    simulation.step()
+print({{name.partition(".")[0] for name in sys.modules}} & {{"dask", "distributed", "xarray", "pandas"}})
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("channel", ["auto", "actor"])
+def test_blocks_of_one_process_compute_as_one_block(tmp_path, channel):
+    def fields(name, *settings):
+        case = tf.Case.load(CAVITY, ["time.steps=3", "machine.device=cpu", *settings])
+        return tf.run(case, tmp_path / name).dataset().isel(time=-1).load()
+
+    one = fields("one")
+    two = fields("two", "machine.workers=1", "machine.blocks=[1,1,2]", f"machine.channel={channel}")
+    assert one.u.equals(two.u)

@@ -3,20 +3,15 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 
-import taskflow as tf
+from taskflow.common.errors import RunFailed
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.host import Here, known_workers, remaining_workers, run_on_workers, survey
-from tests.cases import FOLDER
 from tests.speed import SOON
-
-CAVITY = FOLDER / "small_cavity.toml"
 
 
 class Actor:
@@ -52,7 +47,7 @@ def test_it_is_a_cluster_of_this_process(here):
 
 
 def test_a_worker_to_blame_is_not_used_again(here):
-    with pytest.raises(tf.RunFailed, match="no worker is left"):
+    with pytest.raises(RunFailed, match="no worker is left"):
         remaining_workers(here, known_workers(here), 0)
 
 
@@ -87,29 +82,3 @@ def test_the_end_does_not_wait_for_calls():
     assert time.monotonic() - begin < SOON
     assert waiting.cancelled()
     assert "taskflow-actors" not in {thread.name for thread in threading.enumerate()}
-
-
-def test_a_run_of_one_block_loads_no_dask(tmp_path):
-    """Neither the scheduler nor arrays: who needs them has them loaded later."""
-    code = f"""
-import sys
-import taskflow as tf
-case = tf.Case.load({str(CAVITY)!r}, ["time.steps=2", "machine.device=cpu"])
-tf.run(case, "run")
-with tf.Simulation(case, "simulation") as simulation:
-    simulation.step()
-print({{name.partition(".")[0] for name in sys.modules}} & {{"dask", "distributed", "xarray", "pandas"}})
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
-
-
-@pytest.mark.parametrize("channel", ["auto", "actor"])
-def test_blocks_of_one_process_compute_as_one_block(tmp_path, channel):
-    def fields(name, *settings):
-        case = tf.Case.load(CAVITY, ["time.steps=3", "machine.device=cpu", *settings])
-        return tf.run(case, tmp_path / name).dataset().isel(time=-1).load()
-
-    one = fields("one")
-    two = fields("two", "machine.workers=1", "machine.blocks=[1,1,2]", f"machine.channel={channel}")
-    assert one.u.equals(two.u)
