@@ -36,12 +36,13 @@ def usable_gpus() -> tuple[int, str]:
 
 @pytest.fixture(scope="session", autouse=True)
 def small_copies() -> Iterator[None]:
-    """Runs and checks of cases in this process time a copy of a mebibyte, not of hundreds, half a second of each."""
+    """Checks of cases in this process time a copy of a mebibyte, not of hundreds, and keep nothing of it."""
     from taskflow.runtime.machine import copy_bandwidth
 
     with pytest.MonkeyPatch.context() as patch:
-        for user in ("block.job", "estimate.estimate") if find_spec("taskflow.runs") else ():
-            patch.setattr(f"taskflow.runs.{user}.copy_bandwidth", partial(copy_bandwidth, mebibytes=1))
+        if find_spec("taskflow.runs"):
+            known = "taskflow.runs.estimate.estimate.known_copy_bandwidth"
+            patch.setattr(known, partial(copy_bandwidth, mebibytes=1))
         yield
 
 

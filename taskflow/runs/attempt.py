@@ -35,6 +35,7 @@ from taskflow.runtime.cluster import (
     Progress,
     cause,
     cluster_client,
+    copying,
     crowding,
     ordinals,
     placed,
@@ -42,7 +43,7 @@ from taskflow.runtime.cluster import (
     threads_per_block,
     watch,
 )
-from taskflow.runtime.host import SYSTEM, Heartbeats, Place, choose_device, look_at, remaining_workers, survey
+from taskflow.runtime.host import SYSTEM, Heartbeats, Here, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Job, Mapper, Plan
 from taskflow.runtime.profile import Timeline
 from taskflow.runtime.regions import Triple
@@ -61,7 +62,7 @@ class RunRequest:
 
     case: Case
     directory: RunDirectory
-    client: Client | None
+    client: Client | Here | None
     scheduler_file: str | PathLike[str] | None
     force: bool
     progress: Progress
@@ -179,7 +180,8 @@ class Attempt(AbstractContextManager["Attempt"]):
             warnings.warn(warning, stacklevel=5)
         self.drawing = stack.enter_context(DrawingProcess(case, directory.path, directory.guard))
         initial = directory.initial(sim, begins=restart is None)
-        self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
+        copies = copying(threads, where, device)
+        self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned), copies)
         self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
         self.about = opening(sim, plan, where, self.group.connect())
         if restart is not None:
@@ -281,7 +283,9 @@ class Attempt(AbstractContextManager["Attempt"]):
         return report
 
 
-def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None, *, embedded: bool) -> list[Place]:
+def _places(
+    cluster: Client | Here, recovery: Recovery, workers: frozenset[str] | None, *, embedded: bool
+) -> list[Place]:
     """Return the places for blocks: at first on all or some workers of the cluster, later on the remaining ones of the
     first attempt.
     """

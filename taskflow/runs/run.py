@@ -24,7 +24,7 @@ from taskflow.runs.state import remedies
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.restart import RestartPoint, newest_restart, starts_over, usable
 from taskflow.runtime.cluster import Progress, Slurm, lasting_client
-from taskflow.runtime.host import terminable
+from taskflow.runtime.host import Here, terminable
 from taskflow.systems.records.fields import STATISTICS
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def arguments(
         if function is not None and not callable(function):
             raise BadInput(f"{name} = {function!r}; give a function, which is called as the run advances")
     swapped = output is None and isinstance(client, str | PathLike)
-    if swapped or isinstance(output, Slurm) or hasattr(output, "scheduler_info"):
+    if swapped or isinstance(output, Here | Slurm) or hasattr(output, "scheduler_info"):
         output, client = client, output
     if isinstance(case, str | PathLike):
         return Case.load(case), output, client
@@ -185,7 +185,7 @@ def arguments(
 def run_on(
     case: Case,
     output: str | PathLike[str] | None,
-    client: Client | Slurm | None,
+    client: Client | Here | Slurm | None,
     *,
     force: bool,
     resume: bool,

@@ -26,7 +26,7 @@ from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.restart import check_labels
 from taskflow.runtime.cluster import cluster_client, lasting_client
 from taskflow.runtime.cluster.session import ProcessRequest
-from taskflow.runtime.host import known_workers, terminable
+from taskflow.runtime.host import Here, known_workers, terminable
 from taskflow.runtime.regions import Triple
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _words(values: Mapping[str, Any]) -> str:
 @contextmanager
 def _slots(
     case: Case, client: Client | Slurm | None, scheduler_file: str | PathLike[str] | None, count: int | None
-) -> Iterator[tuple[Client, list[str], int | None]]:
+) -> Iterator[tuple[Client | Here, list[str], int | None]]:
     """Yield a cluster, the workers of concurrent runs, and the cores of each if they share this machine."""
     blocks: Triple | Literal["auto"] = "auto" if count is None else (1, 1, count)
     machine = ProcessRequest(case.machine.device, blocks, "auto", "auto")

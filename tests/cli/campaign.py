@@ -53,7 +53,7 @@ def damaged(kind: str, seed: int) -> Iterator[Callable[[Path], str]]:
 def campaign(kind: str, seed: int, cases: int) -> Iterator[dict[str, object]]:
     """Check so many cases; what is wrong with each ("" where nothing is), its exit code, seconds, bytes and text."""
     compiler(), cache_folder()  # known to all that are forked
-    estimate.copy_bandwidth = partial(copy_bandwidth, mebibytes=1)
+    estimate.known_copy_bandwidth = partial(copy_bandwidth, mebibytes=1)
     for number, fill in enumerate(islice(damaged(kind, seed), cases)):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

@@ -23,7 +23,6 @@ from pathlib import Path
 import taskflow as tf
 from taskflow.cli import run as command
 from taskflow.cli.app import app
-from taskflow.runs.block import job
 from taskflow.runs.estimate import estimate
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
@@ -166,7 +165,7 @@ def chosen(calls: int, number: int) -> list[tuple[int, str]]:
 if __name__ == "__main__":
     library, model, number, folder = sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(sys.argv[4])
     compiler(), cache_folder()  # known to all that are forked
-    job.copy_bandwidth = estimate.copy_bandwidth = partial(copy_bandwidth, mebibytes=1)
+    estimate.known_copy_bandwidth = partial(copy_bandwidth, mebibytes=1)
     failing = Failing(library, model, folder)
     print(json.dumps({"calls": failing.calls}), flush=True)
     for n, how in chosen(failing.calls, number):

@@ -197,7 +197,7 @@ def test_on_gpus(here, give, monkeypatch):
     here_with = replace(look("this machine"), gpus=gpus, gpu_problem=None)
     monkeypatch.setattr(room, "look", lambda _: here_with)
     monkeypatch.setattr(room, "open_device", lambda kind: kind)
-    monkeypatch.setattr(room, "copy_bandwidth", lambda device: 4e12)
+    monkeypatch.setattr(room, "known_copy_bandwidth", lambda device: 4e12)
     told = give("check", "cavity.toml").stdout
     for word in ("1 x 1 x 2 in 2 processes (auto)", "2 GPUs: A fine GPU (auto)", "8.00 TB/s", "80.0 GB free per GPU"):
         assert word in told

@@ -104,6 +104,12 @@ def test_a_run_whose_steps_moved_at_most_something(give, altered):
     assert "T_eff" not in told
 
 
+@pytest.mark.parametrize(("copy", "words"), [(2e9, ", 50% of the copy bandwidth"), (None, "")])
+def test_the_speed_is_compared_with_a_bandwidth_that_is_known(give, altered, copy, words):
+    told = give("info", altered(loop_seconds=2.0, t_eff=1e9, copy_bandwidth=copy)).stdout
+    assert f"1.00 GB/s{words}\n" in told
+
+
 def test_a_run_that_never_began(give, altered):
     directory = altered()
     (directory / "report.json").unlink()

@@ -48,7 +48,7 @@ class Until(Control):
 
     def report(self, **progress: Any) -> None:
         super().report(**progress)
-        if progress.get("step", 0) >= self.step and "copy_bandwidth" not in progress:
+        if progress.get("step", 0) >= self.step and "overlap" not in progress:
             self.stop = True
             if self.dies and not self.told:
                 self.told = {"died": True}

@@ -20,7 +20,7 @@ from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.direct import Board
-from taskflow.runtime.machine.kernel import copying
+from taskflow.runtime.machine.kernel import bandwidth
 from taskflow.runtime.machine.trace.deadlock import DEPTH
 from taskflow.systems.initial.fields import InitialFields, initial_profiles
 from tests.runtime.machine.test_needs import Counting
@@ -149,11 +149,11 @@ def test_gpus_that_see_each_other_have_boards_in_place_of_buffers():
 def test_the_copy_that_is_timed_takes_what_is_free(monkeypatch, mebibytes, expected):
     """Half of it at most, were one process for each two of 16 cores to time one: four of these arrays each."""
     device, taken = Counting(2), []
-    monkeypatch.setattr(copying.os, "cpu_count", lambda: 16)
-    monkeypatch.setattr(copying, "SYSTEM", Path("/nowhere"))  # a system that does not tell of its caches
-    monkeypatch.setattr(copying.psutil, "virtual_memory", lambda: SimpleNamespace(available=mebibytes << 20))
+    monkeypatch.setattr(bandwidth.os, "cpu_count", lambda: 16)
+    monkeypatch.setattr(bandwidth, "SYSTEM", Path("/nowhere"))  # a system that does not tell of its caches
+    monkeypatch.setattr(bandwidth.psutil, "virtual_memory", lambda: SimpleNamespace(available=mebibytes << 20))
     monkeypatch.setattr(device, "allocate", lambda shape, dtype: taken.append(shape[0]) or np.zeros((1, 1, 1)))
-    copying.copy_bandwidth(device, repeats=1)
+    bandwidth.copy_bandwidth(device, repeats=1)
     assert taken == [expected] * 2
 
 
@@ -166,12 +166,12 @@ def test_the_copy_that_is_timed_is_four_times_the_caches_of_these_cores(monkeypa
         cache.mkdir(parents=True)
         (cache / "shared_cpu_list").write_text(f"{sharing}\n")
         (cache / "size").write_text(f"{size * unit * 1024}K\n")
-    monkeypatch.setattr(copying, "SYSTEM", tmp_path)
-    monkeypatch.setattr(copying.os, "sched_getaffinity", lambda _: {0, 1, 2})
-    monkeypatch.setattr(copying.os, "cpu_count", lambda: 4)
-    monkeypatch.setattr(copying.psutil, "virtual_memory", lambda: SimpleNamespace(available=100 << 30))
+    monkeypatch.setattr(bandwidth, "SYSTEM", tmp_path)
+    monkeypatch.setattr(bandwidth.os, "sched_getaffinity", lambda _: {0, 1, 2})
+    monkeypatch.setattr(bandwidth.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(bandwidth.psutil, "virtual_memory", lambda: SimpleNamespace(available=100 << 30))
     monkeypatch.setattr(device, "allocate", lambda shape, dtype: taken.append(shape[0]) or np.zeros((1, 1, 1)))
-    copying.copy_bandwidth(device, repeats=1)
+    bandwidth.copy_bandwidth(device, repeats=1)
     assert taken == [expected] * 2
 
 

@@ -8,7 +8,7 @@ from taskflow import BadInput, Case
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.setup import RunSetup
-from taskflow.runtime.cluster import BlockGroup, cut, embedded, placed, processes, slabs, spread
+from taskflow.runtime.cluster import BlockGroup, copying, cut, embedded, placed, processes, slabs, spread
 from taskflow.runtime.host import look, survey
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, Plan, actor
@@ -52,6 +52,14 @@ def test_one_process_holds_a_block_on_each_gpu():
     assert processes(values.machine, CELLS, 4) == 1
     where = placed(values.machine, cut(values.machine, CELLS, 1), pinned(1), embedded=True)
     assert seats(where) == [(0, n, f"gpu-{n}") for n in range(4)]
+
+
+def test_one_block_per_memory_measures_its_bandwidth():
+    gpus = spread(4, pinned(2, 2))
+    assert copying(1, gpus, "gpu") == {0: 1, 2: 1}
+    hosts = [replace(place, host=host, cores=6) for place, host in zip(gpus, "abba", strict=True)]
+    assert copying(2, hosts, "cpu") == {0: 4, 1: 4}
+    assert copying(4, hosts, "cpu") == {0: 6, 1: 6}
 
 
 def test_one_process_gets_a_slab_per_gpu_where_the_blocks_are_auto():

@@ -1,8 +1,12 @@
 """A call of `run` that cannot be obeyed is refused before anything is written, and a run shows itself in a line."""
 
+import subprocess
+import sys
+
 import pytest
 
 import taskflow as tf
+from taskflow.runs.block import job
 from tests.data.cases import FOLDER
 
 CAVITY = FOLDER / "small_cavity.toml"
@@ -59,3 +63,40 @@ def test_a_function_is_named_as_python_names_it(tmp_path):
     case = tf.Case(**{**case.written(), "initial": {"velocity": [wave, 0, 0]}})
     with pytest.raises(tf.BadInput, match=rf"initial field u: the function {__name__}.*wave failed with TypeError"):
         tf.run(case, tmp_path / "run")
+
+
+@pytest.mark.parametrize(("worth", "bandwidth"), [(0.0, 2e9), (10.0, None)])
+def test_the_copy_bandwidth_of_a_long_run_is_that_of_all_its_cores(tmp_path, monkeypatch, worth, bandwidth):
+    """One of two blocks in a process measures it; a short run does not."""
+    monkeypatch.setattr(job, "WORTH", worth)
+    monkeypatch.setattr(job, "known_copy_bandwidth", lambda device: 1e9 * device.threads)
+    machine = ["machine.device=cpu", "machine.blocks=[1,1,2]", "machine.workers=1", "machine.threads=1"]
+    report = tf.run(tf.Case.load(CAVITY, ["time.steps=2", *machine]), tmp_path / "run").report
+    assert report["copy_bandwidth"] == bandwidth
+    assert report["t_eff"] > 0.0
+
+
+def test_a_run_of_one_block_loads_no_dask(tmp_path):
+    """Neither the scheduler nor arrays: who needs them has them loaded later."""
+    code = f"""
+import sys
+import taskflow as tf
+case = tf.Case.load({str(CAVITY)!r}, ["time.steps=2", "machine.device=cpu"])
+tf.run(case, "run")
+with tf.Simulation(case, "simulation") as simulation:
+    simulation.step()
+print({{name.partition(".")[0] for name in sys.modules}} & {{"dask", "distributed", "xarray", "pandas"}})
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("channel", ["auto", "actor"])
+def test_blocks_of_one_process_compute_as_one_block(tmp_path, channel):
+    def fields(name, *settings):
+        case = tf.Case.load(CAVITY, ["time.steps=3", "machine.device=cpu", *settings])
+        return tf.run(case, tmp_path / name).dataset().isel(time=-1).load()
+
+    one = fields("one")
+    two = fields("two", "machine.workers=1", "machine.blocks=[1,1,2]", f"machine.channel={channel}")
+    assert one.u.equals(two.u)

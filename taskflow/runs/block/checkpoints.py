@@ -165,7 +165,10 @@ def _restored(checkpoint: Checkpoint, shard: Shard, role: str, box: Box) -> np.n
 @dataclass(frozen=True)
 class RunStart:
     """The start of a run, from its initial fields or a checkpoint, with its checkpoint policy. Picklable; identical on
-    every block. `cautioned`: a warning that steps may be too long was already given.
+    every block.
+
+    - `cautioned`: a warning that steps may be too long was already given
+    - `copying`: the blocks that measure the copy bandwidth, with the cores that they use for it
     """
 
     spec: BlockSpec
@@ -174,6 +177,7 @@ class RunStart:
     resumed: RestartPoint | None = None
     profile: Window | None = None
     cautioned: bool = False
+    copying: Mapping[int, int] = field(default_factory=dict)
 
     def fill(self, shard: Shard) -> None:
         """Write initial fields, unless the run restarts, and constant fields, while kernels are compiled. On restart

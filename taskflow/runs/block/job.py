@@ -24,13 +24,15 @@ from taskflow.runs.block.stepping import Stepping
 from taskflow.runs.state.closed_faces import CLOSING
 from taskflow.runs.state.restart import RestartPoint
 from taskflow.runs.state.settings import Settings
-from taskflow.runtime.machine import Control, Shard, copy_bandwidth
+from taskflow.runtime.machine import Control, Shard, known_copy_bandwidth
+from taskflow.runtime.machine.device import open_device
 from taskflow.systems.base.pressure import explained
 from taskflow.systems.bodies import Movement
 from taskflow.systems.records.particles import Clouds
 
 # stop asked for, writing failed, checkpoints written, checkpoint due, seconds of steps; then records written, by group
 FOLDED = ("max", "max", "min", "max", "max")
+WORTH = 10.0  # seconds of a loop whose speed is compared with the copy bandwidth
 
 
 @dataclass(eq=False)
@@ -153,9 +155,11 @@ class RunLoop:
         self._tell(seconds=seconds, ended=self.ended, rounds=rounds, rates=rates)
         self.records.drain()
         self.saving.writer.drain()
-        # Blocks that share a memory measure their joint bandwidth.
         shard.meet(self.saving.writer.patience)
-        self._tell(copy_bandwidth=copy_bandwidth(shard.device), overlap=shard.overlap)
+        self._tell(overlap=shard.overlap)
+        if seconds >= WORTH and (cores := self.job.copying.get(shard.block)):
+            device = open_device("cpu", cores) if shard.device.kind == "cpu" else shard.device
+            self._tell(copy_bandwidth=known_copy_bandwidth(device))
 
     def close(self) -> None:
         """End writing, and report the number of written records."""

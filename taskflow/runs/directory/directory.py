@@ -24,7 +24,7 @@ from taskflow.runs.state.origin import save_evaluated
 from taskflow.runs.state.remedies import FORCE, OUTPUT
 from taskflow.runs.state.restart import RestartPoint
 from taskflow.runs.state.setup import RunSetup
-from taskflow.runtime.host import run_on_workers
+from taskflow.runtime.host import Here, run_on_workers
 from taskflow.runtime.regions import Box
 from taskflow.systems.initial.fields import COMPUTED, InitialFields
 from taskflow.systems.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
@@ -144,7 +144,7 @@ class RunDirectory:
         store.sync()
         return tuple(store.times)
 
-    def check_visible(self, client: Client, workers: Sequence[str]) -> None:
+    def check_visible(self, client: Client | Here, workers: Sequence[str]) -> None:
         """Raise BadInput if one of these workers does not see this directory, or sees a different one of the same name.
         """
         token = uuid.uuid4().hex

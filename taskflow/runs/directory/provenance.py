@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,9 @@ def brief(commit: str) -> str:
     return f"{number[:10]}{' with changes' * bool(dirty)}"
 
 
+@cache
 def commit(folder: Path) -> str | None:
-    """Return the git commit of taskflow's own checkout, or None."""
+    """Return the git commit of taskflow's own checkout, or None. It is that of the modules of this process."""
     if not (folder.parent / ".git").exists():
         return None
     try:

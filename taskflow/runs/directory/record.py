@@ -185,8 +185,9 @@ def speed_rows(report: Mapping[str, Any]) -> Iterator[Row]:
         return
     yield Row("loop", f"{duration(report['loop_seconds'])}, {rate(report['cell_steps_per_second'])}")
     if report["t_eff"] is not None:
-        share = report["t_eff"] / report["copy_bandwidth"]
-        yield Row("T_eff", f"{size(report['t_eff'])}/s, {share:.0%} of the copy bandwidth")
+        copy = report["copy_bandwidth"]
+        share = f", {report['t_eff'] / copy:.0%} of the copy bandwidth" if copy else ""
+        yield Row("T_eff", f"{size(report['t_eff'])}/s{share}")
 
 
 def target(end: float | None, steps: int | None) -> str:

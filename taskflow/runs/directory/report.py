@@ -66,7 +66,7 @@ def summary(about: Mapping[str, Any], sim: RunSetup, blocks: Sequence[Mapping[st
 
     `t_eff` is the memory traffic of a step (as counted by `taskflow check`) over the time of the step loop, in bytes
     per second over all blocks, None if only an upper bound is known. `copy_bandwidth` is the plain copy bandwidth of
-    the blocks' devices, measured after the loop.
+    the blocks' devices, None after short runs.
     """
     first = blocks[0]
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]
@@ -85,5 +85,5 @@ def summary(about: Mapping[str, Any], sim: RunSetup, blocks: Sequence[Mapping[st
         "cell_steps_per_second": cells * steps / seconds if seconds > 0 else 0.0,
         "bytes_per_step": moved,
         "t_eff": moved and (moved * steps / seconds if seconds > 0 else 0.0),
-        "copy_bandwidth": sum([block["copy_bandwidth"] for block in blocks]),
+        "copy_bandwidth": sum(block.get("copy_bandwidth", 0.0) for block in blocks) or None,
     }

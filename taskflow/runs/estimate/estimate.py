@@ -20,7 +20,7 @@ from taskflow.runs.state.setup import RunSetup, blocks_of
 from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
 from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.host.inventory import transport
-from taskflow.runtime.machine import Mapper, compile_others, copy_bandwidth
+from taskflow.runtime.machine import Mapper, compile_others, known_copy_bandwidth
 from taskflow.runtime.machine.channel import segment_bytes
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import Roles, TaskGraph, record
@@ -59,13 +59,13 @@ class Estimate(MemoryEstimate):
 
     @cached_property
     def bandwidth(self) -> float:
-        """The copy bandwidth of all devices together, in bytes per second: measured on one GPU for all, or on the cores
-        of the blocks.
+        """The copy bandwidth of all devices together, in bytes per second: that of one GPU for all, or of the cores of
+        the blocks.
         """
         if self.device == "gpu":
-            return copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in self.placed})
+            return known_copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in self.placed})
         cores = min(self.placed[0].cores, self.threads * len(self.placed))
-        return copy_bandwidth(open_device("cpu", cores), repeats=4)
+        return known_copy_bandwidth(open_device("cpu", cores))
 
     @property
     def processes(self) -> int:
@@ -176,7 +176,7 @@ class Estimate(MemoryEstimate):
 
 @as_keys()
 def estimate(case: Case) -> Estimate:
-    """Choose as a run on this machine would, and measure the copy bandwidth.
+    """Choose as a run on this machine would, and measure the copy bandwidth if it is not known.
 
     Raises BadInput if the case cannot run here: no compiler, no GPU, more blocks than planes, not enough memory, too
     many steps.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from taskflow.common.errors import BadInput
-from taskflow.output import STORE, RecordedArray, live
+from taskflow.output import STORE, RecordedArray
 from taskflow.runs.block.commands import Drive, write_checkpoint
 from taskflow.runs.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
 from taskflow.runs.interactive.session import Callback, DrivenRun
@@ -156,6 +156,8 @@ class Simulation(DrivenRun):
         -------
         xarray.Dataset with the coordinates and attributes of the store, or on body-fitted grids xarray.DataTree
         """
+        from taskflow.output import live  # whose xarray is slow to load
+
         self._check_open("dataset()")
         step, state, derived, setup = self.iteration, self._state, self._derived, self._attempt.sim
         charts = setup.partition.region.charts

@@ -10,6 +10,7 @@ from taskflow.runtime.cluster.local import embedded
 from taskflow.runtime.cluster.placement import (
     by_scheduler_file,
     cluster_client,
+    copying,
     crowding,
     cut,
     lasting_client,

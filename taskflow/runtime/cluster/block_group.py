@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from taskflow.common.errors import ChannelError, Lost, TaskflowError
 from taskflow.runtime.host.heartbeat import Heartbeats
+from taskflow.runtime.host.here import Here
 from taskflow.runtime.host.signals import noted
 from taskflow.runtime.host.workers import known_workers
 from taskflow.runtime.machine.actor import BlockActor, Job, Plan, Status
@@ -46,13 +47,13 @@ class BlockGroup:
     connections break, its heartbeat ends, or a call times out. A lost block is not called again.
     """
 
-    def __init__(self, client: Client, plan: Plan, workers: Sequence[str]) -> None:
+    def __init__(self, client: Client | Here, plan: Plan, workers: Sequence[str]) -> None:
         self.plan, self._client = plan, client
         blocks = len(plan.partition)
         self.workers = [workers[block * len(workers) // blocks] for block in range(blocks)]
         name, _, token = plan.run.rpartition("-")
         group = f"{name.replace('-', '_')}-block-{token}"  # Dask shows the words before the token
-        self._futures = [
+        self._futures: list[Any] = [
             client.submit(BlockActor, plan, block, actor=True, workers=[worker], key=f"{group}-{block}", pure=False)
             for block, worker in enumerate(self.workers)
         ]
@@ -84,10 +85,11 @@ class BlockGroup:
             addresses = self._gather("widen", seconds=BUILD)
         return self._gather("connect", [({peer: addresses[peer] for peer in sorted(peers[b])},) for b in blocks], BUILD)
 
-    def start(self, jobs: Sequence[Job]) -> None:
-        """Start a job on every block."""
+    def start(self, jobs: Sequence[Job], patience: float = 0.0) -> list[Status]:
+        """Start a job on every block, and return as `status` does. Raises Lost if one does not answer."""
         self._statuses = [Status("running", {})] * len(self._actors)
-        self._gather("start", [(job,) for job in jobs], CARRY)
+        self._statuses = self._gather("start", [(job, patience) for job in jobs], CARRY)
+        return list(self._statuses)
 
     def status(self, patience: float = 0.0) -> list[Status]:
         """Return the status of every block, after `patience` seconds or when its job has ended.
@@ -273,13 +275,14 @@ def watch(
     After an exception `progress` is not called again.
     """
     with noted(signals) as came:
-        with suppress(Lost):  # the others have started and must be aborted
-            group.start(jobs)
         stopped, ending = False, None
         raised: Exception | None = None
+        began = time.monotonic()
+        try:
+            statuses = group.start(jobs, PATIENCE)
+        except Lost:  # the others have started and must be aborted
+            statuses = group.status()
         while True:
-            began = time.monotonic()
-            statuses = group.status(PATIENCE)
             try:
                 progress({**statuses[0].progress, "stopping": stopped})
             except Exception as error:
@@ -296,3 +299,5 @@ def watch(
             if ending is not None and time.monotonic() > ending:
                 return statuses, next(iter(came), raised)
             time.sleep(max(0.0, began + PATIENCE - time.monotonic()))  # if all answered early, and none has ended
+            began = time.monotonic()
+            statuses = group.status(PATIENCE)

@@ -44,9 +44,9 @@ def _guard(http_server: Any, application: Any) -> None:
     from tornado.httputil import HTTPServerRequest
     from tornado.routing import Matcher, Rule, RuleRouter
 
-    class Here(Matcher):
+    class SameHost(Matcher):
         def match(self, request: HTTPServerRequest) -> dict[str, Any] | None:
             names = {request.host_name, urlsplit(request.headers.get("Origin", f"//{HERE[0]}")).hostname}
             return {} if names <= set(HERE) else None
 
-    http_server.request_callback = RuleRouter([Rule(Here(), application)])
+    http_server.request_callback = RuleRouter([Rule(SameHost(), application)])

@@ -25,7 +25,7 @@ from taskflow.common.ownership import scratch
 from taskflow.common.sharing import WhileNeeded
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
-from taskflow.runtime.host import SYSTEM, known_workers
+from taskflow.runtime.host import SYSTEM, Here, known_workers
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -53,21 +53,25 @@ CLIENT: dict[str, Any] = {"direct_to_workers": True, "set_as_default": False}
 
 
 @contextmanager
-def embedded(workers: int, *, gpu: bool) -> Iterator[Client]:
+def embedded(workers: int, *, gpu: bool) -> Iterator[Client | Here]:
     """Yield a client of a private cluster on this machine.
 
-    CPU: a single worker is in this process and listens nowhere, several are in separate processes. GPU: one process per
-    GPU, pinned by dask-cuda. Processes listen on loopback to holders of their certificate. Raises BadInput if dask-cuda
-    is not installed or there are fewer GPUs than workers, Lost if the processes do not start, RunFailed in a process
-    that was started by a script and imports it.
+    CPU: a single worker is this process, several are separate processes. GPU: one process per GPU, pinned by dask-cuda.
+    Processes listen on loopback to holders of their certificate. Raises BadInput if dask-cuda is not installed or there
+    are fewer GPUs than workers, Lost if the processes do not start, RunFailed in a process that was started by a script
+    and imports it.
     """
-    from distributed import Client
-
     if getattr(process.current_process(), "_inheriting", False):  # in which multiprocessing forbids new processes too
         raise RunFailed(
             "a process that the script begins imports it, and must not begin others; what begins processes"
             ' belongs under: if __name__ == "__main__":'
         )
+    if workers == 1 and not gpu and pages() is None:
+        with scriptless, opened(Here) as here:
+            yield here
+        return
+    from distributed import Client
+
     with (
         _quiet,
         scriptless,

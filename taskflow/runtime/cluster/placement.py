@@ -9,6 +9,7 @@ without starting anything.
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -24,7 +25,7 @@ from taskflow.common.units import size
 from taskflow.runtime.cluster.certificate import security
 from taskflow.runtime.cluster.local import CLIENT, embedded, gpus
 from taskflow.runtime.cluster.slurm import Slurm, submitted
-from taskflow.runtime.host import Place, choose_device, look
+from taskflow.runtime.host import Here, Place, choose_device, look
 from taskflow.runtime.regions import Atlas, Pieces, Triple, divided, triple
 
 if TYPE_CHECKING:
@@ -103,29 +104,36 @@ def lasting_client(client: Client | Slurm | None) -> AbstractContextManager[Clie
 
 @contextmanager
 def cluster_client(
-    request: MachineRequest, cells: Triple, client: Client | None, scheduler_file: str | PathLike[str] | None
-) -> Iterator[tuple[Client, bool]]:
+    request: MachineRequest, cells: Triple, client: Client | Here | None, scheduler_file: str | PathLike[str] | None
+) -> Iterator[tuple[Client | Here, bool]]:
     """Yield the client, and whether its cluster is embedded: started here, and ended on leaving.
 
     Raises BadInput if `client` is not a client, or the scheduler file leads to none.
     """
-    from distributed import Client
-
-    if isinstance(client, Client):
+    if client is not None:
+        if not _is_client(client):
+            raise BadInput(f"client = {client!r}; give a dask.distributed.Client, as Client(address) makes one")
         yield client, False
-    elif client is not None:
-        raise BadInput(f"client = {client!r}; give a dask.distributed.Client, as Client(address) makes one")
     elif scheduler_file is not None:
         with by_scheduler_file(Path(scheduler_file)) as cluster:
             yield cluster, False
     else:
-        count = gpus()
+        count = gpus() if request.device != "cpu" else 0
         device = "cpu"
         if request.device != "auto" or count:
             device = choose_device(request.device, [look("this machine")])
         workers = processes(request, cells, count or None if device == "gpu" else None)
         with embedded(workers, gpu=device == "gpu") as cluster:
             yield cluster, True
+
+
+def _is_client(client: object) -> bool:
+    """Return whether an object is a client of a cluster. Loads Dask only if a client of its may exist."""
+    if isinstance(client, Here) or "distributed" not in sys.modules:
+        return isinstance(client, Here)
+    from distributed import Client
+
+    return isinstance(client, Client)
 
 
 def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
@@ -224,6 +232,17 @@ def crowding(threads: int, where: Sequence[Place]) -> str | None:
                 f" machine.blocks{' or machine.threads' if threads > 1 else ''}"
             )
     return None
+
+
+def copying(threads: int, where: Sequence[Place], device: str) -> dict[int, int]:
+    """Return the blocks that measure the copy bandwidth, one per memory, with the cores that they use for it: one for
+    each GPU, or for each host with the cores of all its blocks.
+    """
+    memories = [place.gpus[0].identity if device == "gpu" else place.host for place in where]
+    first = {memory: memories.index(memory) for memory in memories}
+    if device == "gpu":
+        return dict.fromkeys(first.values(), 1)
+    return {block: min(where[block].cores, threads * memories.count(host)) for host, block in first.items()}
 
 
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:

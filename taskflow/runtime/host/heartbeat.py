@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from taskflow.common.errors import BadInput
+from taskflow.runtime.host.here import Here
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.compile_host import library
 
@@ -32,7 +33,7 @@ SILENCE = 4.0  # seconds without one after which a process is lost
 TOKEN = 32  # bytes
 AWAKE = 1.0  # most seconds of silence between two looks: in a longer gap this process was stopped or busy
 
-_followed: weakref.WeakKeyDictionary[Client, Heartbeats] = weakref.WeakKeyDictionary()
+_followed: weakref.WeakKeyDictionary[Client | Here, Heartbeats] = weakref.WeakKeyDictionary()
 _lock = threading.RLock()  # reentrant: a client may be collected, and closed, meanwhile
 
 
@@ -111,7 +112,7 @@ class Heartbeats:
         self._heartbeats: dict[str, _Heartbeat | None] = {}  # None: no heartbeat
 
     @classmethod
-    def of(cls, client: Client) -> Heartbeats:
+    def of(cls, client: Client | Here) -> Heartbeats:
         """Return the heartbeats of a client, for its lifetime."""
         with _lock:
             if client not in _followed:

@@ -15,6 +15,7 @@ import psutil
 
 from taskflow.common.errors import BadArgument, BadInput
 from taskflow.runtime.host.accelerators import Accelerator, accelerators
+from taskflow.runtime.host.here import Here
 from taskflow.runtime.host.workers import known_workers, run_on_workers
 from taskflow.runtime.machine.device import gpu_problem, processor_name
 
@@ -54,7 +55,7 @@ def look(worker: str, *, embedded: bool = False) -> Place:
     )  # fmt: skip
 
 
-def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> list[Place]:
+def survey(client: Client | Here, *, embedded: bool, lost: Collection[str] = ()) -> list[Place]:
     """Return the places of a cluster, ordered by host, without workers that are `lost`.
 
     Raises BadInput if it has no workers, Lost if one does not answer.
@@ -67,7 +68,7 @@ def survey(client: Client, *, embedded: bool, lost: Collection[str] = ()) -> lis
     return look_at(client, workers, embedded=embedded)
 
 
-def look_at(client: Client, workers: Sequence[str], *, embedded: bool) -> list[Place]:
+def look_at(client: Client | Here, workers: Sequence[str], *, embedded: bool) -> list[Place]:
     """Return the places of these workers, ordered by host. Raises Lost if one does not answer."""
     places: list[Place] = list(run_on_workers(client, _look_here, workers, embedded=embedded).values())
     return sorted(places, key=lambda place: (place.host, workers.index(place.worker)))

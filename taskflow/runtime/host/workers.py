@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.common.errors import Lost, RunFailed, SchedulerGone, TaskflowError
 from taskflow.runtime.host.heartbeat import Heartbeats, begin_heartbeat
+from taskflow.runtime.host.here import Here
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -24,11 +25,13 @@ BEATS = ("heartbeat_worker", "heartbeat-client", "keep-alive")  # periodic messa
 GREETING = "pickle-protocol"  # key in the first message of a connection
 
 
-def known_workers(client: Client) -> dict[str, Any]:
+def known_workers(client: Client | Here) -> dict[str, Any]:
     """Return the workers of the scheduler, by address. Waits for a lost connection to it up to ANSWER seconds.
 
     Raises RunFailed if the scheduler has gone or does not answer.
     """
+    if isinstance(client, Here):
+        return {client.address: {"nanny": None, "status": "running"}}
     until = time.monotonic() + ANSWER
     while client.status == "connecting" and time.monotonic() < until:
         time.sleep(LOOK)
@@ -41,13 +44,15 @@ def known_workers(client: Client) -> dict[str, Any]:
 
 
 def run_on_workers(
-    client: Client, function: Callable[..., Any], workers: Sequence[str], **options: Any
+    client: Client | Here, function: Callable[..., Any], workers: Sequence[str], **options: Any
 ) -> dict[str, Any]:
     """Call `function(**options)` on each of these workers, and monitor their heartbeats from now on.
 
     Returns the results by address. Raises Lost if a worker is gone or does not answer, RunFailed if it cannot call the
     function.
     """
+    if isinstance(client, Here):
+        return {worker: client.run(function, **options) for worker in workers}
     heartbeats = Heartbeats.of(client)
     if unknown := heartbeats.unknown(workers):
         heartbeats.follow(_asked(client, begin_heartbeat, unknown, heartbeats, {}))
@@ -85,7 +90,7 @@ def _asked(
     return dict(results)
 
 
-def remaining_workers(client: Client, lost: Collection[str], count: int) -> list[str]:
+def remaining_workers(client: Client | Here, lost: Collection[str], count: int) -> list[str]:
     """Return the usable workers after some were lost: `count` of them, if they come back soon.
 
     A nanny replaces a worker that died. It is asked to replace one that does not answer, or whose process can no longer
@@ -93,7 +98,8 @@ def remaining_workers(client: Client, lost: Collection[str], count: int) -> list
     """
     known = known_workers(client)
     stale = {worker for worker in lost if worker in known}
-    if nannied := sorted(worker for worker in stale if known[worker]["nanny"]):
+    nannied = sorted(worker for worker in stale if known[worker]["nanny"])
+    if nannied and not isinstance(client, Here):
         try:
             restarts = client.restart_workers(nannied, timeout=KILL, raise_for_error=False)
         except (OSError, ValueError):  # one has left meanwhile, or none can be reached

@@ -1,5 +1,5 @@
-"""The Dask actor that owns one block. Its methods are asynchronous and short. The block does its jobs sequentially on a
-separate thread.
+"""The actor that owns one block, in a Dask worker or in the process of the client. Its methods are asynchronous and
+short. The block does its jobs sequentially on a separate thread.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from taskflow.common.errors import ChannelError, Lost, RunFailed, TaskflowError
 from taskflow.common.sharing import WhileNeeded
-from taskflow.runtime.machine.channel import SPIN, Address, Deadline, Home, Router, Stop
+from taskflow.runtime.machine.channel import SPIN, Address, DaskHome, Deadline, Home, Router, Stop
 from taskflow.runtime.machine.device import Device, gpu_lost, hush, open_device
 from taskflow.runtime.machine.kernel import never_spin
 from taskflow.runtime.machine.shard import PATIENCE, Shard
@@ -110,14 +110,14 @@ class BlockActor:
     result. At the end: close. stop and abort are allowed at any time. After a failed job only close is.
     """
 
-    def __init__(self, plan: Plan, block: int) -> None:
+    def __init__(self, plan: Plan, block: int, home: Home | None = None) -> None:
         self.plan, self.block = plan, block
         self.state: State = "new"
         self.error: TaskflowError | None = None
         self.failed_at = 0.0
         self._kept: dict[str, Any] = {}
         self.control = Control(kept=self._kept)
-        self._home = Home.here()
+        self._home = home or DaskHome.here()
         self._stop = Stop(spin=0.0 if plan.crowded else SPIN)
         self._channel: Router | None = None
         self._device: Device | None = None
@@ -146,8 +146,8 @@ class BlockActor:
         self.state = "ready"
         return channel.routes
 
-    async def start(self, job: Job) -> None:
-        """Start a job, and return immediately. Raises RunFailed unless the block is connected and its last job
+    async def start(self, job: Job, patience: float = 0.0) -> Status:
+        """Start a job, and return as `status` does. Raises RunFailed unless the block is connected and its last job
         succeeded.
         """
         if self.state not in ("ready", "finished"):
@@ -155,6 +155,7 @@ class BlockActor:
         self.state, self.control, self._result = "running", Control(kept=self._kept), None
         self._running = asyncio.wrap_future(self._thread.submit(self._run, job))
         self._guard = asyncio.create_task(self._end_if_abandoned(self._running))
+        return await self.status(patience)
 
     async def status(self, patience: float = 0.0) -> Status:
         """Return the state of the job: when it has ended, or after `patience` seconds."""
@@ -211,7 +212,9 @@ class BlockActor:
         if self.plan.crowded:
             never_spin()
         self._device = open_device(self.plan.device, self.plan.threads, ordinal)
-        self._channel = Router(self.plan.channel, self.plan.talk, self.block, self._stop, self._home)
+        alone = self.plan.device == "cpu" and self.plan.channel == "auto" and len(self.plan.partition) == 1
+        channel = "local" if alone else self.plan.channel  # others take time to load
+        self._channel = Router(channel, self.plan.talk, self.block, self._stop, self._home)
         return self._channel.address()
 
     def _opened(self) -> Router:

@@ -56,8 +56,8 @@ class Actor:
         self.begins, self.tells, self.value, self.closed, self.asked = start, status, value, False, 0
         self.told = told or Status("running", {"step": 3})
 
-    def start(self, _):
-        return Reply(self.value, self.begins)
+    def start(self, _, patience):
+        return Reply(self.value or self.told, self.begins)
 
     def status(self, patience=0.0):
         self.asked += 1
@@ -186,7 +186,11 @@ def test_blocks_offer_more_only_where_some_are_out_of_reach(hosts, channel):
 def test_nobody_asks_again_at_once():
     """Not even where a block says without waiting that it is at work."""
     answers = iter([*["running"] * 3, "finished"])
-    group = SimpleNamespace(start=lambda jobs: None, status=lambda patience: [Status(next(answers), {})])
+
+    def answer(*_):
+        return [Status(next(answers), {})]
+
+    group = SimpleNamespace(start=answer, status=answer)
     began = time.monotonic()
     statuses, came = watch(group, [None])
     assert (statuses[0].state, came) == ("finished", None)

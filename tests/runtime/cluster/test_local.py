@@ -40,8 +40,9 @@ def settings():
     return logging.getLogger("distributed").level, spawn.get_preparation_data
 
 
-def test_of_two_that_overlap_the_last_leaves_all_as_it_was():
+def test_of_two_that_overlap_the_last_leaves_all_as_it_was(monkeypatch):
     """As runs in threads do: the first to begin is the first to end, and the other one goes on as it was."""
+    monkeypatch.setenv("TASKFLOW_DASHBOARD", "0")  # with Dask in this process
     before, chosen = settings(), copy.deepcopy(dask.config.config)
     with ExitStack() as first, ExitStack() as second:
         first.enter_context(embedded(1, gpu=False))
@@ -56,8 +57,9 @@ def test_of_two_that_overlap_the_last_leaves_all_as_it_was():
     assert settings() == before
 
 
-def test_it_computes_no_arrays_of_dask():
+def test_it_computes_no_arrays_of_dask(monkeypatch):
     """Those of another thread would end with it; and of two clients the last to close left Dask without any."""
+    monkeypatch.setenv("TASKFLOW_DASHBOARD", "0")
     before = computes()
     with ExitStack() as first, ExitStack() as second:
         for stack in (first, second):

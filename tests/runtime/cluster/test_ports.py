@@ -19,6 +19,7 @@ import pytest
 import taskflow as tf
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.cluster.certificate import make
+from taskflow.runtime.host import survey
 from taskflow.runtime.machine.channel.ucx import ucx_problem
 
 BOX = tf.region((8, 6, 10), {"a": tf.Field("single")})
@@ -156,7 +157,7 @@ def stranger(doors, folders):
 def test_a_cluster_in_this_process_listens_nowhere():
     before = listening()
     with embedded(1, gpu=False) as client:
-        assert client.run(os.getpid)
+        assert survey(client, embedded=True)
         assert set(listening()) == set(before)
 
 

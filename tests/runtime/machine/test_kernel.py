@@ -22,6 +22,7 @@ from taskflow.common.errors import BadInput
 from taskflow.runtime.machine.device import cpu, gpu, gpu_problem, open_device
 from taskflow.runtime.machine.kernel import (
     Layout,
+    bandwidth,
     compile_cuda,
     compile_host,
     compile_together,
@@ -133,6 +134,31 @@ def run_smooth(task: Task, device) -> np.ndarray:
     compiled(task, "f8", device).bind(box, layout, [p, q], {}, {}, {"top": top})()
     assert float(top[0]) == float(p[box.slices(layout.origin)].max())
     return np.array(device.to_host(q))
+
+
+def test_other_tasks_of_a_header_are_not_compiled(cache, tmp_path, monkeypatch):
+    """A macro gives them their names there, so that their bodies cannot be left out of the text."""
+    body = "(Range range, Out q) { STRIDES(range) for_cells(range, CELL(c) { q[c] = %d; }); }"
+    words = "".join(f"TASK NAMED({name}){body % n}\n" for n, name in enumerate(("one", "two"), start=1))
+    (tmp_path / "both.h").write_text(f'#include "cell.h"\n{words}')
+    (tmp_path / "both.cu").write_text('#define NAMED(name) the_##name\n#include "both.h"\n')
+
+    @task(kernel=tmp_path / "both.cu")
+    def the_one(q: Write) -> None: ...
+
+    @task(kernel=tmp_path / "both.cu")
+    def the_two(q: Write) -> None: ...
+
+    for each in (the_one, the_two):
+        monkeypatch.setattr(sys.modules[__name__], each.name, each, raising=False)
+    for number, mine, other in ((1, the_one, the_two), (2, the_two, the_one)):
+        q, layout = np.zeros((3, 3, 3)), Layout((0, 0, 0), (3, 3, 3))
+        compiled(mine, "f8", cpu()).bind(Box((0, 0, 0), (3, 3, 3)), layout, [q], {}, {}, {})()
+        assert (q == number).all()
+        library = compile_host.library(text_with_thunk(mine, REAL))
+        assert library[mine.symbol]
+        with pytest.raises(AttributeError, match=f"undefined symbol: {other.symbol}"):
+            library[other.symbol]
 
 
 REAL = np.dtype("f8")
@@ -747,9 +773,19 @@ def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
 
 
 def test_bandwidth_is_plausible():
-    from taskflow.runtime.machine.kernel.copying import copy_bandwidth
+    from taskflow.runtime.machine.kernel.bandwidth import copy_bandwidth
 
     assert 1e8 < copy_bandwidth(cpu(2), mebibytes=4, repeats=3) < 1e13
+
+
+def test_the_bandwidth_is_measured_once_for_each_number_of_cores(monkeypatch, tmp_path):
+    measured = iter((3e9, 5e9, 7e9))
+    monkeypatch.setattr(bandwidth, "copy_bandwidth", lambda _: next(measured))
+    monkeypatch.setattr(bandwidth, "cache_folder", lambda: tmp_path)
+    assert [bandwidth.known_copy_bandwidth(cpu(n)) for n in (1, 1, 2, 1, 2)] == [3e9, 3e9, 5e9, 3e9, 5e9]
+    for file in tmp_path.iterdir():
+        file.write_text("3e9 and a half")  # damaged
+    assert bandwidth.known_copy_bandwidth(cpu(1)) == 7e9
 
 
 def test_in_place_tasks_write_their_own_cells(device, tmp_path):

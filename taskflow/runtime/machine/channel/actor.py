@@ -11,57 +11,19 @@ import asyncio
 import concurrent.futures
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from ipaddress import ip_address
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from taskflow.common.errors import ChannelError, ChannelTimeout
 from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Envelope, Pending, checked, staged
+from taskflow.runtime.machine.channel.home import Home
 from taskflow.runtime.machine.channel.local import LocalMessage, Mailbox, MailboxChannel
 from taskflow.runtime.machine.channel.stop import Stop
-
-if TYPE_CHECKING:
-    from distributed import Worker
 
 LIFELINE = -1
 """Sequence number of the call that stays open."""
 SECONDS = 60.0
 """Time limit of a remote call, whether or not a thread waits for it."""
-
-
-@dataclass(frozen=True)
-class Home:
-    """The Dask worker that hosts an actor, and the worker's key for it."""
-
-    worker: Worker
-    key: str
-
-    @classmethod
-    def here(cls) -> Home:
-        """Return the home of the actor whose constructor calls this."""
-        from distributed import get_worker
-
-        worker = get_worker()
-        return cls(worker, str(worker.get_current_task()))
-
-    @property
-    def alone(self) -> bool:
-        """True if the worker, and so its cluster, is reachable from this host or process only."""
-        place = urlsplit(self.worker.address)
-        try:
-            return place.scheme == "inproc" or ip_address(place.hostname or "").is_loopback
-        except ValueError:  # a host name
-            return place.hostname == "localhost"
-
-    @property
-    def abandoned(self) -> str | None:
-        """Why the actor has no client left, or None while its worker runs and keeps it."""
-        if self.worker.status.name in ("closing", "closed", "failed"):
-            return "its worker is ending"
-        return None if self.key in self.worker.state.actors else "its client is gone"
 
 
 class ActorCall(Pending):
@@ -100,11 +62,11 @@ class ActorChannel(MailboxChannel):
     def __init__(self, run: str, block: int, stop: Stop, home: Home) -> None:
         super().__init__(run, block, stop)
         self._home = home
-        self._loop: asyncio.AbstractEventLoop = home.worker.loop.asyncio_loop
+        self._loop = home.loop
         self._closing = asyncio.Event()
 
     def address(self) -> Address:
-        return Address(self.run, self.block, PROCESS, {self.name: (self._home.worker.address, self._home.key)})
+        return Address(self.run, self.block, PROCESS, {self.name: (self._home.address, self._home.key)})
 
     def connect(self, peers: Mapping[int, Address]) -> None:
         for peer, address in peers.items():
@@ -133,14 +95,8 @@ class ActorChannel(MailboxChannel):
                 message.settle()
 
     async def _call(self, peer: int, sequence: int, payload: np.ndarray) -> None:
-        from distributed.protocol import to_serialize
-
         worker, key = self._peers[peer]
-        target = self._home.worker.rpc(worker)
-        message = [self.run, self.block, sequence, to_serialize(payload)]
-        reply = await target.actor_execute(function="deliver", actor=key, args=message, kwargs={})
-        if reply["status"] != "OK":
-            raise reply["exception"]
+        await self._home.deliver(worker, key, self.run, self.block, sequence, payload)
 
     async def _hold(self, peer: int) -> None:
         """Keep a lifeline to the peer."""

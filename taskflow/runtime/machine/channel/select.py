@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from taskflow.common.errors import BadArgument, ChannelError
-from taskflow.runtime.machine.channel.actor import ActorChannel, Home
+from taskflow.runtime.machine.channel.actor import ActorChannel
 from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Pending
+from taskflow.runtime.machine.channel.home import Home
 from taskflow.runtime.machine.channel.local import LocalChannel
 from taskflow.runtime.machine.channel.peer import PeerChannel, peer_problem
 from taskflow.runtime.machine.channel.stop import Stop
@@ -84,7 +85,7 @@ class Router(Channel):
     """All transports of one block as one channel: each message takes the transport that `choose` returns for its pair.
 
     Opens the transports that `requested` may need ("auto": all that this process can offer, slow ones only after
-    `widen`). `connect` closes unused ones. `home` is the home of the Dask actor, or None outside Dask. A caller with
+    `widen`). `connect` closes unused ones. `home` is the home of the actor, or None outside of one. A caller with
     all blocks in one process requests "local".
     """
 
@@ -109,7 +110,7 @@ class Router(Channel):
 
     def _open(self, name: str) -> None:
         lonely = name == "actor" and self._home is None
-        problem = "it does not live in a Dask actor" if lonely else channel_problem(name)
+        problem = "it does not live in an actor" if lonely else channel_problem(name)
         if problem is not None:
             self._refusals[name] = problem
         elif name == "actor" and self._home is not None:

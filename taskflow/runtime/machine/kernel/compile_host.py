@@ -132,18 +132,32 @@ def compiler() -> Compiler:
         command[0] = program
         about = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=LIMIT, check=False)
         if about.returncode == 0:
-            flags: tuple[str, ...] = WANTED
-            if not _takes(command, WANTED):
-                flags = tuple(flag for flag in (*WANTED, SIMD) if _takes(command, [flag]))
-            if _takes(command, EPILOGUES):
-                flags += EPILOGUES
-            return Compiler(tuple(command), about.stdout.strip(), flags)
+            return Compiler(tuple(command), about.stdout.strip(), _flags(command, about.stdout))
     problem = (
         f"the C++ compiler CXX={chosen!r} does not run" if chosen else "there is no C++ compiler (c++, g++ or clang++)"
     )
     raise BadInput(
         f"{problem}, and kernels for CPU cores are compiled on first use: install g++, or set CXX to a C++ compiler"
     )
+
+
+def _flags(command: Sequence[str], version: str) -> tuple[str, ...]:
+    """Return the flags that a compiler supports, from the cache if it supports all."""
+    most, known = (*WANTED, *EPILOGUES), None
+    with suppress(BadInput, OSError):  # reported when kernels are compiled
+        identity = "\0".join((*command, version, str(Path(command[0]).stat().st_mtime_ns), _processor(), *most))
+        known = cache_folder() / f"flags-{hashlib.sha256(identity.encode()).hexdigest()[:32]}"
+        if known.exists():
+            return most
+    flags: tuple[str, ...] = WANTED
+    if not _takes(command, WANTED):
+        flags = tuple(flag for flag in (*WANTED, SIMD) if _takes(command, [flag]))
+    if _takes(command, EPILOGUES):
+        flags += EPILOGUES
+    if flags == most and known is not None:
+        with suppress(OSError):
+            known.touch(0o600)
+    return flags
 
 
 def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:

@@ -1,20 +1,14 @@
-"""Copies of boxes between strided arrays, on every device: packing, unpacking, ghost cells across periodic faces. Also
-the copy bandwidth of a device, the reference for kernels that are limited by memory.
-"""
+"""Copies of boxes between strided arrays, on every device: packing, unpacking, ghost cells across periodic faces."""
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
-import psutil
 
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
@@ -50,10 +44,6 @@ STRAIGHT, TURNED = "copy_box", "copy_turned"  # rows of the source are contiguou
 PARTS = 32  # parts per launch: struct Parts of parts.h
 SMALL = 8192  # fewer values are copied by one thread of a CPU, see visit_host.h
 HIDDEN = 32  # thread blocks of a copy hidden by another launch, each in the place of one of it; at most flags.WAITING
-MEBIBYTE = 1 << 20
-SYSTEM = Path("/sys/devices/system/cpu")
-LEAST, MOST = 128, 256  # MiB of an array far larger than most caches; virtual machines may hide theirs
-CACHES = 4  # times the last-level caches, as in STREAM: larger arrays take longer, above all in new memory
 
 
 def part_rows(size: int, pairs: Sequence[tuple[Array, Array]]) -> np.ndarray:
@@ -192,54 +182,6 @@ def cuda_function(file: str | Path, name: str, size: int) -> Any:
     device.
     """
     return compile_cuda.module(_text(file, size)).get_function(name)
-
-
-def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 9) -> float:
-    """Return the copy bandwidth of a device in bytes per second, read plus written: the median over copies of an array
-    far larger than the caches. Without `mebibytes` the two arrays are as large as this needs, or as memory permits.
-
-    The copy is compiled like every kernel, with ordinary stores. On most CPUs a store first loads the line it
-    overwrites. This is not counted, here as in the bytes of a kernel.
-    """
-    shape = (mebibytes or _affordable(device), 128, 1024)
-    target, source = (device.allocate(shape, "f8") for _ in range(2))
-    source[...] = 1.0
-    copy = copier(device, target, source)
-    seconds = []
-    for _ in range(repeats + 1):
-        device.synchronize()
-        start = time.perf_counter()
-        copy()
-        device.synchronize()
-        seconds.append(time.perf_counter() - start)
-    return 2 * target.nbytes / median(seconds[1:])
-
-
-def _affordable(device: Device) -> int:
-    """Return the size of each of the two arrays in MiB, such that concurrent measurements use at most half of the free
-    memory: one per `threads` cores of this host, four on a GPU.
-    """
-    if device.kind == "gpu":
-        free, others, enough = int(device.xp.cuda.runtime.memGetInfo()[0]), 4, MOST
-    else:
-        free, others = psutil.virtual_memory().available, -(-(os.cpu_count() or 1) // device.threads)
-        enough = _beyond_caches()
-    return max(1, min(enough, free // (4 * others * MEBIBYTE)))
-
-
-def _beyond_caches() -> int:
-    """Return `CACHES` times the size of the third-level caches of the cores that this process may use, in MiB, from
-    LEAST to MOST; MOST if the system does not report it.
-    """
-    caches = {}
-    for core in os.sched_getaffinity(0):
-        cache = SYSTEM / f"cpu{core}" / "cache" / "index3"
-        try:
-            size = (cache / "size").read_text().strip().removesuffix("K")
-            caches[(cache / "shared_cpu_list").read_text()] = int(size)
-        except (OSError, ValueError):
-            return MOST
-    return min(MOST, max(LEAST, CACHES * sum(caches.values()) // 1024))
 
 
 def copy_lists(device: Device, pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> list[Callable[[], None]]:

@@ -269,7 +269,8 @@ def compile_together(tasks: Iterable[tuple[Task, np.dtype, bool]], device: Devic
         if not new:
             return
         cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
-        side_by_side(partial(_make, device), {text_for(*key): key for key in new}.values(), cores)
+        texts = {text_for(*key): key for key in new}
+        side_by_side(partial(_make, device), sorted(texts.values(), key=_longest), cores)
         _made.update(new)
 
 
@@ -281,6 +282,11 @@ def side_by_side(make: Callable[[Any], object], things: Collection[Any], cores: 
     else:
         for thing in things:
             make(thing)
+
+
+def _longest(made: Made) -> tuple[bool, int]:
+    """Order by expected time to compile, the longest first: tasks on whole blocks, then long texts."""
+    return not made[0].whole, -len(text_for(*made))
 
 
 def _make(device: Device, made: Made) -> None:

@@ -44,6 +44,7 @@ from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, sibli
 SWEEP, STORED, FLAGS = '#include "sweep.h"\n', '#include "stored.h"\n', '#include "written_flags.h"\n'
 ADDRESS = np.dtype(np.uint64)
 LINKAGE = "@linkage"  # placeholder, not valid C++, for the text before `void`
+SIBLING = "@sibling"  # the same for other tasks of the text
 _DEFINED = re.compile(r"^#define (\w+)", re.MULTILINE)
 _NUMBER = re.compile(
     r"^\s*#\s*define\s+(\w+)\s+(?:(\d+)|\(sizeof\(REAL\) == 4 \? (\d+) : (\d+)\))[^\S\n]*$", re.MULTILINE
@@ -160,8 +161,8 @@ def _functions(task: Task) -> dict[str, tuple[type, str]]:
     return found
 
 
-def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequence[Task]) -> str:
-    """Return the structs of a text, and the prototypes of its compiled tasks; `linkage` precedes `void`."""
+def declarations(tasks: Iterable[Task], real: np.dtype, own: Task, text: Sequence[Task]) -> str:
+    """Return the structs of a text, and the prototypes of its compiled tasks, among them the `own` one."""
     constants_of = ((task, task.base.constants | task.constants) for task in text)  # also types of absent ones
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
     sweeps = any(issubclass(kind, Sweep) for kind, _ in structs)
@@ -171,7 +172,8 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
         if constants[declared(kind)] is not kind:
             raise KernelError(f"two constants named {declared(kind)} are used with the kernel text of {task.name}")
     prototypes = [
-        f"{linkage} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
+        f"{LINKAGE if task is own else SIBLING} void {task.symbol}"
+        f"({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
     axis, high = frame(next((task.orientation for task in text if task.orientation), FACES[0]))  # for FRAME of cell.h
@@ -222,12 +224,12 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
     yield from macros.values()
 
 
-def complete(task: Task, real: np.dtype, linkage: str) -> str:
-    """Return the text to compile for a task; `linkage` precedes `void` in prototypes. Bodies of its siblings are
-    omitted: a program often uses one or two of them, and optional parameters and precisions of this launch need not
-    suit the others.
+def complete(task: Task, real: np.dtype, linkage: str, sibling: str = "") -> str:
+    """Return the text to compile for a task; `linkage` precedes `void` in its prototype, `sibling` in those of other
+    tasks. Bodies of its siblings are omitted: a program often uses one or two of them, and optional parameters and
+    precisions of this launch need not suit the others. Those in headers stay.
     """
-    return _complete(task, real).replace(LINKAGE, linkage)
+    return _complete(task, real).replace(LINKAGE, linkage).replace(SIBLING, sibling or linkage)
 
 
 @cache
@@ -239,7 +241,7 @@ def _complete(task: Task, real: np.dtype) -> str:
     tasks = [other for other in together if other not in apart]
     for other in tasks:
         check_signature(other, parameters(other))
-    declared = declarations(tasks, real, LINKAGE, together)
+    declared = declarations(tasks, real, task, together)
     # Initial settings of a text may depend on present optional parameters, and on classes of sweeps.
     optional = {part for other in tasks for name in other.optional for part in other.parameters.get(name, (name,))}
     present = sorted(f"HAS_{name}" for other in tasks for _, name in parameters(other) if name in optional)

@@ -39,7 +39,7 @@ def symbol(task: Task, listed: bool) -> str:
 def text_with_thunk(task: Task, real: np.dtype) -> str:
     """Return the text for the host compiler, with a thunk that calls the task."""
     kinds, touched = [kind for kind, _ in parameters(task)], sum(field.values for field in task.fields.values())
-    text = complete(task, real, 'extern "C"') + thunk(task.symbol, ["Range", *kinds])
+    text = complete(task, real, 'extern "C"', "static") + thunk(task.symbol, ["Range", *kinds])
     return f"#define TOUCHED {touched}\n{text}"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
-from taskflow.runtime.machine.channel import Address, Channel, Home, Router, Stop
+from taskflow.runtime.machine.channel import Address, Channel, DaskHome, Home, Router, Stop
 from taskflow.runtime.machine.channel.actor import ActorChannel
 from taskflow.runtime.machine.channel.local import LocalChannel
 from taskflow.runtime.machine.channel.peer import PeerChannel
@@ -181,7 +181,7 @@ class Player:
     """A Dask actor as the block actor of a run is: async methods, and a step thread."""
 
     def __init__(self, transport: str, run: str, block: int) -> None:
-        self.channel: Any = make(transport, run, block, Home.here())
+        self.channel: Any = make(transport, run, block, DaskHome.here())
 
     async def deliver(self, *message: Any) -> None:
         await self.channel.deliver(*message)

@@ -102,7 +102,7 @@ def test_a_router_offers_what_it_can_and_closes_what_it_does_not_need() -> None:
     for router in routers:
         router.widen()
     addresses = {router.block: router.address() for router in routers}
-    problems = {"peer": peer_problem(), "ucx": ucx_problem(), "actor": "it does not live in a Dask actor"}
+    problems = {"peer": peer_problem(), "ucx": ucx_problem(), "actor": "it does not live in an actor"}
     assert set(addresses[0].offers) == {"local"} | {name for name, problem in problems.items() if problem is None}
     assert addresses[0].refusals == {name: problem for name, problem in problems.items() if problem is not None}
     for router in routers:
@@ -126,7 +126,7 @@ def test_a_router_that_lacks_a_transport_says_why(name: str, problem: str, monke
 
 def test_a_router_outside_dask_cannot_be_forced_to_use_actors() -> None:
     router = Router("actor", "select test", 0, Stop())
-    with pytest.raises(BadInput, match="does not live in a Dask actor"):
+    with pytest.raises(BadInput, match="does not live in an actor"):
         router.connect({1: address(1, "b")})
     router.close()
 

@@ -1,0 +1,99 @@
+"""This process as the only worker of its cluster, without Dask: actors in an event loop on a thread.
+
+It has what runs use of a Dask client. Loading Dask and starting its scheduler would take longer than a small run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import itertools
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from taskflow.runtime.machine.channel import Home
+
+_numbers = itertools.count(1)
+
+
+class Here:
+    """A cluster of one worker in this process. Close it.
+
+    Actors are called as those of Dask: every method is asynchronous, and returns a future.
+    """
+
+    def __init__(self) -> None:
+        self.status, self.address = "running", f"inproc://{os.getpid()}/{next(_numbers)}"
+        self.actors: dict[str, Any] = {}
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="taskflow-actors", daemon=True)
+        self._thread.start()
+
+    def run(self, function: Callable[..., Any], **options: Any) -> Any:
+        """Call a function, with this object if it has a parameter `dask_worker`."""
+        asks = "dask_worker" in inspect.signature(function).parameters
+        return function(**options, **({"dask_worker": self} if asks else {}))
+
+    def submit(self, kind: Callable[..., Any], *arguments: Any, key: str, **_: object) -> Future[ActorHere]:
+        """Make an actor, and return a future of it."""
+        return asyncio.run_coroutine_threadsafe(self._made(kind, arguments, key), self.loop)
+
+    async def _made(self, kind: Callable[..., Any], arguments: Sequence[Any], key: str) -> ActorHere:
+        self.actors[key] = kind(*arguments, home=HomeHere(self, key))
+        return ActorHere(self.actors[key], self.loop)
+
+    def cancel(self, futures: Sequence[Future[ActorHere]]) -> None:
+        """Release actors."""
+        made = [future.result().actor for future in futures if future.done() and not future.exception()]
+        self.actors = {key: actor for key, actor in self.actors.items() if actor not in made}
+
+    def as_current(self) -> AbstractContextManager[None]:
+        """Return a context of calls."""
+        return nullcontext()
+
+    def close(self) -> None:
+        """Release all actors and end the thread."""
+        self.status = "closed"
+        self.actors.clear()
+        asyncio.run_coroutine_threadsafe(_ended(), self.loop).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+
+async def _ended() -> None:
+    """End the remaining tasks of an event loop."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+class ActorHere:
+    """An actor as its client sees it."""
+
+    def __init__(self, actor: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self.actor, self._loop = actor, loop
+
+    def __getattr__(self, name: str) -> Callable[..., Future[Any]]:
+        method = getattr(self.actor, name)
+        return lambda *arguments: asyncio.run_coroutine_threadsafe(method(*arguments), self._loop)
+
+
+class HomeHere(Home):
+    """This process as the home of an actor."""
+
+    def __init__(self, here: Here, key: str) -> None:
+        super().__init__(here.address, key, here.loop)
+        self._here = here
+
+    @property
+    def abandoned(self) -> str | None:
+        return None if self.key in self._here.actors else "its client is gone"
+
+    async def deliver(self, address: str, key: str, *message: Any) -> None:
+        await self._here.actors[key].deliver(*message)
