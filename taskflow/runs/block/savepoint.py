@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Cells
-from taskflow.systems.records.particles import Cloud
+from taskflow.systems.records.particles import Clouds
 
 Held = tuple[str, Box, Callable[[], np.ndarray]]  # a role, cells, and a function that gives their values, once
 
 
-def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
-    """Yield the values of this block in these cells, by role, as functions to call once. `replicas`: also of replicated
-    regions, otherwise only on block 0.
+def parts_of(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[tuple[str, Box]]:
+    """Yield the parts of these cells on this block, by role. `replicas`: also of replicated regions, otherwise only on
+    block 0.
     """
     for role, boxes in cells.items():
         if replicas or shard.block == 0 or not shard.partition.homes[role].replicated:
             for box in boxes:
                 for own in shard.partition.homes[role].own_of(shard.block):
                     if part := box & own:
-                        yield role, part, shard.hold(role, part)
+                        yield role, part
+
+
+def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
+    """Yield the values in the parts of these cells, as functions to call once."""
+    for role, part in parts_of(shard, cells, replicas=replicas):
+        yield role, part, shard.hold(role, part)
 
 
 class Savepoint:
     """The present state of a block: the `cells` that determine the further run, scalars, and particles."""
 
-    def __init__(self, shard: Shard, cells: Cells, particles: Mapping[str, Cloud]) -> None:
+    def __init__(self, shard: Shard, cells: Cells, particles: Clouds) -> None:
         self._shard, self._scalars = shard, dict(shard.scalars)
         self._held: dict[str, list[Held]] = {role: [] for role in cells}
         for one in held(shard, cells, replicas=True):

@@ -5,6 +5,7 @@ or where, what the program means, nor any file.
 """
 
 from taskflow.runtime.machine.actor import Control, Job, Plan, Status
+from taskflow.runtime.machine.keeper import Keeper
 from taskflow.runtime.machine.kernel import copy_bandwidth, known_copy_bandwidth
 from taskflow.runtime.machine.others import compile_others
 from taskflow.runtime.machine.shard import Shard
@@ -12,6 +13,6 @@ from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 
 __all__ = [
-    "Control", "Job", "Mapper", "Plan", "Shard", "Status", "compile_others", "copy_bandwidth", "known_copy_bandwidth",
-    "run_threads",
+    "Control", "Job", "Keeper", "Mapper", "Plan", "Shard", "Status", "compile_others", "copy_bandwidth",
+    "known_copy_bandwidth", "run_threads",
 ]  # fmt: skip

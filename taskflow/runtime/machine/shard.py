@@ -231,6 +231,10 @@ class Shard:
                 (name, cells), xp = self._place(role, box), self.device.xp
                 numbers = array if isinstance(array, xp.ndarray) else np.asarray(array)
                 self.instances.write(name, cells, xp.asarray(self.partition.fields[name].held(numbers, role)))
+        self.overwritten(roles)
+
+    def overwritten(self, roles: Iterable[str]) -> None:
+        """Note that all blocks have written these fields, whose ghost cells become invalid."""
         self.synchronize()
         self._state = self._states.after_writing(self._state, {self.roles[role] for role in roles})
 
