@@ -25,18 +25,18 @@ NONE, ALL = Axes(), Axes(range(3))
 
 
 @dataclass(frozen=True)
-class Node:
+class WeightedPoint:
     """A position, and the cells whose values, times a share each, sum up to the value there."""
 
     place: np.ndarray
     cells: dict[Triple, float]
 
-    def between(self, other: Node, origin: Node) -> Node:
+    def between(self, other: WeightedPoint, origin: WeightedPoint) -> WeightedPoint:
         """Return the fourth corner of a parallelogram: self + other - origin."""
         cells = Counter(self.cells)
         cells.update(other.cells)
         cells.subtract(origin.cells)
-        return Node(self.place + other.place - origin.place, dict(cells))
+        return WeightedPoint(self.place + other.place - origin.place, dict(cells))
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,16 @@ class CellAround:
             total.update({cell: weight * share for cell, share in node.cells.items()})
         return dict(total)
 
-    def _nodes(self, steps: dict[int, int]) -> dict[Axes, Node]:
+    def _nodes(self, steps: dict[int, int]) -> dict[Axes, WeightedPoint]:
         """Return the nodes after steps along some axes, in the order of k, j and i, the last one fastest."""
         sides = Axes(axis for axis, step in steps.items() if self._beyond_side(axis, step))
-        nodes, combined = dict[Axes, Node](), set[Axes]()
+        nodes, combined = dict[Axes, WeightedPoint](), set[Axes]()
         for axes in (Axes(some) for count in range(4) for some in combinations(range(3), count)):
             still = axes - steps.keys()
             if still:
                 axis = min(still)
                 before = nodes[axes - {axis}]
-                nodes[axes] = Node(before.place + self._along(axis), before.cells)
+                nodes[axes] = WeightedPoint(before.place + self._along(axis), before.cells)
             elif node := self._node({axis: steps[axis] for axis in axes}, axes & sides):
                 nodes[axes] = node
             else:
@@ -91,18 +91,18 @@ class CellAround:
                 combined.add(axes)
         return {axes: nodes[axes] for axes in (Axes(a for a in range(3) if n >> a & 1) for n in range(8))}
 
-    def _node(self, steps: dict[int, int], beyond: Axes) -> Node | None:
+    def _node(self, steps: dict[int, int], beyond: Axes) -> WeightedPoint | None:
         """Return the node after some steps, of which those along `beyond` lead out of sides, or None."""
         owner, outside = self._owner(steps)
         if outside != len(beyond) or outside > 1:
             return None
         if not beyond:
-            return Node(self._centre(steps), {owner: 1.0})
+            return WeightedPoint(self._centre(steps), {owner: 1.0})
         (axis,) = beyond
         inner = {a: step for a, step in steps.items() if a != axis}
         corners = [x[..., 0, 0, 0] for x in self._face(inner, axis, steps[axis])]
         inside = self._centre(inner)
-        return Node(2 * feet(inside, np.mean(corners, axis=0), area(*corners)) - inside, {owner: 1.0})
+        return WeightedPoint(2 * feet(inside, np.mean(corners, axis=0), area(*corners)) - inside, {owner: 1.0})
 
     def _owner(self, steps: dict[int, int]) -> tuple[Triple, int]:
         """Return the cell, of any chart, whose value is that after some steps, and along how many directions it lies
