@@ -21,11 +21,9 @@ from taskflow.flow.stability import FASTER
 from taskflow.flow.time.step_clock import STATE, STATE_NAMES, ClockedStep, limit_scalars, state_of, state_scalars
 from taskflow.runs.block.pace import LARGEST, PLANNED, REST
 from taskflow.runs.block.sanity import SanityChecks
-from taskflow.runs.block.savepoint import parts_of
 from taskflow.runs.block.stepping import Stepping
 from taskflow.runs.state.setup import BlockSpec
-from taskflow.runtime.machine import Keeper, Shard
-from taskflow.runtime.tasks import Cells
+from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks.numbers import numbered
 
 LENGTH = 0.01  # seconds: how long nobody is heard, at most
@@ -50,16 +48,14 @@ class StepBatches:
     """The batches of a run on one block, with the values that the user has set so far."""
 
     def __init__(
-        self, spec: BlockSpec, shard: Shard, cells: Cells, stepping: Stepping, checks: SanityChecks,
-        given: Mapping[str, object],
+        self, spec: BlockSpec, shard: Shard, stepping: Stepping, checks: SanityChecks, given: Mapping[str, object]
     ) -> None:  # fmt: skip
-        self._spec, self._shard, self._cells = spec, shard, cells
+        self._spec, self._shard = spec, shard
         self._stepping, self._checks, self._given = stepping, checks, given
         step = spec.clocked_step
         self._steps = (step, replace(step, times=SEVERAL)) if step else None
         self._counted = dict.fromkeys(spec.counted, 0.0)
         self._spent, self._seconds = 0.0, math.inf  # wall time of all steps, and of one
-        self._kept: Keeper | None = None
         self._most = math.inf  # steps of a batch, after one that was taken back
         self._wait, self._waited = 0, 1  # single steps until the next batch, and their number last time
         self._expected: tuple[float, float] | None = None  # dt and time that the clock on the device has planned
@@ -86,14 +82,16 @@ class StepBatches:
 
     def advance(self, now: Tick, count: int, horizon: float) -> Batch:
         """Take up to `count` steps, none of which reaches the time `horizon`. Collective."""
-        if self._kept is None:
-            self._kept = Keeper(self._shard, list(parts_of(self._shard, self._cells, replicas=True)))
-        self._kept.keep()
+        kept = self._stepping.keeper
+        if kept is None:
+            self._wait = self._waited = MOST_WAIT
+            return Batch(0, now, {})
+        kept.keep()
         batch = self._tried(now, count, horizon)
         if batch.steps == count:
             self._waited, self._most = 1, 2 * self._most
             return batch
-        self._kept.restore()
+        kept.restore()
         self._most = max(LEAST, batch.steps)
         if batch.steps < LEAST:
             self._wait = self._waited = min(2 * self._waited, MOST_WAIT)

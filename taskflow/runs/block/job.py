@@ -65,7 +65,7 @@ class RunLoop:
         self.stepping = Stepping(
             self.spec, shard, policy.cells, self.settings, self.movement, self.particles, self.sanity
         )
-        self.batches = StepBatches(self.spec, shard, policy.cells, self.stepping, self.doubts, self.settings.values)
+        self.batches = StepBatches(self.spec, shard, self.stepping, self.doubts, self.settings.values)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or stalled, or interrupted
         self.stopped: Tick | None = None  # the tick scheduled before a request to stop

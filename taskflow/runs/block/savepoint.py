@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine import Keeper, Shard
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Cells
 from taskflow.systems.records.particles import Clouds
 
+SMALL = 1 << 28  # bytes of a block's state that may be kept for the whole run
 Held = tuple[str, Box, Callable[[], np.ndarray]]  # a role, cells, and a function that gives their values, once
 
 
@@ -30,6 +31,18 @@ def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
     """Yield the values in the parts of these cells, as functions to call once."""
     for role, part in parts_of(shard, cells, replicas=replicas):
         yield role, part, shard.hold(role, part)
+
+
+def keeper(shard: Shard, cells: Cells) -> Keeper | None:
+    """Return a keeper of these cells, or None if they are stored in tiles or too many to be kept for the whole run.
+    Collective, with the same result on all blocks.
+    """
+    names = {role: shard.roles[role] for role in cells}
+    sizes = {role: np.dtype(shard.partition.fields[name].dtype).itemsize for role, name in names.items()}
+    size = sum(sizes[role] * box.volume for role, boxes in cells.items() for box in boxes)
+    if size > SMALL * len(shard.partition) or any(shard.instances.tile(name) for name in names.values()):
+        return None
+    return Keeper(shard, list(parts_of(shard, cells, replicas=True)))
 
 
 class Savepoint:

@@ -9,10 +9,10 @@ from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import RunFailed
 from taskflow.runs.block.pace import Pace
 from taskflow.runs.block.sanity import Sanity
-from taskflow.runs.block.savepoint import Savepoint
+from taskflow.runs.block.savepoint import Savepoint, keeper
 from taskflow.runs.state.settings import Settings
 from taskflow.runs.state.setup import BlockSpec
-from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine import Keeper, Shard
 from taskflow.runtime.tasks import Cells
 from taskflow.systems.base.pressure import explained
 from taskflow.systems.bodies import Movement
@@ -34,6 +34,8 @@ class Stepping:
         self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
         self.fixed = spec.clock.limit.fixed is not None
         self._foresight = replace(spec.foresight) if spec.foresight else None  # samples are each block's own
+        self._asked = False
+        self._keeper: Keeper | None = None
         self._before = 0.0  # the advective rate before the planned step
         self._more = 0.0  # increase by changes of walls, inflows and forces in it
 
@@ -92,7 +94,7 @@ class Stepping:
         scalars, pace, clock, model = self._shard.scalars, self.pace, self._spec.clock, self._spec.model
         attempts = 1
         while True:
-            kept = Savepoint(self._shard, self._cells, self._particles)
+            kept = self._kept()
             self._advance(before, tick)
             rate = self._rate
             if pace.accepts(tick, rate):
@@ -109,6 +111,20 @@ class Stepping:
             shorter = clock.advance(before, model.rate(scalars), model.diffusive_rates(scalars), most)
             tick = shorter if tick.ratio else replace(shorter, ratio=0.0)
             attempts += 1
+
+    def _kept(self) -> Keeper | Savepoint:
+        keeper = None if self._particles else self.keeper
+        if keeper is None:
+            return Savepoint(self._shard, self._cells, self._particles)
+        keeper.keep()
+        return keeper
+
+    @property
+    def keeper(self) -> Keeper | None:
+        """The memory for the state before steps, from the first call on; None if there is none. Collective."""
+        if not self._asked:
+            self._asked, self._keeper = True, keeper(self._shard, self._cells)
+        return self._keeper
 
     def _advance(self, before: Tick, tick: Tick) -> None:
         spec, shard = self._spec, self._shard
