@@ -51,9 +51,8 @@ def shapes() -> str:
         for entry in kind.entries():
             default = "" if entry.default in (None, MISSING) else as_toml(entry.default)
             otherwise = "required" if entry.default is MISSING else default
-            words = entry.kind.words.replace("a whole number", "an integer").replace("whole number", "integer")
             meaning = entry.meaning.removesuffix(" (1 along the last in two dimensions)")
-            rows.setdefault((f"`{entry.name}`", words, meaning, otherwise), []).append(f"`{name}`")
+            rows.setdefault((f"`{entry.name}`", entry.kind.words, meaning, otherwise), []).append(f"`{name}`")
     lines, last = ["| shape | key | value | meaning | default |", "|---|---|---|---|---|"], ""
     for cells, names in sorted(rows.items(), key=lambda row: (len(row[1]) == 1, row[1] if len(row[1]) == 1 else [])):
         of = ", ".join(names)

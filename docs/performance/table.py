@@ -53,7 +53,8 @@ class ReportTable:
             own = [source(result) for result, _ in row]
             sources += dict.fromkeys(text for text in own if text not in sources)
             numbers = sorted({sources.index(text) + 1 for text in own})
-            lines.append(_line((*map(_extent, labels[first:]), *(texts.get(name, "") for name in names), ", ".join(map(str, numbers)))))
+            of = map(_extent, labels[first:])
+            lines.append(_line((*of, *(texts.get(name, "") for name in names), ", ".join(map(str, numbers)))))
         return "\n".join(lines)
 
 

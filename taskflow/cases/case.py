@@ -147,7 +147,7 @@ class Case(TableValue):
         for name, value in values.items():
             known = isinstance(value, Table) or (isinstance(value, tuple) and all(isinstance(t, Table) for t in value))
             if name not in cls.model_fields and not known:
-                yield Problem((name,), "there is no such key", shown(value), unknown=True)
+                yield Problem((name,), "unknown key", shown(value), unknown=True)
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> "Case":

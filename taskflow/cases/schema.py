@@ -41,7 +41,7 @@ WRITTEN: dict[type, JsonSchemaValue] = {  # what a file has for values of our ow
     **dict.fromkeys((Expression, Function, ArrayValues, TimeFunction, TimeTable), FORMULA),
     GivenState: {"type": "string"},
     Every: INTERVAL,
-    ProfileTable: {"type": "string", "description": "a CSV file, beside the case"},
+    ProfileTable: {"type": "string", "description": "a CSV file in the folder of the case"},
 }
 
 

@@ -48,7 +48,7 @@ class Registry(Generic[Kind]):
         Raises BadInput if the name belongs to this package, or the value cannot be used.
         """
         if name in self.own:
-            raise BadInput(f'name = "{name}": this name belongs to taskflow; give another one')
+            raise BadInput(f'name = "{name}": this name belongs to taskflow; give another name')
         try:
             self._checked(name, value)
         except Exception as error:

@@ -62,7 +62,7 @@ def along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
     counts = sorted({row["blocks"] for row in rows})
     axes.set_xscale("log", base=2)
     axes.set_xticks(counts, [str(count) for count in counts], minor=False)
-    axes.set_xlabel("blocks, each on a device of its own")
+    axes.set_xlabel("blocks, each on its own device")
 
 
 def _efficiency(axes: Axes, rows: Sequence[Row]) -> None:

@@ -54,7 +54,7 @@ def test_a_run_that_goes_on_is_left_alone(stopped, give, refused):
         named = ["cavity: process ", "computes a run there since", "wait until it has ended", "taskflow unlock cavity"]
         refused(result.exit_code, result.stderr, f"process {running.pid} on ", *named)
     result = give("unlock", "cavity")
-    refused(result.exit_code, result.stderr, f"process {running.pid} on ", "goes on: stop it there")
+    refused(result.exit_code, result.stderr, f"process {running.pid} on ", "is still running: stop it there")
     assert contents(directory) == before
     assert "running: process" in give("info", "cavity").stdout
     os.killpg(running.pid, signal.SIGCONT)
@@ -143,7 +143,7 @@ def test_unlock(here, give, refused):
     assert (result.exit_code, result.stdout) == (0, "cavity: no run has locked it\n")
     write_lock(here / "cavity", ALIVE)
     result = give("unlock", "cavity")
-    refused(result.exit_code, result.stderr, f"process {ALIVE.process} on {ALIVE.host} goes on")
+    refused(result.exit_code, result.stderr, f"process {ALIVE.process} on {ALIVE.host} is still running")
     (here / "cavity" / "lock").write_bytes(b"\x1b[2J")
     result = give("run", "cavity.toml", "--resume")
     refused(result.exit_code, result.stderr, "cavity/lock: damaged", "taskflow unlock cavity")
@@ -151,7 +151,7 @@ def test_unlock(here, give, refused):
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "unlocked")
     (here / "cavity" / "lock").mkdir()
     result = give("unlock", "cavity")
-    refused(result.exit_code, result.stderr, "cavity/lock: it is no regular file; remove it by hand")
+    refused(result.exit_code, result.stderr, "cavity/lock: it is no regular file; remove it manually")
 
 
 def test_a_user_is_told_of_the_wait(here, give, refused, monkeypatch):
@@ -185,7 +185,7 @@ def test_force_killed_before_its_first_state(here, give, refused):
         assert ran.returncode == -signal.SIGKILL
         kept = contents(here / "cavity" / ".taskflow-old")
         assert {name.replace("/.taskflow-old/", "/"): text for name, text in kept.items()} == before
-        back = "Warning: cavity: the run that was to replace it has written no state; what was there before is back\n"
+        back = "Warning: cavity: the run that replaced it wrote no state; the previous data are restored\n"
         result = give("run", *words(30), "--quiet", *HOW[how])
         if how == "plain":  # is refused before it looks
             refused(result.exit_code, result.stderr, "cavity exists")

@@ -210,10 +210,10 @@ class Picky(Uniform):
 @pytest.mark.parametrize(("turbulence", "line"), [
     ({"model": "adm"}, 'model = "adm": give "smagorinsky", "wale", "vreman" or "amd"; did you mean "amd"?'),
     ({"model": "amd", "damping": "van-driest"},
-     'damping = "van-driest": its viscosity vanishes at walls of itself; leave it out'),
-    ({"model": "amd", "constants": {"c": 1.0}}, "constants.c = 1.0: AMD has no such number; leave it out"),
+     'damping = "van-driest": its viscosity vanishes at walls of itself; omit it'),
+    ({"model": "amd", "constants": {"c": 1.0}}, "constants.c = 1.0: AMD has no constant of this name; omit it"),
     ({"model": "picky", "constants": {"c": 1.0}},
-     "constants.c = 1.0: uniform has no such number; give one of viscosity, other"),
+     "constants.c = 1.0: uniform has no constant of this name; give one of viscosity, other"),
     ({"model": "picky", "constants": {"viscosity": "x"}}, 'constants.viscosity = "x": give a number'),
     ({"model": "picky", "constants": 3}, "constants = 3: give a table"),
     ({"model": "picky", "constant": 3}, "constant = 3: give at most 2"),

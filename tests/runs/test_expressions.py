@@ -247,7 +247,7 @@ def test_a_run_goes_on_with_other_expressions(tmp_path):
 
 
 def test_other_models_do_not_read_them():
-    later = 'not supported by the model "two_phase"; leave it out, or use the model "projection"'
+    later = 'not supported by the model "two_phase"; omit it, or use the model "projection"'
     for key, value, told in [
         ("expressions", [FLUX], later),
         ("output.fields", ["ww = w*w"], later), ("output.fields", ["Q"], 'this case has no field "Q"'),

@@ -131,7 +131,7 @@ def test_what_moves_is_refused_at_once(tmp_path, told, where, monkeypatch):
     try:
         with pytest.raises(BadInput, match="computes a run there"):
             take(tmp_path, told)
-        with pytest.raises(BadInput, match="goes on: stop it there"):
+        with pytest.raises(BadInput, match="is still running: stop it there"):
             unlock(tmp_path, told.append)
         assert time.monotonic() - began < SOON
     finally:
@@ -256,18 +256,18 @@ DAMAGED = {
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_one_is_refused_until_it_is_removed(tmp_path, told, damage):
     (tmp_path / "lock").write_bytes(DAMAGED[damage])
-    with pytest.raises(BadInput, match="damaged; where no run goes on: taskflow unlock") as refused:
+    with pytest.raises(BadInput, match="damaged; if no run is active: taskflow unlock") as refused:
         take(tmp_path, told)
     assert "\x1b" not in str(refused.value)
     assert (tmp_path / "lock").read_bytes() == DAMAGED[damage]
     assert unlock(tmp_path, told.append)
-    assert told == [f"{tmp_path / 'lock'}: damaged: it names nobody"]
+    assert told == [f"{tmp_path / 'lock'}: damaged: it names no process"]
     take(tmp_path, told)
 
 
 def test_a_pipe_makes_nobody_wait(tmp_path, told):
     os.mkfifo(tmp_path / "lock")
-    with pytest.raises(BadInput, match="lock: it is no regular file; remove it by hand"):
+    with pytest.raises(BadInput, match="lock: it is no regular file; remove it manually"):
         take(tmp_path, told)
     with pytest.raises(OSError, match="no regular file"):
         unlock(tmp_path, told.append)
@@ -276,7 +276,7 @@ def test_a_pipe_makes_nobody_wait(tmp_path, told):
 def test_unlock(tmp_path, told):
     assert not unlock(tmp_path, told.append)
     write_lock(tmp_path, ALIVE)
-    with pytest.raises(BadInput, match=f"process {ALIVE.process} on .* goes on: stop it there"):
+    with pytest.raises(BadInput, match=f"process {ALIVE.process} on .* is still running: stop it there"):
         unlock(tmp_path, told.append)
     assert Lock.read(tmp_path).owner == ALIVE
     for dead in (GONE, ELSEWHERE):
@@ -293,7 +293,7 @@ def test_a_claim_that_is_lost(tmp_path, told):
         claim = pickle.loads(pickle.dumps(claim))
         claim.check()
         (tmp_path / "lock").unlink()
-        with pytest.raises(RunFailed, match="lock: somebody has removed it"):
+        with pytest.raises(RunFailed, match="lock: it has been removed"):
             claim.check()
         thief = write_lock(tmp_path, ELSEWHERE, beats=3)
         before = thief.read_bytes()
@@ -302,7 +302,7 @@ def test_a_claim_that_is_lost(tmp_path, told):
         time.sleep(0.1)  # the heart of the first one beats on
     assert thief.read_bytes() == before
     (tmp_path / "lock").write_bytes(b"")
-    with pytest.raises(RunFailed, match="somebody has removed it"):
+    with pytest.raises(RunFailed, match="it has been removed"):
         claim.check()
 
 

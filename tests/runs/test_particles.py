@@ -82,8 +82,8 @@ def assert_same(path, whole) -> None:
     ({"name": "d", "points": POINTS, "density": 3}, "particles[1].density = 3: give response_time, too"),
     ({"name": "d", "points": POINTS, "response_time": 0}, "particles[1].response_time = 0"),
     ({"name": "d", "points": POINTS, "start": -1}, "particles[1].start = -1"),
-    ({"name": "d", "points": POINTS, "fields": ["u"]}, "u is always recorded; leave it out"),
-    ({"name": "d", "points": POINTS, "fields": ["velocity_x"]}, "something else of the name velocity_x; leave it out"),
+    ({"name": "d", "points": POINTS, "fields": ["u"]}, "u is always recorded; omit it"),
+    ({"name": "d", "points": POINTS, "fields": ["velocity_x"]}, "something else of the name velocity_x; omit it"),
     ({"name": "d", "points": POINTS, "fields": ["dust"]}, 'this case has no field "dust"'),
     ({"name": "d", "points": POINTS, "radius": 1}, "particles[1].radius"),
 ])  # fmt: skip

@@ -184,7 +184,7 @@ def test_what_is_followed_may_change_when_a_run_goes_on(tmp_path):
     ({"planes": [{"name": "a", "x": 0.1, "y": 0.1, "every": 1.0}]}, "planes[1].y = 0.1: x is given as well"),
     ({"planes": [{"name": "a", "x": 0.1}]}, "planes[1].every: missing; give how often"),
     ({"planes": [{"name": "a", "side": "x_min", "every": 1.0}]},
-     'planes[1].side = "x_min": not supported by the model "projection"; leave it out, or use the model "artificial'),
+     'planes[1].side = "x_min": not supported by the model "projection"; omit it, or use the model "artificial'),
     ({"planes": [{"name": "a", "x": 7, "every": 1.0}]}, "planes[1].x = 7.0: beyond the domain, where x goes from"),
     ({"planes": [{"name": "a", "x": 1, "every": 1.0, "fields": ["c"]}]}, 'this case has no field "c"'),
 ])  # fmt: skip

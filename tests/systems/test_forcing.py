@@ -78,7 +78,7 @@ def test_a_budget_has_no_term_for_forces():
 
 def test_another_model_does_not_read_it():
     waves = tf.Case.load(EXAMPLES / "capillary_wave.toml")
-    told = r'^forcing = .*: not supported by the model "two_phase"; leave it out, or use the model "projection"$'
+    told = r'^forcing = .*: not supported by the model "two_phase"; omit it, or use the model "projection"$'
     with pytest.raises(BadInput, match=told):
         waves.replace(forcing=[{"on": "u", "expression": "1"}])
 

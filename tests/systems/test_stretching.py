@@ -83,7 +83,7 @@ def test_faces_of_a_file_are_relative_to_the_case_and_written_out(tmp_path):
         ({"grid": spaced(geometric=0.9)}, "geometric = 0.9: give the ratio"),
         ({"grid": spaced(512, geometric=1.5)}, r"z = \{ geometric = 1.5 \}: of 512 cells some are too narrow"),
         ({"grid": spaced(toward="min")}, "grid.stretching.z.tanh: missing; give one of tanh, geometric and faces"),
-        ({"grid": spaced(faces="nowhere.csv")}, "faces = .*nowhere.csv.*there is no such file"),
+        ({"grid": spaced(faces="nowhere.csv")}, "faces = .*nowhere.csv.*file not found"),
         ({"grid": {**CHANNEL["grid"], "stretching": {"x": {"tanh": 1.0}}}}, "solver = .*x is stretched; stretch z"),
         ({"grid": {**CHANNEL["grid"], "stretching": {}}}, "grid.stretching.z: missing"),
     ],

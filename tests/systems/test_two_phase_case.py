@@ -34,13 +34,13 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"fluid": {"scheme": "quick"}}, r'fluid.scheme = "quick": it keeps no momentum where densities jump; give'),
     ({"fluid": {"scheme": "central"}}, r'fluid.scheme = "central": it keeps no momentum where densities jump; give'),
     ({"fluid": {"scheme": "upwind"}}, r'fluid.scheme = "upwind": give "koren", "weno5", "quick" or "central"$'),
-    ({"fluid": {"density": 1.0}}, r"fluid.density = 1.0: there is no such key; known here: scheme"),
+    ({"fluid": {"density": 1.0}}, r"fluid.density = 1.0: unknown key; known here: scheme"),
     ({"fluid": 3}, r"fluid = 3: give a table"),
     ({"two_phase": {"density": [1.0, 2.0, 3.0]}}, r"two_phase.density = \[1.0, 2.0, 3.0\]: give two numbers > 0"),
     ({"two_phase": {"viscosity": None}}, r"two_phase.viscosity"),
     ({"machine": {"blocks": [1, 4, 1]}}, r"machine.blocks = \[1, 4, 1\]: the thinnest of 4 .* give at most 2 there"),
-    ({"surfaces": [{"name": "s", "z": 0.3}]}, r'surfaces = .*: not supported by the model "two_phase"; leave it out'),
-    ({"bodies": {"treatment": "immersed"}}, r'bodies.treatment = "immersed": this case has no .*; leave it out'),
+    ({"surfaces": [{"name": "s", "z": 0.3}]}, r'surfaces = .*: not supported by the model "two_phase"; omit it'),
+    ({"bodies": {"treatment": "immersed"}}, r'bodies.treatment = "immersed": this case has no .*; omit it'),
     ({"statistics": {"budget": True}}, r"statistics.budget = true: not supported by the model \"two_phase\"; leave it"),
     ({"phases": [{"name": "a", "phase": 1}, {"name": "a", "phase": 2}]}, r'phases\[2\].name = "a": something in the'),
     ({"phases": [{"name": "a"}]}, r"phases\[1\].phase: missing; give the phase, 1 or 2"),
@@ -106,7 +106,7 @@ def test_phases_are_of_two_phases():
     one = {name: DROP[name] for name in ("grid", "boundaries", "time", "phases")}
     with pytest.raises(tf.BadInput) as error:
         tf.Case(**one, fluid={"viscosity": 1.0})
-    assert str(error.value).endswith(": of a case with a table [two_phase]; add that, or leave it out")
+    assert str(error.value).endswith(": of a case with a table [two_phase]; add that, or omit it")
     assert str(error.value).startswith("phases = [{ name = ")
 
 

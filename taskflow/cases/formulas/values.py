@@ -14,7 +14,7 @@ LARGEST_WHOLE = 2**31 - 1
 
 
 def number(value: object) -> float:
-    """A finite number; whole numbers count, true and text do not."""
+    """A finite number; integers count, true and text do not."""
     return _real(value, "a number", "give a finite number", -math.inf)
 
 
@@ -83,7 +83,7 @@ def _real(value: object, what: str, finite: str, above: float) -> float:
 def whole(value: object) -> int:
     """A whole number from 1 to 2^31 - 1."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or int(value) < 1:
-        raise BadInput("give a whole number >= 1")
+        raise BadInput("give an integer >= 1")
     if int(value) > LARGEST_WHOLE:
         raise BadInput(f"give at most {LARGEST_WHOLE}")
     return int(value)

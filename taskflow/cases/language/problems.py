@@ -19,7 +19,7 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes
 LONGEST = 60  # characters of a value that are shown
 LISTED = 20  # problems that are printed, and unknown keys of a table that are explained
 COMPARED = 200  # unknown keys of a case that are compared with known ones: each takes a millisecond
-STORED = "something in the store has this name; give another one"
+STORED = "another entry of the store has this name; give another name"
 NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
 
@@ -27,7 +27,7 @@ NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] t
 class Problem:
     """One thing to correct: key from the outermost table inwards, what to do, and the value as text if there is one.
 
-    `unknown`: there is no such key; `message` then says nothing yet about which one was meant. `strange`: the table of
+    `unknown`: unknown key; `message` then says nothing yet about which one was meant. `strange`: the table of
     its system has no such key, another one may have it.
     """
 
@@ -134,7 +134,7 @@ def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Pro
             advice = f"; known here: {', '.join(here)}" if here else ""
             if key := intended[problem.keys]:
                 advice = f"; did you mean {'.'.join(key).replace('.[', '[')}?"
-            yield replace(problem, message=f"there is no such key{advice}")
+            yield replace(problem, message=f"unknown key{advice}")
         elif problem.unknown or problem.value is not None or problem.keys not in intended.values():
             yield problem
 
@@ -171,7 +171,7 @@ def no_such_side(name: str, sides: Collection[str]) -> str:
     """Return the remedy for the name of a side that a grid does not have: the side that was probably meant, or all."""
     close = get_close_matches(name, sides, n=1)
     advice = f"did you mean {shown(close[0])}?" if close else f"it has {', '.join(sides)}"
-    return f"the grid has no such side; {advice}"
+    return f"unknown side of the grid; {advice}"
 
 
 def present(values: Mapping[str, Any], *names: str) -> list[str]:

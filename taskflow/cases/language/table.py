@@ -75,7 +75,7 @@ Positive = Annotated[float, Field(gt=0), reads(positive)]
 Vector = Annotated[tuple[float, float, float], reads(three(number, "three numbers"))]
 Truth = Annotated[bool, reads(truth)]
 Precision = Literal["single", "double"]
-WholeVector = Annotated[tuple[Whole, Whole, Whole], reads(three(whole, "three whole numbers >= 1"))]
+WholeVector = Annotated[tuple[Whole, Whole, Whole], reads(three(whole, "three integers >= 1"))]
 
 Rule = Callable[..., Iterator[Problem]]
 
@@ -124,7 +124,7 @@ class Table(BaseModel):
         raise BadInput(f"del {name}: {self._frozen(name)}")
 
     def _frozen(self, name: str) -> str:
-        return f'a case does not change; case.replace(**{{"{self.within}{name}": ...}}) returns another one'
+        return f'a case is immutable; case.replace(**{{"{self.within}{name}": ...}}) returns a changed copy'
 
     def __dir__(self) -> list[str]:
         """The keys, and what a user may call; pydantic has many more names."""
@@ -193,7 +193,7 @@ class Table(BaseModel):
             elif item["type"] == "missing":
                 yield missing(key, cls._said(key, REMEDY) or "give it")
             elif item["type"] == "extra_forbidden":
-                yield Problem((key,), "there is no such key", shown(value), unknown=True, strange=True)
+                yield Problem((key,), "unknown key", shown(value), unknown=True, strange=True)
             elif item["type"] == "literal_error":
                 choices = re.findall(r"'(.*?)'", expected := item["ctx"]["expected"])
                 yield wrong(key, value, unchosen(value, choices) if choices else f"give {expected}")

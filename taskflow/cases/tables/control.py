@@ -123,7 +123,7 @@ def names(value: object) -> tuple[str, ...]:
 FieldNames = Annotated[tuple[str, ...] | None, reads(names)]
 
 
-DIGITS = f"give a number from {LEAST_ERROR:g} to below 1, or leave it out for all digits"
+DIGITS = f"give a number from {LEAST_ERROR:g} to below 1, or omit it for all digits"
 _relative = checked(positive, lambda error: LEAST_ERROR <= error < 1, DIGITS)
 
 
@@ -175,7 +175,7 @@ class CheckpointTable(Table):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         if values.get("keep") == 0 and present(values, "every"):
-            yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
+            yield wrong("keep", 0, "then none is written; give 1 or more, or omit checkpoint.every")
 
 
 def _fields_exist(recordable: tuple[str, ...], output: Output) -> Iterator[Problem]:
@@ -198,7 +198,7 @@ Output.rules = (_fields_exist, _snapshots_can_be_counted)
 
 def _capillary_waves_are_there(tables: Mapping[str, Any], time: Time) -> Iterator[Problem]:
     if time.capillary is not None and "two_phase" not in tables:
-        yield wrong(("time", "capillary"), time.capillary, "one fluid has no capillary waves; leave it out")
+        yield wrong(("time", "capillary"), time.capillary, "one fluid has no capillary waves; omit it")
 
 
 Time.rules = (_capillary_waves_are_there,)

@@ -44,7 +44,7 @@ class ForcingTable(Table):
 
     on: Text = entry(
         "the quantity it acts on: `u`, `v`, `w`, `T` or the name of a scalar",
-        remedy="give what it acts on: u, v, w, T or the name of a scalar",
+        remedy="give the quantity it acts on: u, v, w, T or the name of a scalar",
     )
     expression: ExpressionText = entry(
         "term added to the rate of change: an expression of the fields `u`, `v`, `w`, `T` and scalars, of `x`, `y`,"
@@ -183,7 +183,7 @@ def recordable(fields: tuple[str, ...], expressions: Expressions) -> tuple[str, 
 
 
 def _expressions_can_be_read(fields: tuple[str, ...], expressions: Expressions) -> Iterator[Problem]:
-    remedy = "another field has this name; give another one"
+    remedy = "another field has this name; give another name"
     yield from names_differ({*fields, Q}, numbered(expressions=expressions), remedy)
     for key, table in numbered(expressions=expressions):
         try:
@@ -220,7 +220,7 @@ def _no_bodies_are_in_q(
 ) -> Iterator[Problem]:  # fmt: skip
     for key, names in recorded(output, statistics, probes, planes, monitor) if obstacles else ():
         if Q in names and Q not in fields:
-            remedy = "leave it out: ds.flow.q_criterion() computes it"
+            remedy = "omit it: ds.flow.q_criterion() computes it"
             yield wrong(key, Q, together("obstacles", remedy))
 
 

@@ -80,7 +80,7 @@ class Spacing(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         yield from exclusive(values, *KINDS, needed=missing("tanh", "give one of tanh, geometric and faces"))
         if present(values, *KINDS, "toward") == ["faces", "toward"]:
-            yield wrong("toward", values["toward"], "faces say where cells are narrow; leave it out")
+            yield wrong("toward", values["toward"], "faces say where cells are narrow; omit it")
 
     def edges(self, cells: int, start: float, length: float) -> Places:
         """The places of all faces. For xi from 0 to 1, with a = `tanh`, they are, narrow toward both ends,
@@ -116,7 +116,7 @@ class GridTable(Table):
     """A box of cells."""
 
     cells: WholeVector = entry(
-        "number of cells along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"
+        "number of cells along x, y and z", remedy="give three integers >= 1, in the order x, y, z"
     )
     lengths: Annotated[tuple[Positive, Positive, Positive], reads(three(_length, "three numbers > 0"))] = entry(
         "the size of the domain", remedy="give three numbers > 0, in the order x, y, z"
@@ -207,13 +207,13 @@ def _faces_fit(grid: GridTable) -> Iterator[Problem]:
         faces, key = spacing.faces, ("grid", "stretching", axis, "faces")
         if faces is None:
             if min(np.diff(spacing.edges(n, start, length))) <= 0:
-                remedy = f"of {n} cells some are too narrow to be told apart; give fewer, or a spacing nearer to even"
+                remedy = f"with {n} cells adjacent faces coincide in floating point; use fewer cells or less stretching"
                 yield wrong(key[:-1], spacing.written(), remedy)
         elif len(faces) != n + 1:
             yield wrong(key, f"{len(faces)} numbers", f"{n} cells in {axis} have {n + 1} faces; give as many numbers")
         elif min(np.diff(faces)) <= 0:
             worst = int(np.argmin(np.diff(faces)))
-            yield wrong(key, list(faces[worst : worst + 2]), "faces have to increase; give each behind the last")
+            yield wrong(key, list(faces[worst : worst + 2]), "faces must increase; give them in ascending order")
         elif max(abs(faces[0] - start), abs(faces[-1] - start - length)) > NEAR * length:
             ends = f"from {faces[0]:g} to {faces[-1]:g}"
             remedy = f"the grid goes from {start:g} to {start + length:g} in {axis}; give these, or other grid.lengths"

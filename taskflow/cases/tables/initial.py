@@ -191,7 +191,7 @@ class Initial(Table):
         if present(values, "source"):
             yield from exclusive(values, "source", "velocity")
         elif present(values, "time"):
-            yield wrong("time", values["time"], "it is that of a state in initial.source; give one, or leave it out")
+            yield wrong("time", values["time"], "it belongs to initial.source; give a source, or omit it")
 
     def written(self) -> dict[str, Any]:
         """See `Table`; with a source there is no velocity beside it."""
@@ -225,7 +225,7 @@ def _noise_has_waves(grid: GridTable, boundaries: Boundaries, initial: Initial) 
     uniform, noise = StaggeredGrid(grid.cells, grid.lengths, periodic=boundaries.periodic), initial.noise
     waves = WaveLattice(uniform, SPECTRA[noise.spectrum].end * noise.wavenumber)
     if len(waves.dimensions) < 2:
-        remedy = f"it needs two directions of more than {FLAT} cells; give more, or leave it out"
+        remedy = f"it needs two directions of more than {FLAT} cells; give more, or omit it"
         yield wrong(("initial", "noise"), noise.written(), remedy)
         return
     least, most = (min(f(axis) for axis in waves.dimensions) for f in (waves.unit, waves.finest))

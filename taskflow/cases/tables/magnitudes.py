@@ -100,9 +100,9 @@ def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine)
     several = [length / n for length, n in zip(grid.lengths, grid.cells, strict=True) if n > 1]
     if several and min(several) / max(several) < numbers.info.eps:
         remedy = (
-            f"cells are {min(several):.3g} wide in one direction and {max(several):.3g} in another: beside one over the"
-            f" first that of the second is lost in {machine.precision} precision; give lengths and cells whose widths"
-            f" differ by a factor of at most {1 / numbers.info.eps:.3g}"
+            f"cells are {min(several):.3g} wide in one direction and {max(several):.3g} in another, which rounding in"
+            f" {machine.precision} precision loses; give lengths and cells whose widths differ by a factor of at most"
+            f" {1 / numbers.info.eps:.3g}"
         )
         yield wrong(("grid", "lengths"), grid.lengths, remedy)
 
@@ -186,7 +186,7 @@ def _oscillations_have_a_frequency(heat: Heat | None, body: Forcing) -> Iterator
     """Products of what a stratified fluid oscillates with are numbers."""
     if heat is None or math.isfinite(buoyancy_frequency(heat.expansion, body.gravity, heat.background_gradient)):
         return
-    remedy = f"times heat.expansion = {heat.expansion:g} and body.gravity it is no number any more; {REMEDY}"
+    remedy = f"times heat.expansion = {heat.expansion:g} and body.gravity the product is no longer finite; {REMEDY}"
     yield wrong(("heat", "background_gradient"), heat.background_gradient, remedy)
 
 

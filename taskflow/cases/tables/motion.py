@@ -53,7 +53,7 @@ class GridMotion(Table):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         if not present(values, "angle", "displacement"):
-            yield Problem((), "nothing moves; give angle or displacement, or leave the table out")
+            yield Problem((), "nothing moves; give angle or displacement, or omit the table")
 
     def pose(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """R and b of x = R X + b at a time. Raises BadInput where an expression is not finite."""

@@ -54,7 +54,7 @@ class ParticlesTable(RecordTable):
         "of a particle with mass, over the density of the fluid: `body.gravity` acts on the difference",
         otherwise="far denser than the fluid",
     )
-    every: Interval = entry(OFTEN, remedy="give how often, as output.every")
+    every: Interval = entry(OFTEN, remedy="give an interval, as output.every")
     fields: FieldNames = optional(
         "fields recorded along with positions and velocities, interpolated linearly as for probes",
         otherwise="nothing",
@@ -67,13 +67,13 @@ class ParticlesTable(RecordTable):
             yield from exclusive(values, "count", "lattice", needed=missing("count", "give count, or lattice"))
         for key in ("count", "lattice") if "box" not in values else ():
             if key in values:
-                yield wrong(key, values[key], "it is of a box; give box, too, or leave it out")
+                yield wrong(key, values[key], "it is of a box; give box, too, or omit it")
         if "density" in values and "response_time" not in values:
             yield wrong("density", values["density"], "give response_time, too: massless particles have none")
         if "releases" in values and "interval" not in values and values["releases"] != 1:
             yield wrong("releases", values["releases"], "give interval, too: the time between releases")
         if "interval" in values and "releases" not in values:
-            yield wrong("interval", values["interval"], "give releases, too: how many there are")
+            yield wrong("interval", values["interval"], "give releases, too: their number")
 
     @property
     def at_once(self) -> int:
@@ -154,10 +154,10 @@ def _fields_are_there(fields: tuple[str, ...], particles: Particles) -> Iterator
     for key, table in numbered(particles=particles):
         for name in table.fields or ():
             if name in VELOCITY:
-                yield wrong((*key, "fields"), table.fields, f"{name} is always recorded; leave it out")
+                yield wrong((*key, "fields"), table.fields, f"{name} is always recorded; omit it")
                 break
             if name in OF_THE_GROUP:
-                remedy = f"trajectories have something else of the name {name}; leave it out, or rename the scalar"
+                remedy = f"trajectories have something else of the name {name}; omit it, or rename the scalar"
                 yield wrong((*key, "fields"), table.fields, remedy)
                 break
         else:

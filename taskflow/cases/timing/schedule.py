@@ -105,7 +105,7 @@ class Every:
 def intervals(time: float, length: float) -> int:
     """The number of intervals of `length` in `time`, give or take one. Raises BadInput where rounding hides it."""
     if length < 16 * ROUNDING * time:
-        raise BadInput(f"intervals of {length:g} cannot be told apart at time {time:g}; give longer ones")
+        raise BadInput(f"intervals of {length:g} cannot be resolved at time {time:g}; give longer ones")
     return math.floor(time / length)
 
 

@@ -110,11 +110,11 @@ class SteadyCriterion(Criterion):
         if self.over is not None:
             over = f"a time of {self.over:g}"
         else:
-            over = "as long as the largest speed takes across the longest side"
+            over = "the time in which the largest speed crosses the longest side"
             over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
         n = self.every.steps
         often = f"{n} step{'s' * (n > 1)}" if n else f"{self.every.time:g} of time"
-        how = f"largest change since that time began / (its length x range), looked at every {often}"
+        how = f"largest change since that time began / (its length x range), checked every {often}"
         yield Row("steady", f"when the rate of {names} stays below {self.rate:g} for {over}")
         yield Row("", f"rate: {how}")
 

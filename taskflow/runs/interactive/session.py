@@ -279,19 +279,19 @@ class DrivenRun:
 
     def _check_open(self, call: str) -> None:
         if self._closed or self._over == "it has failed":
-            raise BadInput(f"{call}: the simulation is closed; Run.open({str(self.directory)!r}) has what it wrote")
+            raise BadInput(f"{call}: the simulation is closed; Run.open({str(self.directory)!r}) reads its data")
 
     def _check_going(self, call: str) -> None:
         if self._over:
             end, broken = self.case.time, any(word in self._over for word in ("interrupted", "failed"))
             last = f"time.end = {end.end:g}" if end.end is not None else f"time.steps = {end.steps}"
             to = "" if broken else f", to a later end than {last}"
-            remedy = f"Simulation(case, ..., resume=True) goes on with it{to}"
-            raise BadInput(f"{call}: the run is over: {self._over}; {remedy}")
+            remedy = f"Simulation(case, ..., resume=True) resumes it{to}"
+            raise BadInput(f"{call}: the run has ended: {self._over}; {remedy}")
 
     def _check_free(self, call: str, *, drives: bool = True) -> None:
         if self._busy and (drives or not self._busy.startswith("the callback")):
-            raise BadInput(f"{call} within {self._busy}: it would have to go on while it goes on; call stop() there")
+            raise BadInput(f"{call} within {self._busy}: the simulation is busy; call stop() there")
 
     @contextmanager
     def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:

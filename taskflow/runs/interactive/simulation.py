@@ -191,7 +191,7 @@ class Simulation(DrivenRun):
         if name not in known:
             expressions = {table.name for table in self.case.expressions}
             remedy = "; an expression has to be recorded (output.fields, ...)" if name in expressions else ""
-            raise BadInput(f"simulation[{name!r}]: the case has no such field; it has {', '.join(known)}{remedy}")
+            raise BadInput(f"simulation[{name!r}]: unknown field; the case has {', '.join(known)}{remedy}")
         fields = self.dataset()
         if hasattr(fields, "map_over_datasets"):
             return fields.map_over_datasets(

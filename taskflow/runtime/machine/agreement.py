@@ -33,7 +33,7 @@ class Agreement:
     def begin(self, scalars: Mapping[str, float]) -> None:
         """Record the scalars that are set before the next pass."""
         values = (f"{name} = {float(value)!r}" for name, value in sorted(scalars.items()))
-        self._begin = f"begun with the scalars {{{', '.join(values)}}}"
+        self._begin = f"started with the scalars {{{', '.join(values)}}}"
 
     def check(self, launches: Sequence[Launch]) -> None:
         """Compare the launches of a pass, and the scalars set before it. Collective.

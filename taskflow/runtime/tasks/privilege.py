@@ -177,7 +177,7 @@ class Scalar:
         """Return the annotation of several numbers. Raises TypeError for operators that `Reduce` does not have."""
         numbers = several(word, reduced=False)
         if not isinstance(numbers, ScalarArray):
-            raise TypeError(f'Scalar[{word!r}]: say as for Reduce how many numbers it has, Scalar["max", 3]')
+            raise TypeError(f'Scalar[{word!r}]: give the number of values, as for Reduce: Scalar["max", 3]')
         return numbers
 
 

@@ -159,12 +159,12 @@ class Repeat:
         if not callable(self.body):
             raise BadInput(f"repeat({self.body!r}, ...): give a program, a function of the roles that yields launches")
         if self.until is not None and not callable(self.until):
-            raise BadInput(f"repeat(until={self.until!r}): give a function of the scalars that tells if it is enough")
+            raise BadInput(f"repeat(until={self.until!r}): give a function of the scalars that returns True to stop")
         for name, value, least in (("times", self.times, 0 if self.further else 1), ("every", self.every, 1)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise BadInput(f"repeat({name}={value!r}): give a whole number, {least} or more")
+                raise BadInput(f"repeat({name}={value!r}): give an integer, {least} or more")
         if self.further and self.until is not None and self.lag:
-            raise BadInput("repeat(further=True): what was done before is asked about at once; give lag=False")
+            raise BadInput("repeat(further=True): the condition needs the numbers of the current round; give lag=False")
         if self.count is not None and not isinstance(self.count, str):
             raise BadInput(f"repeat(count={self.count!r}): give the name of a scalar")
         if self.otherwise is not None:

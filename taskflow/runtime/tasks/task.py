@@ -86,7 +86,7 @@ class Task(Signature):
         names, numbers, variant = self.bind(fields, values)
         for name, number in _whole_numbers({name: values[name] for name in self.constants if self.kernel is not None}):
             if number not in WHOLE:
-                limits = f"a whole number of a kernel lies between {WHOLE[0]} and {WHOLE[-1]}"
+                limits = f"an integer of a kernel lies between {WHOLE[0]} and {WHOLE[-1]}"
                 raise BadInput(f"{self.name}: {name} = {number}; {limits}: declare it float, or make it two")
         return Launch(self.of(variant), names, numbers, boxes)
 

@@ -268,7 +268,7 @@ def onto_the_source(copy):
     [
         (half_turned, "are no images"),
         (elsewhere, "in the memory|are no images"),
-        (onto_the_source, "in the memory|reads what it fills|not ordered"),
+        (onto_the_source, "in the memory|reads cells that it fills|not ordered"),
         (None, "nobody filled in"),
     ],
 )
@@ -299,7 +299,7 @@ def test_a_constant_field_that_travels_is_found():
     passes = recorded(partition, Rounds(wrong), mapper, hardware)[:2]  # later ones find it where it has to be
     assert not examine(partition, passes, hardware).faults
     result = examine(pieces(right, 2), passes, hardware).faults
-    assert any("writes what is constant" in fault for fault in result)
+    assert any("writes a constant field" in fault for fault in result)
 
 
 def test_a_piece_that_another_task_overwrites_is_found():

@@ -129,7 +129,7 @@ def test_more_blocks_than_planes(shape, message):
 
 @pytest.mark.parametrize("shape", [(1, 2), (1, 1, 2.0), (1, 1, 1, 1), ("1", "1", "1")])
 def test_what_is_no_number_of_blocks(shape):
-    with pytest.raises(BadInput, match=r"give three whole numbers, of blocks along x, y and z"):
+    with pytest.raises(BadInput, match=r"give three integers, of blocks along x, y and z"):
         partition(shape, (4, 5, 6))
     assert len(partition(np.array([1, 1, 2]), (4, 5, 6))) == 2
 
@@ -292,7 +292,7 @@ CHARTED = Region(CHARTS.hull, FIELDS, ghost=2, atlas=CHARTS)
 
 
 @pytest.mark.parametrize(("region", "arguments", "message"), [
-    (TWO, {"shape": (1, 1, 1), "multiple": (0, 1, 1)}, "multiple = (0, 1, 1): give three whole numbers from 1"),
+    (TWO, {"shape": (1, 1, 1), "multiple": (0, 1, 1)}, "multiple = (0, 1, 1): give three integers from 1"),
     (TWO, {"shape": (1, 1, 4), "multiple": (1, 1, 2)}, "4 blocks along z do not fit 3 groups of 2 planes of cells"),
     (TWO, {"shape": (1, 1, 1), "pieces": ((TWO.cells,),)}, "a region on an atlas is cut into pieces, one on a box is"),
     (CHARTED, {"shape": (1, 1, 1)}, "a region on an atlas is cut into pieces, one on a box is not"),

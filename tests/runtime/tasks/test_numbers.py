@@ -146,7 +146,7 @@ def test_numbers_are_counted(count):
 
 @pytest.mark.parametrize("word", ["sum", "mean", ("mean", 2), ("exact", 2)])
 def test_scalars_that_are_several_say_how_many(word):
-    with pytest.raises(TypeError, match="say as for Reduce how many numbers it has, Scalar"):
+    with pytest.raises(TypeError, match="give the number of values, as for Reduce: Scalar"):
         Scalar[word]
 
 

@@ -69,14 +69,14 @@ class BodyFittedGrid(Table):
         file = values.get("file")
         if file is None:
             for key in present(values, *OF_FILES):
-                yield wrong(key, values[key], "it belongs to a file; leave it out, or give grid.file")
+                yield wrong(key, values[key], "it belongs to a file; omit it, or give grid.file")
             yield from _shape_problems(values)
         else:
             for key, value in values.items():
                 if key not in ("file", "sides", *OF_FILES):
-                    yield wrong(key, value, "the file says what the cells are; leave it out, or grid.file")
+                    yield wrong(key, value, "the file says what the cells are; omit it, or grid.file")
             if isinstance(file, str) and file.lower().endswith(CGNS) and values.get("map") is not None:
-                yield wrong("map", values["map"], "a CGNS file has seams and sides of its own; leave it out")
+                yield wrong("map", values["map"], "a CGNS file has its own seams and sides; omit it")
 
     @classmethod
     def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class ChartSides(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         for name, side in values.items():
             if kind_of(side) == "periodic":
-                remedy = "what is periodic is a seam of the grid; leave it out, and give grid.periodic of a shape"
+                remedy = "periodic sides are seams of the grid; omit it, and give grid.periodic of a shape"
                 yield wrong(name, side, f"{remedy}, or a map with the seam")
             elif isinstance(side, str) and not ChartSide.offered(side):
                 yield wrong(name, side, ChartSide.unknown(side))

@@ -26,7 +26,7 @@ class Step(Ends):
     """
 
     shape: ClassVar[str] = "step"
-    counts: ClassVar[str] = "the way behind the step, the height from the lower wall to the upper one, the span"
+    counts: ClassVar[str] = "the way downstream of the step, the height from the lower wall to the upper one, the span"
 
     height: float = key(LENGTH, "of the step", 1.0)
     channel: float = key(LENGTH, "height of the channel before the step", 1.0)
@@ -146,7 +146,7 @@ class Bifurcation(Ends):
         yield from self.at_least(1, 2 * LEAST, f"{LEAST} for each half")
         if min(self._along) < LEAST:
             before, behind = self._along
-            remedy = f"{before} lie before the origin, {behind} behind it; give more, for {LEAST} in each part"
+            remedy = f"{before} lie before the origin, {behind} after it; give more, for {LEAST} in each part"
             yield BadArgument("cells", written(self.cells), "", remedy)
         for half, name in enumerate(HALVES):
             (x, y), begin = self._corner(half)

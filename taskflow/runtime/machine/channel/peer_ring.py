@@ -259,7 +259,7 @@ class PeerLine:
     @staticmethod
     def _hand_over(message: PeerMessage, early: np.ndarray) -> None:
         if message.size != early.size:
-            message.finish(f"{early.size} bytes were sent, {message.size} awaited")
+            message.finish(f"{early.size} bytes were sent, {message.size} expected")
         else:
             np.copyto(message.host, early)
             message.finish()
