@@ -266,7 +266,7 @@ def _is_read(value: Any, kinds: tuple[type[Table], ...]) -> bool:
 
 
 def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
-    """The tables without a problem of their own."""
+    """Return the tables without a problem in themselves."""
     wrong, tables = {problem.keys[0] for problem in problems}, {}
     for name, field in Case.model_fields.items():
         kind: Any = field.annotation

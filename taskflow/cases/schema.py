@@ -72,8 +72,8 @@ def described() -> dict[str, Any]:
 
 
 def own_tables(system: Kind) -> dict[str, JsonSchemaValue]:
-    """The schemas of the tables that this system reads with keys of its own, by their names in the case file."""
-    tables = {system.table_name: system.table, **system.tables, **system.lists}
+    """Return the schemas of the tables that this system extends, by their names in the case file."""
+    tables = {system.table_name: system.table, **system.instead, **system.lists}
     return {name: table.model_json_schema(schema_generator=_Schema) for name, table in tables.items()}
 
 

@@ -147,7 +147,7 @@ def author(trace: str) -> str | None:
 
 
 def named(value: Any) -> str:
-    """Return the name of a value for messages, with the package that installed its module, if there is one."""
+    """Return the name of a value for messages, with the package, if any, that installed its module."""
     from importlib.metadata import packages_distributions
 
     module = getattr(value, "__module__", None) or type(value).__module__

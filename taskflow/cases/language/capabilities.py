@@ -213,7 +213,7 @@ def refusals(name: str, supports: Supports, tables: Mapping[str, Any], others: O
 
 
 def together(other: str, remedy: str | None = None) -> str:
-    """Return the message for a key that is not supported together with another one."""
+    """Return the message for a key that is not supported together with another key."""
     return f"not supported together with {other}; {remedy or 'omit one of them'}"
 
 

@@ -25,10 +25,10 @@ NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] t
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to correct: key from the outermost table inwards, what to do, and the value as text if there is one.
+    """One thing to correct: key from the outermost table inwards, what to do, and the value, if any, as text.
 
     `unknown`: unknown key; `message` then says nothing yet about which one was meant. `strange`: the table of
-    its system has no such key, another one may have it.
+    its system lacks the key, another system may have it.
     """
 
     keys: Key
@@ -140,7 +140,7 @@ def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Pro
 
 
 def meant(keys: Key, known: Sequence[Key]) -> Key | None:
-    """The key of `known` that was probably meant, None if there is none or after many others: see `sparingly`."""
+    """Return the key of `known` that was probably meant, or None; also None after many problems: see `sparingly`."""
     if keys in known:
         return keys
     answers = _compared.get()
@@ -190,7 +190,7 @@ def exclusive(values: Mapping[str, Any], *names: str, needed: Problem | None = N
 
 
 def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
-    """The tables of lists, each with its key."""
+    """Yield the tables of lists with their keys."""
     for name, tables in lists.items():
         yield from (((name, f"[{n}]"), table) for n, table in enumerate(tables, start=1))
 
@@ -198,7 +198,7 @@ def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
 def names_differ(
     taken: set[str], tables: Iterable[tuple[Key, Any]], remedy: str = STORED
 ) -> Iterator[Problem]:  # fmt: skip
-    """Problems with tables whose names are taken, or those of tables before them."""
+    """Yield problems with tables whose names are taken, also by earlier tables."""
     for key, table in tables:
         if table.name in taken:
             yield wrong((*key, "name"), table.name, remedy)
@@ -206,7 +206,7 @@ def names_differ(
 
 
 def unknown_fields(key: Key, names: Collection[str] | None, fields: Collection[str]) -> Iterator[Problem]:
-    """A problem for each of the names under a key that is none of the fields of the case."""
+    """Yield a problem for each name under a key that is not a field of the case."""
     for name in names or ():
         if name not in fields:
             message = f"this case has no field {shown(name)}; it has {', '.join(fields)}{NEEDS.get(name, '')}"

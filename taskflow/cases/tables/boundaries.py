@@ -100,7 +100,7 @@ BOTH, NEEDED = "the pair of sides is periodic", "required unless the pair is per
 
 
 class Boundaries(Table):
-    """A pair of periodic sides, or two sides of their own, in each direction."""
+    """A pair of periodic sides, or two separate sides, in each direction."""
 
     each: ClassVar[type[Table] | None] = Boundary
 
@@ -184,7 +184,7 @@ def _walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Proble
 
 
 def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
-    """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
+    """Convection determines the speed, but not the share of each of several outflows, which pressure does."""
     sides = boundaries.sides
     leaving = [side for side in sides.values() if side.kind.permeable and not side.kind.enters]
     for face, side in sides.items():

@@ -59,18 +59,18 @@ class ForcingTable(Table):
     )
 
     def whole(self, fields: tuple[str, ...]) -> FieldExpression:
-        """The expression of these fields, 0 where the condition is. Raises BadInput where it is none."""
+        """Return the expression of these fields, 0 where the condition is. Raises BadInput if it is invalid."""
         source = self.expression if self.where is None else f"where({self.where}, {self.expression}, 0)"
         return FieldExpression(source, fields)
 
     @property
     def described(self) -> str:
-        """A line on what it does, where."""
+        """Return a line on its effect and place."""
         inside = f" in the box {[list(corner) for corner in self.box]}" if self.box else ""
         return f"{self.on}: {self.expression}{inside}{f' where {self.where}' if self.where else ''}"
 
     def cells(self, grid: StaggeredGrid) -> Box:
-        """The cells that have what it acts on in the box."""
+        """Return the cells with the affected quantity in the box."""
         if self.box is None:
             return grid.box
         at: Location = FACE.get(self.on, "c")
@@ -139,7 +139,7 @@ class ExpressionTable(Table):
     units: Text = entry("its units, for the store", "1")
 
     def field(self, fields: tuple[str, ...]) -> FieldExpression:
-        """The expression of these fields. Raises BadInput where it is none."""
+        """Return the expression of these fields. Raises BadInput if it is invalid."""
         return FieldExpression(self.expression, fields)
 
 

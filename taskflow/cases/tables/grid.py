@@ -30,7 +30,7 @@ ALONG, EQUAL = "how cells are spaced along this direction", "all cells are equal
 
 
 def _faces(value: object) -> Places:
-    """Numbers, or those of a file: as many as you like in a line, with commas or blanks between them."""
+    """Numbers, or the numbers of a file: any number per line, separated by commas or blanks."""
     if isinstance(value, str):
         value = _read(files.text(value, files.TABLE, "give a file of numbers", "paths are relative to the case file"))
     if not isinstance(value, (list, tuple)):
@@ -39,7 +39,7 @@ def _faces(value: object) -> Places:
 
 
 def _read(text: str) -> list[float]:
-    """The numbers of a text. Raises BadInput with the place of what is none."""
+    """Return the numbers of a text. Raises BadInput with the place of an invalid one."""
     numbers = []
     for line, words in enumerate(text.splitlines(), start=1):
         for word in re.finditer(r"[^\s,]+", words):
@@ -137,7 +137,7 @@ class GridTable(Table):
 
     @property
     def room(self) -> tuple[int, int, int]:
-        """How many blocks find a plane of cells each, along x, y and z."""
+        """Return the largest numbers of blocks along x, y and z: one plane of cells each."""
         return self.cells
 
     @property
@@ -147,12 +147,12 @@ class GridTable(Table):
 
     @property
     def size(self) -> str:
-        """The cells in words."""
+        """The cells, as text."""
         return f"{' x '.join(map(str, self.cells))} cells"
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return math.prod(self.cells)
 
     @property
@@ -172,7 +172,7 @@ class GridTable(Table):
 
 def cells_fit(grid: GridTable) -> Iterator[Problem]:
     """Problems with the places of cells: with faces that are given, or that follow from a spacing, or else with
-    coordinates that coincide. A grid has metrics only where there are none.
+    coordinates that coincide. A grid has metrics only without these.
     """
     yield from list(_faces_fit(grid)) or _coordinates_differ(grid)
 

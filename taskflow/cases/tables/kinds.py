@@ -69,7 +69,7 @@ class SideTable(Table):
 
     @classmethod
     def offered(cls, side: Any) -> Kind | None:
-        """Return the kind of a side given as text, mapping or table; None if there is no such kind."""
+        """Return the kind of a side given as text, mapping or table; None if it is unknown."""
         name = kind_of(side)
         found = _found(name) if name is not None else None
         return found if isinstance(found, type) and cls._offers(found) else None
@@ -91,7 +91,7 @@ class SideTable(Table):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        """The keys as they are given, those of the kind's own table read. A solid side stands still without another
+        """Return the given keys, with the kind's own table read. A solid side stands still without another
         velocity.
         """
         kind = cls.offered(values)

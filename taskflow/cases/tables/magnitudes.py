@@ -35,7 +35,7 @@ REMEDY = "give another unit of length or time, or a number nearer to 1"
 class Magnitudes:
     """The narrowest cells of a grid along x, y and z, the largest diffusivity, and the precision of the fields.
 
-    Every method says what is wrong with a number, or None.
+    Every method returns the problem with a number, or None.
     """
 
     spacings: tuple[float, float, float]
@@ -49,7 +49,7 @@ class Magnitudes:
 
     @np.errstate(all="ignore")
     def spacing(self, width: float) -> str | None:
-        """A width of cells: its square and what it divides are formed."""
+        """A width of cells: its square and quotients by it are formed."""
         h = np.float64(width)
         return self._lost({"its square": h * h, "one over its square": 1 / (h * h)}, small=True)
 
@@ -73,7 +73,7 @@ class Magnitudes:
         return self._lost({"it": value, "it over the square of the spacing": np.float64(value) / (h * h)})
 
     def plain(self, value: float) -> str | None:
-        """A number that is used as it is."""
+        """A number that is used directly."""
         return self._lost({"it": value})
 
     @np.errstate(all="ignore")
@@ -110,7 +110,7 @@ def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine)
 def _numbers_can_be_computed(
     tables: Mapping[str, Any], grid: GridTable, cells: StaggeredGrid, machine: Machine
 ) -> Iterator[Problem]:
-    """Yield a problem for each number that is lost, whichever tables the system of the case reads on a box."""
+    """Yield a problem for each number that is lost, for any tables that the system of the case reads on a box."""
     if not list(_widths_go_together(grid, cells, machine)):
         numbers = Magnitudes(narrowest(cells), largest_diffusivity(tables), machine.precision)
         yield from lost_numbers(numbers, tables, CHECKED)
@@ -155,7 +155,7 @@ CHECKED: Checks = {
 
 
 def _checked(key: Key, items: Iterable[tuple[str, Any]], checks: Checks) -> Iterator[tuple[Key, Any, Check]]:
-    """The values under a key that are checked, with their keys, and those of tables and lists in it."""
+    """Yield the checked values under a key, with their keys, also in nested tables and lists."""
     for name, value in items:
         if isinstance(value, Table):
             own = next((checks[kind] for kind in type(value).__mro__ if kind in checks), {})

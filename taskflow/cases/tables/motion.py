@@ -1,4 +1,4 @@
-"""Rigid motion as it is told: angles and a displacement, expressions of time. [motion]."""
+"""Prescribed rigid motion: angles and a displacement, expressions of time. [motion]."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class GridMotion(Table):
 
 
 def placed(grid: MultiBlockGrid, motion: GridMotion | None, time: float = 0.0) -> MultiBlockGrid:
-    """The grid where a motion, if there is one, puts it at a time."""
+    """Return the grid at a time, moved if it has a motion."""
     if motion is None:
         return grid
     return replace(grid, charts=tuple(Chart(motion.moved(chart.vertices, time)) for chart in grid.charts))

@@ -77,12 +77,12 @@ class ParticlesTable(RecordTable):
 
     @property
     def at_once(self) -> int:
-        """How many particles a release has."""
+        """The number of particles of a release."""
         return len(self.points or ()) or self.count or prod(self.lattice or (1,))
 
     @property
     def total(self) -> int:
-        """How many there are in all."""
+        """The total number of particles."""
         return self.at_once * self.releases
 
     def inertia(self, gravity: Vector) -> Inertia | None:
@@ -93,7 +93,7 @@ class ParticlesTable(RecordTable):
         return Inertia(self.response_time, triple(falling * g for g in gravity))
 
     def described(self, gravity: Vector) -> str:
-        """How many are released where and when, and how they fall, in a line."""
+        """Number, place and time of releases, and the settling, in a line."""
         where = f"at {len(self.points)} points" if self.points else "in a box"
         often = f", {self.at_once} in each of {self.releases} releases" if self.interval else ""
         heavy = self.inertia(gravity)
@@ -102,14 +102,14 @@ class ParticlesTable(RecordTable):
         return f"{self.name}: {self.total} released {where} from time {self.start:g} on{often}{falls}"
 
     def due(self, time: float) -> int:
-        """How many releases there are up to a time."""
+        """Return the number of releases up to a time."""
         if time < self.start * (1 - MEETS):
             return 0
         intervals = (time - self.start) / self.interval + MEETS if self.interval else 0.0
         return self.releases if intervals >= self.releases - 1 else 1 + max(0, int(intervals))
 
     def places(self, release: int) -> np.ndarray:
-        """The places [particle, axis] at which those of a release begin."""
+        """Return the initial places [particle, axis] of a release."""
         if self.box is None:
             return np.array(self.points, float)
         low, high = np.array(self.box)

@@ -188,7 +188,7 @@ class TurbulenceTable(Table):
 
 
 def _known(values: Mapping[str, Any]) -> type[Closure] | None:
-    """Return the class of the closure that a table names; None if there is no such closure."""
+    """Return the class of the closure that a table names; None if it is unknown."""
     name = values.get("model")
     with suppress(KeyError, Unusable):
         return CLOSURES[name] if isinstance(name, str) else None

@@ -1,4 +1,4 @@
-"""Pictures that are drawn while the run goes on: [[pictures]]."""
+"""Pictures that are drawn during a run: [[pictures]]."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _slices_are_inside(grid: GridTable, pictures: Pictures) -> Iterator[Problem]
 
 
 def _colours_are_there(pictures: Pictures) -> Iterator[Problem]:
-    """Yield a problem for what `taskflow plot` refuses; matplotlib is loaded where there are pictures alone."""
+    """Yield a problem for what `taskflow plot` refuses; matplotlib is loaded only for pictures."""
     for key, picture in numbered(pictures=pictures):
         from taskflow.plots.look import Look
 

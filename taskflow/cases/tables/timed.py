@@ -204,7 +204,7 @@ def at_times(of: Value, times: np.ndarray) -> np.ndarray:
 
 
 def at_time(of: Value, time: float) -> float:
-    """The number that a value of the time is. Raises BadInput where it is none."""
+    """Return the number that a value of the time has. Raises BadInput if it is invalid."""
     if isinstance(of, Expression):
         with np.errstate(all="ignore"):
             try:

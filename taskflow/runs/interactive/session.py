@@ -1,6 +1,4 @@
-"""A run that goes on and pauses as it is told, seen from the client, and the functions that are called meanwhile: what
-`tf.Simulation` is made of.
-"""
+"""Client side of `tf.Simulation`: a run that advances and pauses on request, and the functions called meanwhile."""
 
 from __future__ import annotations
 
@@ -43,8 +41,8 @@ Answer = TypeVar("Answer")
 
 @dataclass(eq=False)
 class Callback:
-    """A function that is called again and again: after so many steps, when so much time has passed (an interval), or
-    after so many seconds of the `wall` clock. `next` is when it is due.
+    """A function that is called repeatedly: after a number of steps, after an interval of simulation time, or
+    after a number of seconds of the `wall` clock. `next` is the scheduled moment.
     """
 
     function: Callable[[Any], object]
@@ -56,7 +54,7 @@ class Callback:
     def of(
         cls, function: Callable[[Any], object], now: Tick, steps: int | None, time: float | None, wall: float | None
     ) -> Callback:
-        """Raises BadInput where not one interval is given, or it is none."""
+        """Raise BadInput unless exactly one valid interval is given."""
         if (steps, time, wall).count(None) != 2:
             raise BadInput(f"every(steps={steps}, time={time}, wall={wall}); give one of steps, time and wall")
         if not callable(function):
@@ -96,7 +94,7 @@ class Callbacks(list[Callback]):
         return Pause(min(end.step for end in ends), min(end.time for end in ends), max(0.0, wall))
 
     def due(self, now: Tick) -> list[Callback]:
-        """Those that are to be called at a tick; each is planned anew."""
+        """Return the functions to be called at a tick, and schedule each again."""
         due = [callback for callback in self if callback.due(now)]
         for callback in due:
             callback.plan(now)

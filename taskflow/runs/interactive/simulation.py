@@ -150,7 +150,7 @@ class Simulation(DrivenRun):
         """Return all fields of the present state, and recorded expressions, as lazy arrays.
 
         Only values that are accessed are transferred. Values that were not accessed before the simulation continues
-        raise BadInput. After the end there are no expressions.
+        raise BadInput. After the end expressions are not available.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class Simulation(DrivenRun):
     def __getitem__(self, name: str) -> xr.DataArray | xr.DataTree:
         """Return a field of the present state, such as "u", as a lazy array over all blocks (see `dataset`).
 
-        Raises BadInput if there is no such field.
+        Raises BadInput if the field is unknown.
         """
         known = (*self.case.fields, *self._derived)
         if name not in known:

@@ -247,7 +247,7 @@ class Blocks:
         return results
 
     def _home(self, role: str) -> Partition:
-        """Return the partition of the region that has a field. Raises BadInput if there is none."""
+        """Return the partition of the region that has a field. Raises BadInput if no partition has it."""
         if role not in self.partition.homes:
             raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
         return self.partition.homes[role]

@@ -87,7 +87,7 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client | Here]:
 def importable_scratch() -> Iterator[Path]:
     """Yield a private folder for the files of Dask's servers, which they prepend to `sys.path`.
 
-    Servers that share a process leave entries behind. They are removed before the folder, whose name other users may
+    Servers that share a process leave entries. They are removed before the folder, whose name other users may
     take afterwards.
     """
     with scratch() as folder:

@@ -246,7 +246,7 @@ def copying(threads: int, where: Sequence[Place], device: str) -> dict[int, int]
 
 
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:
-    """Return a message if blocks, each with its need in bytes and its place, exceed the free memory, or None."""
+    """Return a message if blocks, given with need in bytes and place, exceed the free memory, or None."""
     needed: Counter[str] = Counter()
     for need, place in zip(needs, placed, strict=True):
         where, free = place.host, place.memory

@@ -148,7 +148,7 @@ def _arranged(returned: object, cut: Partition) -> Partition:
 
 
 def _shape(region: Region, blocks: Sequence[int] | int | Auto) -> Triple | Auto:
-    """The blocks along x, y and z; those of an atlas are in a row."""
+    """The blocks along x, y and z; on an atlas they are in a row."""
     if isinstance(blocks, str) and blocks == "auto":
         return "auto"
     if region.atlas is not None:

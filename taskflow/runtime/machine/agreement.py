@@ -1,7 +1,7 @@
 """Agreement: all blocks run the same program, or all end and report where their programs differ.
 
-Nothing in a run of steps informs a block of the others' decisions: messages match because every block decides alike. A
-program that differs between blocks, by a swapped field or a number from elsewhere, would lead to wrong results or a
+Nothing in a run of steps informs a block of the others' decisions: messages match as all blocks decide identically.
+A program that differs between blocks, by a swapped field or a number from elsewhere, would lead to wrong results or a
 deadlock.
 """
 

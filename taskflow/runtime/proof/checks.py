@@ -132,6 +132,6 @@ def _tables(steps: list[TimedStep], place: Place) -> tuple[np.ndarray, np.ndarra
 
 
 def _flat(touched: list[dict[Place, np.ndarray]], place: Place) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows and cells of a place that each touches, one after the other."""
+    """Return the rows and cells of a place that each touches, in sequence."""
     parts = [cells.get(place, NONE) for cells in touched]
     return np.repeat(np.arange(len(parts)), [len(cells) for cells in parts]), np.concatenate(parts)

@@ -179,8 +179,8 @@ class Region:
     Raises
     ------
     ValueError
-        If there is no cell, `ghost` is negative, a scale is below 1, or the atlas has other cells, other ghost layers
-        or fields on faces.
+        If the region is empty, `ghost` is negative, a scale is below 1, or the atlas has other cells, ghost layers or
+        fields on faces.
     """
 
     cells: Box
@@ -220,7 +220,7 @@ class Region:
         return self.atlas.own if self.atlas else ((self.bounds,),)
 
     def images(self, box: Box) -> list[Image]:
-        """Return the cells of `box` as boxes of cells that hold a separate value, each with its turn into `box`.
+        """Return the cells of `box` as boxes of cells that hold a separate value, with their turns into `box`.
 
         Cells outside the bounds are unchanged for a box and omitted for an atlas.
         """

@@ -189,7 +189,7 @@ def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Pa
 
 
 def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partition) -> None:
-    """Point tasks of one launch run concurrently: none may read a cell that another one writes."""
+    """Point tasks of one launch run concurrently: none may read a cell that another task writes."""
     boxes = [zip(first, last, strict=True) for first, last in stencil.offsets]
     offsets = {triple(at) for box in boxes for at in product(*(range(a, b + 1) for a, b in box))}
     for offset in offsets - {(0, 0, 0)}:

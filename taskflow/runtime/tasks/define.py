@@ -201,7 +201,7 @@ def _check_sweep(where: str, made: Task) -> None:
 
 
 def _check_text(where: str, name: str, kernel: Path | str) -> None:
-    """Raises TypeError where a kernel text defines tasks, but none of this name. A text that includes files beside it,
+    """Raises TypeError where a kernel text defines tasks, but none of this name. A text that includes adjacent files,
     or joins words with `##`, may define it in ways that only the compiler sees; taskflow's own headers define none.
     """
     text, folder = (kernel.read_text(encoding="utf-8"), kernel.parent) if isinstance(kernel, Path) else (kernel, Path())
@@ -221,11 +221,11 @@ def _check_constants(where: str, constants: Mapping[str, Any]) -> None:
 
 
 def _check_source(made: Task) -> None:
-    """Raises TypeError where the body writes what was declared Read, reads what was declared Write, reads beyond the
-    stencil, writes a neighbour, or never writes what was declared Write. A body whose source is not at hand is not
+    """Raise TypeError if the body writes a Read parameter, reads a Write parameter, reads beyond the
+    stencil, writes a neighbour, or never writes a Write parameter. A body whose source is not at hand is not
     looked at.
 
-    Only what is plain to see is looked at: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound, and whether
+    Only obvious uses are examined: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound, and whether
     one that is to be written occurs at all, but as a name that is given to something else. Views refuse the rest when
     the task runs.
     """
@@ -258,7 +258,7 @@ def _check_source(made: Task) -> None:
 
 
 def _does_something(tree: ast.AST) -> bool:
-    """Return whether a function is more than a docstring or a call of another one."""
+    """Return whether a function is more than a docstring or a call of another function."""
     functions = (node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
     return any(not isinstance(line, ast.Expr | ast.Pass | ast.Raise) for body in functions for line in body)
 

@@ -236,7 +236,7 @@ def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
 
 
 def _located(yields: Iterable[Any], name: str) -> Iterator[Any]:
-    """Yield the items of a program. An error of its own code gets a note that says after which launch it came."""
+    """Yield the items of a program. An error in the program's code gets a note that names the last launch."""
     items, place = iter(yields), "before its first launch"
     while True:
         try:
@@ -293,8 +293,8 @@ def _parts(items: _Items, following: tuple[Launch, ...], known: dict[Hashable, S
 
 
 def _awaited(repeat: Repeat) -> bool:
-    """Return whether the host waits for the numbers of each round: what a round needs then travels in it, so that
-    nobody waits for it in vain, nor longer for the numbers.
+    """Return whether the host waits for the numbers of each round: its inputs then travel within the round, so
+    that waits are neither needless nor longer.
     """
     return repeat.until is not None and not repeat.lag
 
@@ -315,7 +315,7 @@ def _flat(items: _Items) -> Iterator[Launch]:
 
 
 def _all(parts: Iterable[Part]) -> Iterator[Part]:
-    """All parts: those of a loop once, before it."""
+    """Return all parts: the parts of a loop once, before it."""
     for part in parts:
         if isinstance(part, Loop):
             yield from _all(part.body)
@@ -323,12 +323,12 @@ def _all(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def stretches(parts: Iterable[Part]) -> Iterator[Stretch]:
-    """The stretches of a program, those that are repeated once."""
+    """Return the stretches of a program, repeated ones once."""
     return (part for part in _all(parts) if isinstance(part, Stretch))
 
 
 def counts(parts: Iterable[Part]) -> Iterator[str]:
-    """The scalars that say how often repetitions were done, once they are over."""
+    """Return the scalars that count repetitions, set when these have ended."""
     return (part.repeat.count for part in _all(parts) if isinstance(part, Loop) and part.repeat.count is not None)
 
 

@@ -97,7 +97,7 @@ def _steady(value: object) -> float:
 
 
 class MarchTime(Table):
-    """How far to march: to the steady state, or in real time."""
+    """End of the march: the steady state, or in real time."""
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = optional(
         "march to the steady state: the run ends when the root mean square residual of each equation, over its largest"

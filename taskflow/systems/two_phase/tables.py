@@ -82,7 +82,7 @@ def _scheme(value: object) -> Any:
 
 
 class PhaseFluidTable(FluidTable):
-    """The fluid beside [two_phase], which has the densities and viscosities."""
+    """The fluid table next to [two_phase], which has the densities and viscosities."""
 
     viscosity: SkipJsonSchema[NonNegative] = 0.0
     scheme: Annotated[Any, reads(_scheme), WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(

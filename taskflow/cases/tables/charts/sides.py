@@ -23,6 +23,34 @@ CONSTANT = ("temperature", "heat_flux", "outside_temperature", "pressure")  # in
 BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
 
 
+class FormulaVector(ABC):
+    """A vector of numbers and formulas of place and time."""
+
+    @property
+    @abstractmethod
+    def vector(self) -> VectorExpression:
+        """Its components."""
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is not the same everywhere."""
+        return any(isinstance(item, Expression) for item in self.vector)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes in time."""
+        return any(isinstance(item, Expression) and item.varies for item in self.vector)
+
+    @property
+    def numbers(self) -> Vector:
+        """Its components where they are the same everywhere; formulas count as 0."""
+        return triple(item if isinstance(item, float) else 0.0 for item in self.vector)
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        """Return the components at points and a time. Raises BadInput if one is not finite."""
+        return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in self.vector]
+
+
 class ChartSide(SideTable, FormulaVector):
     """One side of a body-fitted grid, with the options of its type."""
 
@@ -94,7 +122,7 @@ class ChartSides(Table):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        """A type alone stands for a table with this type; of other texts `conflicts` says what is wrong with them."""
+        """A type alone stands for a table with this type; other texts are reported by `conflicts`."""
         kept = {name: side for name, side in values.items() if not isinstance(side, str) or ChartSide.offered(side)}
         return {name: {"type": side} if isinstance(side, str) else side for name, side in kept.items()}
 
@@ -171,8 +199,8 @@ def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) 
 def unbalanced(
     charts: MultiBlockGrid, boundaries: ChartSides, motion: GridMotion | None, t: float = 0.0
 ) -> str | None:  # fmt: skip
-    """Say how much more enters than leaves at a time, or less, where all other sides are closed; None where that is
-    nothing, or can leave. A grid that moves leaves fluid behind. Raises BadInput where a formula is not finite.
+    """Return a message about a net inflow at a time if all other sides are closed; None if it is 0 or can leave. A
+    moving grid sweeps over fluid. Raises BadInput if a formula is not finite.
     """
     if any(side.kind.fixes_pressure for side in boundaries.sides.values()):
         return None

@@ -21,8 +21,8 @@ NEAR = 3  # two charts behind the step share 1 / NEAR of the cells, one is furth
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Ends):
-    """A channel with a downward step at x = 0 and its corner at the origin: two charts behind the step, one above the
-    other, one downstream of both, and one in the channel upstream, if it has any length.
+    """A channel with a downward step at x = 0 and its corner at the origin: two charts downstream of the step,
+    one above the other, one downstream of both, and one in the channel upstream, if it has any length.
     """
 
     shape: ClassVar[str] = "step"
