@@ -61,7 +61,6 @@ def ssspnt(results: Sequence[Result]) -> ReportTable:
         theirs = sorted(one["efficiency"] for one in same)
         columns = {
             "ms": shown(row["seconds"], 1e3),
-            "10^9 cells/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-9),
             "ssspnt": shown(row["ssspnt"]),
             "efficiency": shown(row["efficiency"], form=share) if row["blocks"] > 1 else "",
             "Xue and Roy, two P100": shown(theirs[:: len(theirs) - 1], form=share) if len(theirs) > 1 else "",
