@@ -122,8 +122,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"body": {"bulk_velocity": {}}}, "body.bulk_velocity.x: missing; give x, y or z, the mean velocity along it"),
     ({"body": {"bulk_velocity": 1.0}}, "body.bulk_velocity = 1.0: give a table"),
     ({"body": {"bulk_velocity": {"x": 1.0}}},
-     'body.bulk_velocity.x = 1.0: what flows along x has to come back; give boundaries.x = "periodic", or leave it '
-     "out"),
+     'body.bulk_velocity.x = 1.0: what flows along x has to come back; give boundaries.x = "periodic", or omit '
+     "it"),
     ({"body": {"bulk_velocity": {"y": 1.0}, "force": [0, 2, 0]}},
      "body.bulk_velocity.y = 1.0: it takes the force that it needs; give 0 for body.force along y (now 2)"),
     ({"body": {"bulk_velocity": {"y": 1}, "geostrophic_wind": [0, 1, 0], "rotation": [0, 0, 1]}},
@@ -160,9 +160,9 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      'output.every = "often": give a number > 0 (simulation time), { steps = n } or { time = t }'),
     # boundaries
     ({"boundaries__y": ..., "boundaries__y_min": "periodic", "boundaries__y_max": "wall"},
-     'boundaries.y_min = "periodic": both sides or none; give y = "periodic" in place of y_min and y_max'),
+     'boundaries.y_min = "periodic": both sides or none; give y = "periodic" instead of y_min and y_max'),
     ({"boundaries__y": ..., "boundaries__y_max": {"type": "periodic"}},
-     'boundaries.y_max = { type = "periodic" }: both sides or none; give y = "periodic" in place of y_min and y_max'),
+     'boundaries.y_max = { type = "periodic" }: both sides or none; give y = "periodic" instead of y_min and y_max'),
     ({"boundaries__y": "slip"},
      'boundaries.y = "slip": a pair of sides can only be "periodic"; give each side its own type'),
     ({"boundaries__y": ...},

@@ -108,7 +108,7 @@ def test_what_a_killed_run_leaves_is_no_obstacle(shell, here, give, report_of):
     running.communicate()
     assert (here / "cavity" / "lock").exists()
     assert f"process {running.pid} on" in give("info", "cavity").stdout
-    assert "is gone" in give("info", "cavity").stdout
+    assert "has exited" in give("info", "cavity").stdout
     began = time.monotonic()
     told = give("unlock", "cavity")
     assert time.monotonic() - began < SOON
@@ -162,7 +162,7 @@ def test_a_user_is_told_of_the_wait(here, give, refused, monkeypatch):
     write_lock(here / "cavity", ELSEWHERE)
     result = give("run", *words(10), "--quiet", "--resume")
     assert result.exit_code == 0
-    waits = "cavity: process 1 on elsewhere cannot be seen from here; its lock is watched for 0.2 s, unless it moves"
+    waits = "cavity: process 1 on elsewhere is not visible from this host; its lock is watched for up to 0.2 s"
     assert result.stderr == f"Warning: {waits}\n"
 
 

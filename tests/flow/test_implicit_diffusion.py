@@ -235,8 +235,8 @@ def test_order_in_time(along):
     ({"time__implicit": ["s"]}, 'time.implicit = ["s"]: give a list with a direction: ["x"], ["y"] or ["z"]'),
     ({"time__implicit": "z"}, 'time.implicit = "z": give a list with a direction: ["x"], ["y"] or ["z"]'),
     ({"time__implicit": ["y"]},
-     'time.implicit = ["y"]: y has sides of type periodic; give a direction between walls or slip boundaries, or leave'
-     " it out"),
+     'time.implicit = ["y"]: y has sides of type periodic; give a direction between walls or slip boundaries, or omit'
+     " it"),
     ({"turbulence": {"model": "wale"}},
      'time.implicit = ["z"]: not supported together with turbulence; omit one of them'),
     ({"obstacles": [{"type": "sphere", "centre": [0.5, 0.4, 0.5], "radius": 0.2}], "scalars": []},

@@ -98,8 +98,8 @@ NOT = 'not supported by the model "burgers"; omit it, or use the model "projecti
         ({"method": {"type": "projection"}},
          ['method.type = "projection": [burgers] selects the model "burgers"; omit one of them']),
         ({"rival": {"viscosity": 1.0}},
-         ['rival = { viscosity = 1.0 }: it selects the model "rival", and [burgers] the model "burgers"; leave one of'
-          " them out"]),
+         ['rival = { viscosity = 1.0 }: it selects the model "rival", and [burgers] the model "burgers"; omit one of'
+          " them"]),
         ({"burgers": {"viscosty": 1.0}},
          ["burgers.viscosty = 1.0: unknown key; did you mean burgers.viscosity?"]),
         ({"burgers": {}}, ["burgers.viscosity: missing; give the diffusivity of q, a number > 0"]),
@@ -111,7 +111,7 @@ NOT = 'not supported by the model "burgers"; omit it, or use the model "projecti
         ({"fluid": {"viscosity": 1.0}},
          [f'fluid = {{ viscosity = 1.0 }}: {NOT} or "two_phase" or "artificial-compressibility"']),
         ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "periodic"}},
-         ['boundaries.z_max = "periodic": both sides or none; give z = "periodic" in place of z_min and z_max']),
+         ['boundaries.z_max = "periodic": both sides or none; give z = "periodic" instead of z_min and z_max']),
         ({"time": {"steps": 9, "scheme": "rk3"}},
          [f'time.scheme = "rk3": {NOT}']),
         ({"grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1], "stretching": {"z": {"tanh": 0.5}}}},

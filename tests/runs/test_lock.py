@@ -112,7 +112,7 @@ def test_what_cannot_be_seen_is_watched(tmp_path, told, where):
     take(tmp_path, told)
     assert time.monotonic() - began >= module.SILENCE
     assert len(told) == 1
-    assert "cannot be seen from here; its lock is watched for 0.3 s" in told[0]
+    assert "is not visible from this host; its lock is watched for up to 0.3 s" in told[0]
 
 
 @pytest.mark.parametrize("where", SOMEWHERE)

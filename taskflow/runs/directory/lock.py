@@ -156,7 +156,7 @@ class HeldLock:
         try:
             text = content(self.path)
         except OSError as error:
-            raise RunFailed(f"{self.path}: {error.strerror or error}; whose directory it is cannot be seen") from None
+            raise RunFailed(f"{self.path}: {error.strerror or error}; the owner of the directory is unknown") from None
         if text is not None and first(text) == self.line:
             return
         now = None

@@ -235,7 +235,7 @@ BAD = [
     ("bifurcation", {"widths": (1, 0.1, 0.1)}, "the outer wall of the upper branch begins at x = 1.081, 0.5 from the"),
     ("bifurcation", {"angle": 180}, "angle = 180: give a number of degrees > 0 and < 180"),
     ("bifurcation", {"cells": (16, 7, 1)}, "cells = [16, 7, 1]: give at least 8 along the width of the channel, 4 for"),
-    ("bifurcation", {"downstream": 30.0}, "1 lie before the origin, 15 behind it; give more, for 4 in each part"),
+    ("bifurcation", {"downstream": 30.0}, "1 lie before the origin, 15 after it; give more, for 4 in each part"),
 ]
 
 
