@@ -73,7 +73,7 @@ def described() -> dict[str, Any]:
 
 def own_tables(system: Kind) -> dict[str, JsonSchemaValue]:
     """Return the schemas of the tables that this system extends, by their names in the case file."""
-    tables = {system.table_name: system.table, **system.instead, **system.lists}
+    tables = {system.table_name: system.table, **system.tables, **system.lists}
     return {name: table.model_json_schema(schema_generator=_Schema) for name, table in tables.items()}
 
 

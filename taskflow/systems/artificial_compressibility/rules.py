@@ -101,12 +101,14 @@ def _motion_is_possible(
     yield from _periods_are_kept(motion, charts)
     across = normal(charts)
     for key, value in motion.formulas.items():
-        if level and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
+        kind, _, axis = key.partition(".")
+        leaves = across is not None and (axis == "xyz"[across]) == (kind == "displacement")
+        if leaves and value != 0.0:
             remedy = "a grid in two dimensions stays in its plane; omit it"
             yield wrong(("motion", *key.split(".")), written(value), remedy)
     for name, side in boundaries.sides.items():
-        across = level and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
-        if side.kind.symmetric and not across:
+        in_plane = across is not None and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
+        if side.kind.symmetric and not in_plane:
             yield wrong(("boundaries", name), side.written(), together("motion", "give a wall, or omit motion"))
 
 
@@ -217,7 +219,7 @@ def _scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars:
             if name not in charts.sides:
                 yield wrong(where, side.written(), no_such_side(name, charts.sides))
             elif kind is not None and not (kind.kind.solid or kind.kind.enters):
-                yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; leave it out")
+                yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; omit it")
             elif kind is not None and side.flux is not None and not kind.kind.solid:
                 remedy = "a flux is given on walls; give the value that enters"
                 yield wrong((*where, "flux"), written(side.flux), remedy)
