@@ -64,8 +64,6 @@ def animate_run(
     chosen = _chosen(directory, ds.sizes["time"])
     if field is not None and field not in known:
         raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(known)}")
-    if interface:
-        pictures.has_interface(known)
     name, cut = field or known[0], plane_of(ds, plane)
     frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
     look, bottom = replace(look, given=given_ranges(ds)), 0.0 if name == SPEED else None

@@ -157,7 +157,7 @@ def test_other_numbers_are_in_the_case_and_its_line():
 
 @dataclass(frozen=True)
 class Power(Uniform):
-    """With a whole number."""
+    """With an integer."""
 
     power: int = 2
 
@@ -217,7 +217,7 @@ class Picky(Uniform):
     ({"model": "picky", "constants": {"viscosity": "x"}}, 'constants.viscosity = "x": give a number'),
     ({"model": "picky", "constants": 3}, "constants = 3: give a table"),
     ({"model": "picky", "constant": 3}, "constant = 3: give at most 2"),
-    ({"model": "power", "constants": {"power": 2.5}}, "constants.power = 2.5: give a whole number"),
+    ({"model": "power", "constants": {"power": 2.5}}, "constants.power = 2.5: give an integer"),
     ({"model": "picky", "constants": {"viscosity": 3.0}},
      'model = "picky": your closure tests.models.test_amd.Picky failed (RuntimeError: too large)'),
 ])  # fmt: skip

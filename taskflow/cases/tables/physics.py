@@ -214,11 +214,17 @@ def _misfits(kind: type[Closure], values: Mapping[str, Any]) -> Iterator[Problem
         for key in present(values, "damping"):
             yield wrong(key, values[key], "its viscosity vanishes at walls of itself; omit it")
     numbers, known = values.get("constants") or {}, kind.numbers()
-    others = [name for name in numbers if name not in known] if isinstance(numbers, Mapping) else []
-    for name in others:
-        remedy = f"give one of {', '.join(known)}" if known else "omit it"
-        yield wrong(("constants", name), numbers[name], f"{kind.title} has no constant of this name; {remedy}")
-    if others or not _are_numbers(values):
+    if not _are_numbers(values):
+        return
+    remedies = {}
+    for name, value in numbers.items():
+        if name not in known:
+            remedy = f"give one of {', '.join(known)}" if known else "omit it"
+            remedies[name] = f"{kind.title} has no constant of this name; {remedy}"
+        elif type(known[name]) is int and value % 1 != 0:
+            remedies[name] = "give an integer"
+    yield from (wrong(("constants", name), numbers[name], remedy) for name, remedy in remedies.items())
+    if remedies:
         return
     try:
         _closure(kind, values)

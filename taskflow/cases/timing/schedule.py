@@ -193,7 +193,7 @@ class Clock:
         return quiet
 
     def target(self, now: Tick) -> float:
-        """Return the next time that a step has to hit; infinite if there is none."""
+        """Return the next time that a step has to hit, or infinity."""
         target = self.output.after(now.time) if self.output else math.inf
         return self.end if self.end is not None and self._is_end(target) else target
 

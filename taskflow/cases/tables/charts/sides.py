@@ -23,34 +23,6 @@ CONSTANT = ("temperature", "heat_flux", "outside_temperature", "pressure")  # in
 BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
 
 
-class FormulaVector(ABC):
-    """A vector of numbers and formulas of place and time."""
-
-    @property
-    @abstractmethod
-    def vector(self) -> VectorExpression:
-        """Its components."""
-
-    @property
-    def varies(self) -> bool:
-        """Whether it is not the same everywhere."""
-        return any(isinstance(item, Expression) for item in self.vector)
-
-    @property
-    def changes(self) -> bool:
-        """Whether it changes in time."""
-        return any(isinstance(item, Expression) and item.varies for item in self.vector)
-
-    @property
-    def numbers(self) -> Vector:
-        """Its components where they are the same everywhere; formulas count as 0."""
-        return triple(item if isinstance(item, float) else 0.0 for item in self.vector)
-
-    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
-        """Return the components at points and a time. Raises BadInput if one is not finite."""
-        return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in self.vector]
-
-
 class ChartSide(SideTable, FormulaVector):
     """One side of a body-fitted grid, with the options of its type."""
 
@@ -199,7 +171,7 @@ def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) 
 def unbalanced(
     charts: MultiBlockGrid, boundaries: ChartSides, motion: GridMotion | None, t: float = 0.0
 ) -> str | None:  # fmt: skip
-    """Return a message about a net inflow at a time if all other sides are closed; None if it is 0 or can leave. A
+    """Return a message about a net inflow at a time if all other sides are closed, or None if it is 0 or can leave. A
     moving grid sweeps over fluid. Raises BadInput if a formula is not finite.
     """
     if any(side.kind.fixes_pressure for side in boundaries.sides.values()):
