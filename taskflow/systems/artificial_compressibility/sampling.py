@@ -105,7 +105,7 @@ class CellAround:
         return WeightedPoint(2 * feet(inside, np.mean(corners, axis=0), area(*corners)) - inside, {owner: 1.0})
 
     def _owner(self, steps: dict[int, int]) -> tuple[Triple, int]:
-        """Return the cell, of any chart, whose value is found after some steps, and the number of directions along which
+        """Return the cell, of any chart, whose value is found after some steps, and the number of directions in which
         it lies outside its chart.
         """
         cell = triple(at + steps.get(axis, 0) for axis, at in enumerate(self.cell))
