@@ -137,7 +137,7 @@ def test_a_point_lies_in_the_first_of_its_cells():
     ({"probes": [{"name": "a", "line": {"low": [1, 0, 2], "high": [2, 0, 2], "points": 3}}]},
      "probes[1].line = [1.0, 0.0, 2.0]: it lies in no cell of the grid, which reaches from "),
     ({"probes": [{**WAKE, "fields": ["T"]}]}, 'probes[1].fields = ["T"]: this case has no field "T"'),
-    ({"probes": [{**WAKE, "name": "charts"}]}, 'probes[1].name = "charts": something in the store has this name'),
+    ({"probes": [{**WAKE, "name": "charts"}]}, 'probes[1].name = "charts": another entry of the store has this name'),
     ({"probes": [WAKE, WAKE]}, 'probes[2].name = "wake": another entry of the store has this name; give another name'),
     ({"probes": [{**WAKE, "every": 0.5}]},
      "probes[1].every = { time = 0.5 }: a steady run counts steps; give { steps = n }"),

@@ -135,7 +135,7 @@ def test_arrays_and_datasets_are_where_to_begin(origin, tmp_path):
 @pytest.mark.parametrize(("changes", "message"), [
     ({"initial": {"source": "SOURCE", "time": 0.003}}, "initial.time = 0.003: .* has no state of it; choose one of 0,"),
     ({"initial": {"source": "nowhere"}}, "initial.source: .*nowhere: this source does not exist"),
-    ({"initial": {"time": 1.0}}, "initial.time = 1.0: it is that of a state in initial.source"),
+    ({"initial": {"time": 1.0}}, "initial.time = 1.0: it belongs to initial.source"),
     ({"initial": {"source": "SOURCE", "velocity": [0, 0, 0]}}, "initial.velocity = .*: source is given as well"),
     ({"initial": {"source": 3}}, "initial.source = 3: give the name of a run directory"),
     ({"initial": {"velocity": [np.zeros((2, 2, 2)), 0, 0]}}, r"velocity\[1\] = .*the points \[16, 2, 16\] along z"),

@@ -278,7 +278,7 @@ def test_around_bodies_every_line_has_a_spectrum(tmp_path):
     ({"pairs": [["u", "u"]]}, "name two different fields; the spectrum of u itself is recorded by fields"),
     ({"pairs": [["u", "w"], ["w", "u"]]}, "give the pair of w and u once"),
     ({"pairs": ["u", "w"]}, 'give pairs of names, as [["u", "w"]]'),
-    ({"name": "statistics"}, "something in the store has this name"),
+    ({"name": "statistics"}, "another entry of the store has this name"),
     ({"start": -1.0}, "give a number >= 0"),
 ])  # fmt: skip
 def test_what_has_no_spectrum_is_refused(table, told):

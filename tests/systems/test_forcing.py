@@ -37,7 +37,7 @@ WARM = {"heat": {"diffusivity": 0.01}, "initial": {"temperature": "z"}}
     ({"on": "T", "expression": "1"}, "T needs a [heat] table"),
     ({"on": 3, "expression": "1"}, "forcing[1].on = 3"),
     ({"on": "u"}, "forcing[1].expression: missing; give an expression"),
-    ({"expression": "u"}, "forcing[1].on: missing; give what it acts on"),
+    ({"expression": "u"}, "forcing[1].on: missing; give the quantity it acts on"),
     ({"on": "u", "expression": "-q"}, "there is no q; known are x, y, z, t, u, v, w, dust, pi"),
     ({"on": "u", "expression": "T"}, "there is no T"),
     ({"on": "u", "expression": "dusty"}, "there is no dusty; did you mean dust?"),

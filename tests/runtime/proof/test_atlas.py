@@ -269,7 +269,7 @@ def onto_the_source(copy):
         (half_turned, "are no images"),
         (elsewhere, "in the memory|are no images"),
         (onto_the_source, "in the memory|reads cells that it fills|not ordered"),
-        (None, "nobody filled in"),
+        (None, "unfilled cells"),
     ],
 )
 def test_wrong_copies_are_found(monkeypatch, blocks, way, change, text):

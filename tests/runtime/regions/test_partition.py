@@ -300,7 +300,7 @@ CHARTED = Region(CHARTS.hull, FIELDS, ghost=2, atlas=CHARTS)
     (CHARTED, {"shape": (1, 1, 2), "pieces": (CHARTS.charts, ())}, "every block has one or more"),
     (CHARTED, {"shape": (1, 1, 1), "pieces": ((CHARTS.charts[0],),)}, "the pieces are not the cells of the charts"),
     (CHARTED, {"shape": (1, 1, 1), "pieces": (CHARTS.charts * 2,)}, "the pieces are not the cells of the charts, each"),
-    (TWO, {"shape": (1, 1, 1), "beside": (partition((1, 1, 2), (4, 4, 4)),)}, "have as many blocks, and none beside"),
+    (TWO, {"shape": (1, 1, 1), "beside": (partition((1, 1, 2), (4, 4, 4)),)}, "have the same number of blocks"),
     (TWO, {"shape": (1, 1, 2), "beside": (partition((1, 1, 2), (4, 4, 4)),)}, "two regions have a field of one name"),
     (TWO, {"shape": (1, 1, 2), "at": ((0, 4), (0, 5), (0, 7, 6))}, "do not cut [0,4)x[0,5)x[0,6) into (1, 1, 2)"),
     (TWO, {"shape": (1, 1, 2), "at": ((0, 4), (0, 5), (0, 6))}, "do not cut [0,4)x[0,5)x[0,6) into (1, 1, 2)"),
