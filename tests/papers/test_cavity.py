@@ -128,7 +128,7 @@ def test_pressure_solvers(measured, here):
     (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
     (["cavity", "--largest"], ["--largest: not used by the study scaling; omit it"]),
-    (["cavity", "--study", "pressure", "--set", "time.step=1"], ["--set: not used by the study pressure; leave it"]),
+    (["cavity", "--study", "pressure", "--set", "time.step=1"], ["--set: not used by the study pressure; omit it"]),
     (["cavity", "--study", "pressure", "--overlap", "none,full"], ["--overlap none,full: the study pressure takes"]),
     (["cavity", "--study", "memory", "--workers", "1"], ["--workers: not used by the study memory; omit it"]),
     (["cavity", "--study", "memory", "--warm", "1"], ["--warm: not used by the study memory without --largest"]),
