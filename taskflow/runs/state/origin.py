@@ -130,7 +130,7 @@ class InitialState(ABC):
         if self.checkpoint is not None:
             return Row("start", f"{self.state.where}, time {self.state.time:g}, continued bitwise")
         then = ", then made free of divergence" if self.projected else ""
-        how = "as it is" if self.kept else f"put on the grid{then}"
+        how = "unchanged" if self.kept else f"put on the grid{then}"
         return Row("start", f"{self.state.where}; {how}{self._units}")
 
     @property
