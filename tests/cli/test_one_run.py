@@ -51,7 +51,7 @@ def test_a_run_that_goes_on_is_left_alone(stopped, give, refused):
     before = contents(directory)
     for how in HOW.values():
         result = give("run", *ENDLESS, *how)
-        named = ["cavity: process ", "computes a run there since", "wait until it has ended", "taskflow unlock cavity"]
+        named = ["cavity: process ", "has been running there since", "wait until it ends", "taskflow unlock cavity"]
         refused(result.exit_code, result.stderr, f"process {running.pid} on ", *named)
     result = give("unlock", "cavity")
     refused(result.exit_code, result.stderr, f"process {running.pid} on ", "is still running: stop it there")
@@ -92,7 +92,7 @@ def test_of_two_at_the_same_moment_one_runs(shell, here, give, how, alone):
             break
     assert [code for code, _, _ in ended] == [0, 2]
     assert ended[0][2] == ""
-    assert "computes a run there" in ended[1][2]
+    assert "has been running there" in ended[1][2]
     assert not [path.name for path in (here / "two").iterdir() if path.name.startswith((".", "lock"))]
     assert_same_run(here / "two", alone)
 

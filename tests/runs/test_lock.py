@@ -129,7 +129,7 @@ def test_what_moves_is_refused_at_once(tmp_path, told, where, monkeypatch):
     thread.start()
     began = time.monotonic()
     try:
-        with pytest.raises(BadInput, match="computes a run there"):
+        with pytest.raises(BadInput, match="has been running there"):
             take(tmp_path, told)
         with pytest.raises(BadInput, match="is still running: stop it there"):
             unlock(tmp_path, told.append)
@@ -348,7 +348,7 @@ def test_what_a_run_leaves(tmp_path, told):
     def again(_):
         if not refused:
             for how in ({"force": True}, {"resume": True}, {}):
-                with pytest.raises(BadInput, match=f"process {os.getpid()} .* computes a run there"):
+                with pytest.raises(BadInput, match=f"process {os.getpid()} .* has been running there"):
                     run(stirred(), path, **how)
             refused.append(True)
 
