@@ -250,7 +250,7 @@ def test_a_run_that_stood_still_and_was_taken_over_ends(shell, here, give, apart
     os.killpg(running.pid, signal.SIGCONT)
     code, _, err = shell.end(running)
     assert code == 1, err
-    assert f"has taken over {here / 'cavity'} while this run stood still" in err
+    assert f"has taken over {here / 'cavity'} while this run was suspended" in err
     os.killpg(other.pid, signal.SIGTERM)
     code, _, err = shell.end(other)
     assert code == 75, err

@@ -237,7 +237,7 @@ def test_a_file_system_without_links(tmp_path, told, monkeypatch):
     monkeypatch.setattr(os, "link", lambda *_: _raise(PermissionError("no links here")))
     with locked(tmp_path / "run", told.append) as claim:
         claim.check()
-        with pytest.raises(BadInput, match="computes a run"):
+        with pytest.raises(BadInput, match="has been running"):
             take(tmp_path / "run", told)
     assert list(tmp_path.iterdir()) == []
 
@@ -336,7 +336,7 @@ def test_a_run_whose_directory_was_taken_over_touches_it_no_more(tmp_path, block
             write_lock(path, ELSEWHERE)
             seen.append(settled(path))
 
-    with pytest.raises(RunFailed, match=r"process 1 on elsewhere has taken over .*run while this run stood still"):
+    with pytest.raises(RunFailed, match=r"process 1 on elsewhere has taken over .*run while this run was suspended"):
         run(case, path, progress=steal)
     assert tree(path) == seen[0]
 

@@ -111,7 +111,7 @@ class SteadyCriterion(Criterion):
             over = f"a time of {self.over:g}"
         else:
             over = "the time in which the largest speed crosses the longest side"
-            over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
+            over += f", but at most {most:.4g}, the time of diffusion" if most < math.inf else ""
         n = self.every.steps
         often = f"{n} step{'s' * (n > 1)}" if n else f"{self.every.time:g} of time"
         how = f"largest change since that time began / (its length x range), checked every {often}"

@@ -390,7 +390,7 @@ def test_mistakes_are_found_before_any_block_is_troubled(blocks):
         blocks.fill(a=lambda i, j, k: 1 / 0)
     with pytest.raises(tf.BadInput, match="blur reads 'weight', which has no value; run"):
         blocks.run(step)
-    with pytest.raises(tf.BadInput, match=r"reads 'times', which has no value; rename it: run\(..., times=n\) says"):
+    with pytest.raises(tf.BadInput, match=r"reads 'times', which has no value; rename it: run\(..., times=n\) gives"):
         blocks.run(lambda f: [blur(f.a, f.b, over=BOX.cells, weight="times")], times=2)
     with pytest.raises(tf.BadInput, match="weight = 'heavy'; give a number"):
         blocks.run(step, weight="heavy")
