@@ -70,8 +70,8 @@ def test_what_a_steady_state_is_and_which_steps_are_too_long(give, here):
     assert "steps: time.steps, fewer if it becomes steady" in lines
     assert (
         "steady when the rate of velocity and T stays below 0.0001 for the time in which the largest speed"
-        " crosses the longest side, but at most 50.66, the time of diffusion rate: largest change since that time began / (its length"
-        " x range), checked every 10 steps" in lines
+        " crosses the longest side, but at most 50.66, the time of diffusion rate: largest change since that time"
+        " began / (its length x range), checked every 10 steps" in lines
     )
     assert 'warning time.cfl = 0.9: time.scheme = "ab2" is stable up to 0.' in lines
     table = "time.steady={rate=1e-5, over=2, every=0.5}"
