@@ -45,15 +45,19 @@ def updated(page: str) -> str:
 
 
 def shapes() -> str:
-    """The keys of all shapes of grids."""
-    lines = ["| shape | key | value | meaning | default |", "|---|---|---|---|---|"]
+    """Return the keys of all shapes of grids: first those that several have, then those of each."""
+    rows: dict[tuple[str, ...], list[str]] = {}
     for name, kind in SHAPES.items():
-        for n, entry in enumerate(kind.entries()):
+        for entry in kind.entries():
             default = "" if entry.default in (None, MISSING) else as_toml(entry.default)
             otherwise = "required" if entry.default is MISSING else default
-            words = entry.kind.words.replace("a whole number", "an integer").replace("whole number", "integer")
-            cells = f"`{name}`" if n == 0 else "", f"`{entry.name}`", words, entry.meaning, otherwise
-            lines.append(f"| {' | '.join(cells)} |")
+            meaning = entry.meaning.removesuffix(" (1 along the last in two dimensions)")
+            rows.setdefault((f"`{entry.name}`", entry.kind.words, meaning, otherwise), []).append(f"`{name}`")
+    lines, last = ["| shape | key | value | meaning | default |", "|---|---|---|---|---|"], ""
+    for cells, names in sorted(rows.items(), key=lambda row: (len(row[1]) == 1, row[1] if len(row[1]) == 1 else [])):
+        of = ", ".join(names)
+        lines.append(f"| {' | '.join((of if of != last else '', *cells))} |")
+        last = of
     return "\n".join(lines)
 
 

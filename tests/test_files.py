@@ -23,7 +23,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, monkeypatch, kind)
     with socket.socket(socket.AF_UNIX) as listening:
         if kind == "socket":
             listening.bind(path)
-        with pytest.raises(BadInput, match=r"cannot be read|there is no such file"):
+        with pytest.raises(BadInput, match=r"cannot be read|file not found"):
             content(path, 100, "give a file")
 
 

@@ -50,7 +50,7 @@ def test_what_is_read_is_read_whatever_its_name(tmp_path):
 
 def test_a_file_that_is_not_there_is_none(tmp_path):
     assert foreign(tmp_path / "mesh.msh", GRID) is None
-    with pytest.raises(BadInput, match="there is no such file"):
+    with pytest.raises(BadInput, match="file not found"):
         read_grid(tmp_path / "mesh.msh")
 
 

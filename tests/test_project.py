@@ -270,7 +270,7 @@ def prose(page: Path) -> Iterator[str]:
     """The lines of a page, but for what a command makes, tables, pictures, comments, code, targets of links and
     mathematics.
     """
-    text = re.sub(r"<!-- table .*?<!-- end -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"<!-- (?:table|sources) .*?<!-- end -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     inside = False
     for line in text.splitlines():
         fences = line.count("```") + line.count("$$")

@@ -18,7 +18,7 @@ SHEET = "docs/contributing/english.md"
 BOUNDS = "tests/words.json"
 PLACES = ("taskflow/**/*.py", "*.md", "docs/**/*.md", "deploy/**/*.md", "examples/**/*.md", "tests/**/*.md")
 # Quotations, lab books and what is generated.
-OMITTED = ("CODE_OF_CONDUCT.md", SHEET, "docs/notes/", "docs/examples/gallery/")
+OMITTED = ("CODE_OF_CONDUCT.md", SHEET, "docs/reference/bibliography.md", "docs/notes/", "docs/examples/gallery/")
 GROUPS = ("docstrings", "reference", "pages", "changelog")
 NO_PROSE = re.compile(r"```.*?```|<!--.*?-->|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 

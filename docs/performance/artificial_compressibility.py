@@ -7,7 +7,7 @@ from typing import Any
 
 from docs.performance.table import ReportTable, digits, flow, rows_of, share, shown
 from examples.papers.goal import met
-from examples.papers.luo_2014.tables import charted, swept
+from examples.papers.luo_2014.tables import charted
 from examples.papers.xue_roy_2020.tables import shared
 from examples.papers.xue_roy_2020.xue_roy import paper
 from taskflow.bench.tables import Result, where
@@ -20,19 +20,15 @@ def goal(row: Result) -> str:
 
 
 def triangular(results: Sequence[Result]) -> ReportTable:
-    """Triangular solves, factors, matrices and sums: results of `triangular`."""
-    table = ReportTable("machine", "what", "cells", "precision", "tiles", order=lambda row: row[0])
+    """Return factors and solves by ordering, and in the rows of `tiles` the matrix and sums: `triangular`."""
+    table = ReportTable("machine", "cells", "precision", "ordering", order=lambda row: row[0])
     for result, row in rows_of(results, "triangular"):
-        columns = {
-            "ms": shown(row["seconds"], 1e3),
-            "10^6 cells/s": shown(row["cells_per_second"], 1e-6),
-            "bytes per cell": shown(row["bytes_per_cell"], form="{:.0f}".format),
-            "of copy": shown(row["share_of_copy"], form=share),
-            "goal": goal(row),
-            "Luo et al. 2014: ms": shown(row["paper_seconds"], 1e3),
-        }
-        tiles = times(result["tile"]) if row["ordering"] == "tiles" else ""
-        table.put((where(result), swept(row), charted(row), row["precision"], tiles), columns, result)
+        name = row["name"]
+        columns = {f"{name}: ms": shown(row["seconds"], 1e3)}
+        if name not in ("exact sums", "plain sums"):
+            columns[f"{name}: of copy"] = shown(row["share_of_copy"], form=share)
+        labels = where(result), charted(row), row["precision"], row["ordering"] or "tiles"
+        table.put(labels, columns, result, name)
     return table
 
 
@@ -65,7 +61,6 @@ def ssspnt(results: Sequence[Result]) -> ReportTable:
         theirs = sorted(one["efficiency"] for one in same)
         columns = {
             "ms": shown(row["seconds"], 1e3),
-            "10^9 cells/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-9),
             "ssspnt": shown(row["ssspnt"]),
             "efficiency": shown(row["efficiency"], form=share) if row["blocks"] > 1 else "",
             "Xue and Roy, two P100": shown(theirs[:: len(theirs) - 1], form=share) if len(theirs) > 1 else "",

@@ -1,7 +1,7 @@
 """Make the tables of the performance pages: `python -m docs.performance.report RESULT.json... [-o PAGE.md]`.
 
-A table stands in a page between `<!-- table of NAME -->` and `<!-- end -->`, and below it where, when and by which
-command its numbers were measured; all else in the page stays.
+A table stands in a page between `<!-- table of NAME -->` and `<!-- end -->`. Machine, date, commit and command of the
+numbers of all tables stand between `<!-- sources -->` and `<!-- end -->`. The rest of the page is kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from docs.performance import artificial_compressibility, overview, projection, two_phase
-from docs.performance.table import ReportTable
+from docs.performance.table import ReportTable, notes
 from taskflow.bench.app import start, study
 from taskflow.bench.tables import Result
 from taskflow.cli.exit_codes import refuse, writing
@@ -23,6 +23,8 @@ from taskflow.common.errors import BadInput
 from taskflow.output import read_report
 
 PLACE = re.compile(r"(<!-- table of (\w+) -->\n).*?<!-- end -->", re.DOTALL)
+SOURCES = re.compile(r"<!-- sources -->\n.*?<!-- end -->", re.DOTALL)
+NO_SOURCES = "## Sources\n\n<!-- sources -->\n\n<!-- end -->\n"
 TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {
     **overview.TABLES, **projection.TABLES, **two_phase.TABLES, **artificial_compressibility.TABLES,
 }  # fmt: skip
@@ -69,22 +71,26 @@ def read(paths: Sequence[Path]) -> list[Result]:
 def updated(
     page: str, results: Sequence[Result], tables: Mapping[str, Callable[[Sequence[Result]], ReportTable]]
 ) -> str:
-    """The page with its tables made anew. Raises BadInput where one is not known, or a result lacks a number."""
+    """Return the page with new tables and sources. Raises BadInput if a table is unknown or a result lacks a number."""
+    sources: list[str] = []
 
     def table(place: re.Match[str]) -> str:
         if place[2] not in tables:
             raise BadInput(f"<!-- table of {place[2]} -->: no such table; use one of {', '.join(tables)}")
         try:
-            return f"{place[1]}\n{tables[place[2]](results).markdown()}\n\n<!-- end -->"
+            return f"{place[1]}\n{tables[place[2]](results).markdown(sources)}\n\n<!-- end -->"
         except KeyError as error:
-            raise BadInput(f"table of {place[2]}: a result has no {error}; measure it anew") from None
+            raise BadInput(f"table of {place[2]}: a result has no {error}; measure it again") from None
 
-    return PLACE.sub(table, page)
+    page = PLACE.sub(table, page)
+    page = page if SOURCES.search(page) else f"{page}\n{NO_SOURCES}"
+    return SOURCES.sub(lambda _: f"<!-- sources -->\n\n{notes(sources)}\n\n<!-- end -->", page)
 
 
 def blank(tables: Sequence[str]) -> str:
-    """A page of tables alone, still empty."""
-    return "".join(f"## {name}\n\n<!-- table of {name} -->\n\n<!-- end -->\n\n" for name in tables)
+    """Return a page of empty tables."""
+    places = (f"## {name}\n\n<!-- table of {name} -->\n\n<!-- end -->\n\n" for name in tables)
+    return "".join([*places, NO_SOURCES])
 
 
 app = study(report)

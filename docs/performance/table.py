@@ -34,29 +34,47 @@ class ReportTable:
         if group not in row or (result["started"] or "") >= (row[group][0]["started"] or ""):
             row[group] = result, columns
 
-    def markdown(self) -> str:
-        """The table and its sources; columns without any number are left out."""
+    def markdown(self, sources: list[str]) -> str:
+        """Return the table without empty columns, and add its sources to those of the page.
+
+        A column of one machine is omitted, too: the sources name it.
+        """
         if not self._rows:
             return "No results."
         columns = [columns for row in self._rows.values() for _, columns in row.values()]
         filled = {name for texts in columns for name, text in texts.items() if text}
         names = [name for name in dict.fromkeys(name for texts in columns for name in texts) if name in filled]
-        sources: list[str] = []
-        lines = [_line((*self._labels, *names, "source")), _line(["---"] * (len(self._labels) + len(names) + 1))]
+        first = int(self._labels[0] == "machine" and len({labels[0] for labels in self._rows}) == 1)
+        head = (*self._labels[first:], *names, "source")
+        lines = [_line(head), _line(["---"] * len(head))]
         for labels in sorted(self._rows, key=self._order):
             row = self._rows[labels].values()
             texts = {name: text for _, columns in row for name, text in columns.items() if text}
-            told = [source(result) for result, _ in row]
-            sources += dict.fromkeys(text for text in told if text not in sources)
-            numbers = sorted({sources.index(text) + 1 for text in told})
-            lines.append(_line((*labels, *(texts.get(name, "") for name in names), ", ".join(map(str, numbers)))))
-        return "\n".join([*lines, "", *(_note(n, text) for n, text in enumerate(sources, 1))])
+            own = [source(result) for result, _ in row]
+            sources += dict.fromkeys(text for text in own if text not in sources)
+            numbers = sorted({sources.index(text) + 1 for text in own})
+            of = map(_extent, labels[first:])
+            lines.append(_line((*of, *(texts.get(name, "") for name in names), ", ".join(map(str, numbers)))))
+        return "\n".join(lines)
+
+
+def notes(sources: Sequence[str]) -> str:
+    """Return the numbered list of sources."""
+    return "\n".join(_note(n, text) for n, text in enumerate(sources, 1))
 
 
 def _note(number: int, text: str) -> str:
     """A numbered source; where that is long, with its command on a line of its own."""
     line = f"{number}. {text}"
     return line if len(line) <= WIDTH else line.replace(", `", ",\n   `").replace("`, ", "`,\n   ")
+
+
+def _extent(label: str) -> str:
+    """Write cells as options take them, or a cube as a power; other labels are returned unchanged."""
+    sizes = label.split(" x ")
+    if len(sizes) != 3 or not all(size.isdecimal() for size in sizes):
+        return label
+    return f"{sizes[0]}^3" if len({*sizes}) == 1 else "x".join(sizes)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -63,7 +63,6 @@ def bubble_steps(results: Sequence[Result]) -> ReportTable:
     table = ReportTable("machine", "cells", "blocks", "pressure", "changed", "precision", order=in_order)
     for result, row in _fastest(results):
         columns = {
-            "s for all steps": shown(row["seconds"] * row["steps"]),
             "ms": shown(row["seconds"], 1e3),
             "10^6 cell-steps/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-6),
             "bytes per cell": shown(row["bytes_per_cell"], form="{:.0f}".format),
@@ -168,10 +167,10 @@ def bubble_scaling(results: Sequence[Result]) -> ReportTable:
 
 def bubble_energy(results: Sequence[Result]) -> ReportTable:
     """Figure 10: the energy of all steps and of what comes before them."""
-    table = ReportTable("machine", "cells", "pressure", "changed", "energy", order=in_order)
+    table = ReportTable("machine", "cells", "pressure", "changed", "stated power", order=in_order)
     for result, row in rows_of(results, "two-phase step"):
         if row["joules_per_cell"] is not None and row["blocks"] == 1:
-            counted = "counted by the driver" if result["gpu"] else f"{result['watts']:g} W, stated"
+            counted = "" if result["gpu"] else f"{result['watts']:g} W"
             columns = {
                 "J": shown(row["joules_per_cell"] * prod(row["cells"]) * row["steps"]),
                 "nJ per cell-step": shown(row["joules_per_cell"], 1e9),

@@ -113,7 +113,7 @@ class FlowAccessor:
         from taskflow.analysis.interface import POINT_DATA, interface
 
         if time is not None and "time" not in self._ds.dims:
-            raise BadInput(f"time = {time:g}: this dataset is of one time; leave it out")
+            raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
         one = of_cells(last(self._ds) if time is None else at_time(self._ds, time), "c")
         return interface(one, field, value, [name for name in POINT_DATA if name in one and name != field])
 

@@ -1,7 +1,7 @@
 """`ds.flow` for every dataset and tree of xarray, from `import taskflow` on, without loading xarray.
 
 Where xarray is loaded already, its classes get `flow` at once; else a finder waits for its import, adds them to the end
-of it and is gone. What stands behind `flow` is loaded when it is first asked for.
+of it and is gone. The code of `flow` is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _of_a_tree(tree: Any) -> Any:
 
 
 class _Finder(MetaPathFinder):
-    """Finds xarray where the other finders do, with a loader that registers `flow` behind it."""
+    """Finds xarray where the other finders do, with a loader that then registers `flow`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

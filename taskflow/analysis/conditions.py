@@ -65,8 +65,8 @@ def other_faces(ds: xr.Dataset, axis: str) -> BadInput:
     """Return the error for faces that do not match the cells along an axis."""
     centres, faces = ds.sizes[f"{axis}_c"], ds.sizes[f"{axis}_f"]
     return BadInput(
-        f"{axis}_c, {axis}_f: {centres} centres and {faces} faces, which are not those around these cells; "
-        f"select alike, one face more than centres, as ds.isel({axis}_c=slice(2, 6), {axis}_f=slice(2, 7))"
+        f"{axis}_c, {axis}_f: {centres} centres and {faces} faces, which do not surround these cells; "
+        f"select one face more than centres, as ds.isel({axis}_c=slice(2, 6), {axis}_f=slice(2, 7))"
     )
 
 

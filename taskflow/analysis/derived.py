@@ -171,8 +171,8 @@ def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
     """
     wall, viscosity = _wall(ds, face), conditions(ds).viscosity
     if math.isnan(viscosity):
-        why = "the dataset has no viscosity, or those of two phases"
-        raise BadInput(f"face = {face!r}: {why}; multiply the gradient of the velocity by that of the fluid there")
+        why = "the dataset has no viscosity, or two viscosities"
+        raise BadInput(f"face = {face!r}: {why}; multiply the velocity gradient by the viscosity of the fluid there")
     shear = {}
     for (axis, name), at_wall in zip(VELOCITY.items(), wall.velocity or (0.0, 0.0, 0.0), strict=True):
         if axis != face[0]:
@@ -209,7 +209,7 @@ def _wall(ds: xr.Dataset, face: str) -> BoundarySide:
     if sides[face].roughness:
         raise BadInput(f"face = {face!r}: a rough wall has the stress of the logarithmic law, which is not found here")
     if not reaches(ds, face):
-        raise BadInput(f"face = {face!r}: the dataset does not reach this wall; give one that has the cells beside it")
+        raise BadInput(f"face = {face!r}: the dataset does not reach this wall; give one with the cells adjacent to it")
     return sides[face]
 
 

@@ -50,7 +50,7 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset
     if "mean_dissipation" not in ds:
         raise BadInput("these statistics have no budget; give statistics.budget = true in the case")
     if axis is not None and bodies(ds) is not None:
-        raise BadInput(f"axis = {axis!r}: bodies cut the planes across it; leave it out, for the budget in each cell")
+        raise BadInput(f"axis = {axis!r}: bodies cut the planes across it; omit it, for the budget in each cell")
     moments = Moments(ds) if axis is None else MomentsOverPlanes(ds, axis)
     k, terms = moments.energy, dict(_terms(moments))
     budget = {name: term.assign_attrs(long_name=f"{name}: {TERMS[name]}", units="1") for name, term in terms.items()}

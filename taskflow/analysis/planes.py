@@ -143,7 +143,7 @@ def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -
     if not -count <= snapshot < count:
         raise BadInput(f"snapshot {snapshot}: the run has {count}")
     if field not in shown_fields(ds):
-        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(shown_fields(ds))}")
+        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(shown_fields(ds))}")
     ds = ds.isel(time=snapshot)
     cut = plane_of(ds, plane)
     columns, rows = (_even(ds[f"{axis}_c"].values, *extent(ds, axis)) for axis in (cut.across, cut.up))

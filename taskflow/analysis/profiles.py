@@ -49,10 +49,10 @@ def read_reference(path: str | Path) -> Reference:
     (first, names), *rows = [*_rows(path, text)] or [(1, [])]
     quantity = next((q for p, q in (("y", "u"), ("x", "v")) if {p, q} <= set(names)), None)
     if quantity is None or len(set(names)) < len(names):
-        problem = "its columns are not those of a profile; give y,u or x,v, and perhaps use"
+        problem = "these are not the columns of a profile; give y,u or x,v, and optionally use"
         raise _wrong(path, first, problem)
     if not rows:
-        raise BadInput(f"reference {path}: there is nothing behind line {first}; give lines of numbers")
+        raise BadInput(f"reference {path}: nothing follows line {first}; give lines of numbers")
     columns: dict[str, list[float]] = {name: [] for name in names}
     for line, row in rows:
         if len(row) != len(names):
@@ -88,7 +88,7 @@ def _number(path: str | Path, line: int, text: str) -> float:
     except ValueError:
         value = math.nan
     if not abs(value) <= LARGEST:
-        problem = f"{text.strip()[:40]!r} is no number up to {LARGEST:g}; give one, or leave the line out"
+        problem = f"{text.strip()[:40]!r} is no number up to {LARGEST:g}; give one, or omit the line"
         raise _wrong(path, line, problem)
     return value
 

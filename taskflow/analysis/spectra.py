@@ -55,7 +55,7 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
     the variation. One snapshot is in memory. Raises BadInput for several snapshots, or boundaries.
     """
     if "time" in ds.dims:
-        raise BadInput("an energy spectrum is that of one snapshot; choose one, as ds.isel(time=-1)")
+        raise BadInput("an energy spectrum belongs to one snapshot; choose one, as ds.isel(time=-1)")
     lengths = [_length(ds, axis) for axis in "zyx"]
     cells = [ds.sizes[f"{axis}_c"] for axis in "zyx"]
     longest, width = max(lengths), 2 * np.pi / max(lengths)

@@ -70,6 +70,6 @@ def _concat_arrays(some: list[Any], along: xr.Variable, compat: str = "override"
     except (ValueError, TypeError) as error:  # the latter of different kinds
         raise BadInput(
             f"the runs along {name} differ in more than numbers ({error}); give measure=, a function of a run that"
-            " returns what they have in common"
+            " returns a quantity of each"
         ) from None
     return joined.assign_coords({name: along})

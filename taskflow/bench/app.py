@@ -39,14 +39,14 @@ MOVED = {
 
 
 class Benchmarks(TyperGroup):
-    """The commands of all systems, looked up when somebody asks for the first time."""
+    """The commands of all systems, looked up on first use."""
 
     _own: dict[str, Any]
     _all: dict[str, Any] | None
 
     @property
     def commands(self) -> MutableMapping[str, Any]:
-        """The commands by name, those of this package first."""
+        """Return the commands by name, this package's own first."""
         if self._all is None:
             registry = typer.Typer(rich_markup_mode=None)
             for system in SYSTEMS:
@@ -66,7 +66,7 @@ class Benchmarks(TyperGroup):
 
 
 def _others() -> MutableMapping[str, Any]:
-    """The groups of other packages. One that cannot be loaded is named on standard error, and left out."""
+    """The groups of other packages. One that cannot be loaded is named on standard error, and skipped."""
     from importlib.metadata import entry_points
 
     registry = typer.Typer(rich_markup_mode=None)

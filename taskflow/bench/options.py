@@ -65,7 +65,7 @@ Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as p
 Tolerance = Annotated[float | None, typer.Option(help="Relative tolerance of the solver, instead of iterations.")]
 Price = Annotated[
     float | None,
-    typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: tells what they buy."),
+    typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: prints cell-steps per dollar."),
 ]
 
 

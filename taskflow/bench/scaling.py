@@ -53,10 +53,10 @@ class Size:
             return 512, 512, 256
         if self.shape == "strong":
             if 1024 % slabs:
-                raise BadInput(f"{slabs} blocks: 1024 planes cannot be shared by them alike; use 1, 2, 4, 8, ...")
+                raise BadInput(f"{slabs} blocks: 1024 planes cannot be shared equally; use 1, 2, 4, 8, ...")
             return 1024, 64, 1024 // slabs
         if self.shape not in GROWTH:
-            raise BadInput(f"--shape {self.shape}: there is no such shape; use one of {', '.join(NAMES)}")
+            raise BadInput(f"--shape {self.shape}: unknown shape; use one of {', '.join(NAMES)}")
         if slabs not in GROWTH[self.shape]:
             raise BadInput(f"{slabs} blocks: shape {self.shape} is known for 1, 2, 4 and 8; use one of these")
         return GROWTH[self.shape][slabs]

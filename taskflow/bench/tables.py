@@ -136,16 +136,16 @@ def about(result: Result) -> list[tuple[str, str]]:
     """Return the meaning of the columns, and why some are missing."""
     row = result["results"][0]
     operations = row["operations_per_cell"]
-    counted = "operations that cannot be told" if operations is None else f"{operations:.0f} operations"
+    counted = "operations that are not counted" if operations is None else f"{operations:.0f} operations"
     lines = [
         ("step", f"{row['bytes_per_cell']:.0f} bytes to move and {counted}, per cell"),
-        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the steps"),
+        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured alongside the steps"),
         ("cell/s", "cells times steps per second, of each block; GB/s of each, too"),
     ]
     if operations is not None:
         lines.append(("FLOPS", "operations per second, of all blocks"))
     if row["joules_per_cell"] is None:
-        lines.append(("energy", "not known: no driver counts that of " + (result["gpu"] or "cores")))
+        lines.append(("energy", "unknown: no driver counts the energy of " + (result["gpu"] or "cores")))
     else:
         lines.append(("nJ", "energy per cell and step that the GPUs took"))
     if result["price"] is not None:

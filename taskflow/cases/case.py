@@ -147,7 +147,7 @@ class Case(TableValue):
         for name, value in values.items():
             known = isinstance(value, Table) or (isinstance(value, tuple) and all(isinstance(t, Table) for t in value))
             if name not in cls.model_fields and not known:
-                yield Problem((name,), "there is no such key", shown(value), unknown=True)
+                yield Problem((name,), "unknown key", shown(value), unknown=True)
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> "Case":
@@ -266,7 +266,7 @@ def _is_read(value: Any, kinds: tuple[type[Table], ...]) -> bool:
 
 
 def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
-    """The tables without a problem of their own."""
+    """Return the tables without a problem in themselves."""
     wrong, tables = {problem.keys[0] for problem in problems}, {}
     for name, field in Case.model_fields.items():
         kind: Any = field.annotation

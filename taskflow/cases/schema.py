@@ -41,7 +41,7 @@ WRITTEN: dict[type, JsonSchemaValue] = {  # what a file has for values of our ow
     **dict.fromkeys((Expression, Function, ArrayValues, TimeFunction, TimeTable), FORMULA),
     GivenState: {"type": "string"},
     Every: INTERVAL,
-    ProfileTable: {"type": "string", "description": "a CSV file, beside the case"},
+    ProfileTable: {"type": "string", "description": "a CSV file in the folder of the case"},
 }
 
 
@@ -72,7 +72,7 @@ def described() -> dict[str, Any]:
 
 
 def own_tables(system: Kind) -> dict[str, JsonSchemaValue]:
-    """The schemas of the tables that this system reads with keys of its own, by their names in the case file."""
+    """Return the schemas of the tables that this system extends, by their names in the case file."""
     tables = {system.table_name: system.table, **system.tables, **system.lists}
     return {name: table.model_json_schema(schema_generator=_Schema) for name, table in tables.items()}
 

@@ -40,7 +40,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def override(tables: dict[str, Any], settings: Sequence[str]) -> None:
-    """Writes `table.key=VALUE` settings into `tables`; `BadInput` for those that are not of this form.
+    """Write `table.key=VALUE` settings into `tables`. BadInput: if a setting has another form.
 
     VALUE is TOML, or a bare text. What a setting replaces by its nature (`time.steps` a `time.end`) is taken out.
     """
@@ -71,7 +71,7 @@ def change(tables: dict[str, Any], values: Mapping[str, Any]) -> None:
 
 
 def _take_rivals(tables: dict[str, Any], keys: Sequence[Key]) -> None:
-    """Takes out what cannot stand beside these keys."""
+    """Remove the keys that exclude these keys."""
     for key in keys:
         for rival in _rivals(key):
             if rival not in keys:
@@ -95,7 +95,7 @@ def locate(tables: dict[str, Any], folder: Path) -> None:
 
 
 def _located(value: Any, folder: Path, depth: int) -> Any:
-    """The same with absolute names of tables of the time, down to so many levels."""
+    """Return the same with absolute names of tables of the time, down to a number of levels."""
     if isinstance(value, str) and value.endswith(CSV):
         return str((folder / value).absolute())
     if isinstance(value, dict) and depth:
@@ -153,7 +153,7 @@ def _take(tables: dict[str, Any], key: Key) -> None:
 
 
 def _rivals(key: Key) -> Iterator[Key]:
-    """Keys that cannot stand beside `key`."""
+    """Return the keys that `key` excludes."""
     for pair in (("end", "steps"), ("cfl", "step"), ("steps", "time"), ("temperature", "heat_flux")):
         if key[-1] in pair:
             yield (*key[:-1], pair[1 - pair.index(key[-1])])

@@ -1,4 +1,4 @@
-"""Cases as values: equal or not, with other keys, and what tells one from another."""
+"""Cases as values: equality, changed copies, and differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from taskflow.common.errors import BadInput
 
 
 class TableValue(Table):
-    """A whole case as a value. It remembers what was given: defaults that follow from a key follow a new one."""
+    """A whole case as a value. It remembers the given keys, so that derived defaults follow new values."""
 
     _given: dict[str, Any] | None = PrivateAttr(default=None)
 
@@ -50,7 +50,7 @@ class TableValue(Table):
 
     def replace(self, /, **values: Any) -> Self:
         """The case with other values of keys such as "fluid.viscosity", or of whole tables; None takes a key out. A key
-        that excludes another one, as time.steps does time.end, takes its place.
+        that excludes a given key, as time.steps excludes time.end, replaces it.
 
         Raises BadInput where it is no sound case, as a file with these values does.
         """
@@ -81,7 +81,7 @@ class TableValue(Table):
 
 
 def plain(value: Any) -> Any:
-    """Tables, mappings and lists as new dictionaries and lists, all else as it is."""
+    """Return tables, mappings and lists as new dictionaries and lists, other values unchanged."""
     if isinstance(value, TableValue):
         return value.model_dump()
     if isinstance(value, Table):
@@ -110,7 +110,7 @@ def _functions(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[A
 
 
 def _flat(tables: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, Any]]:
-    """All values of nested tables by their keys; of lists of tables those of each, by its number from 1."""
+    """Return all values of nested tables by their keys; tables in lists are numbered from 1."""
     for name, value in tables.items():
         if isinstance(value, Mapping) and value:
             yield from _flat(value, f"{key}{name}.")

@@ -72,10 +72,10 @@ def run(
     SIGHUP do the same, with exit code 75. --resume continues from there, or starts a run if none exists.
     """
     if resume and force:
-        refuse("--resume --force: one at a time; --force begins again and drops what is there")
+        refuse("--resume --force: use one of them; --force starts over and deletes existing data")
     place = where(slurm, scheduler_file)
     if profile and nvtx:
-        refuse("--profile --nvtx: one at a time; --nvtx is for a run under nsys, which has timelines of its own")
+        refuse("--profile --nvtx: use one of them; --nvtx is for a run under nsys, which has its own timelines")
     from taskflow.cli.run import Onto, run_case
 
     window = None
@@ -99,7 +99,7 @@ def check(
     case: CaseFile,
     settings: Settings = [],  # noqa: B006
     prove: Annotated[
-        bool, typer.Option("--prove", help="Also prove that what is recorded for this case does what it means.")
+        bool, typer.Option("--prove", help="Also prove that the recorded operations are equivalent to the program.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -266,7 +266,7 @@ def export(
 
     if interface:
         if group:
-            refuse(f"--group {group}: --interface is of snapshots; leave it out")
+            refuse(f"--group {group}: --interface is of snapshots; omit it")
         export_interface(directory, field or "f", 0.5 if value is None else value, time, output)
     else:
         refuse_options({"--field": field is not None, "--value": value is not None}, "of --interface alone: add it")

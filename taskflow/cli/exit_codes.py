@@ -90,7 +90,7 @@ def refuse_options(options: Mapping[str, object], why: str) -> None:
     """Raise BadInput for the first of these options that was given."""
     for option, value in options.items():
         if value:
-            refuse(f"{option}: {why}; leave it out")
+            refuse(f"{option}: {why}; omit it")
 
 
 @contextmanager

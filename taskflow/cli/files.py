@@ -45,7 +45,7 @@ def write(path: Path, example: str) -> None:
     Raises BadInput if a file cannot be written.
     """
     if example not in names():
-        refuse(f"--example {example}: there is no such example; choose one of {', '.join(names())}")
+        refuse(f"--example {example}: unknown example; choose one of {', '.join(names())}")
     for file in data(example):
         copy = path.parent / file.name
         if not (copy.is_file() and copy.read_bytes() == file.read_bytes()):

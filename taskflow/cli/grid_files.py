@@ -56,7 +56,7 @@ def _write(path: Path, grid: MultiBlockGrid, *, text: bool) -> None:
     if path.suffix == ".nmf":
         refuse(f"{path}: that is where its map goes; choose another name, as {path.with_suffix('.xyz')}")
     if itself and text:
-        refuse(f"--text: {path} is binary; leave it out, or choose another name, as {path.with_suffix('.xyz')}")
+        refuse(f"--text: {path} is binary; omit it, or choose another name, as {path.with_suffix('.xyz')}")
     with writing(path, "choose another file"):
         beside = write_grid(path, grid, text=text)
     written = f"{path} and {beside} are" if beside else f"{path} is"

@@ -48,7 +48,7 @@ Jobs = Annotated[
 def where(slurm: str | None, scheduler_file: Path | None) -> str | Path | None:
     """Return where to run. Raises BadInput if both are given."""
     if slurm is not None and scheduler_file is not None:
-        refuse("--slurm --scheduler-file: one at a time; --slurm begins a cluster of its own")
+        refuse("--slurm --scheduler-file: use one of them; --slurm starts its own cluster")
     return slurm or scheduler_file
 
 

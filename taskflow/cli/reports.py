@@ -48,5 +48,5 @@ def unlock_run(directory: Path) -> None:
     try:
         locked = unlock(directory, tell)
     except OSError as error:
-        refuse(f"{directory / LOCK}: {error.strerror or error}; remove it by hand")
+        refuse(f"{directory / LOCK}: {error.strerror or error}; remove it manually")
     tell("unlocked" if locked else f"{directory}: no run has locked it")

@@ -26,7 +26,7 @@ def sweep(
     at_once: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Concurrent runs; default: one per worker.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Compute again what is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Recompute existing runs.")] = False,
     scheduler_file: Scheduler = None,
     slurm: Jobs = None,
     quiet: Quiet = False,
@@ -47,7 +47,7 @@ def sweep(
         client = Slurm.of(place) if isinstance(place, str) else None
     case, parameters = sweeps.load(file, settings)
 
-    def told(_: int, values: Mapping[str, Any], run: Run) -> None:
+    def on_run(_: int, values: Mapping[str, Any], run: Run) -> None:
         words = ", ".join(f"{name} = {value}" for name, value in values.items())
         if not quiet:
             tell(f"{run.directory}: {words}: {heading(run.report)}")
@@ -57,7 +57,7 @@ def sweep(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # they do not name the run and are printed at its end
         done = sweeps.sweep(
-            case, parameters, folder, client, scheduler_file=scheduler_file, at_once=at_once, force=force, told=told
+            case, parameters, folder, client, scheduler_file=scheduler_file, at_once=at_once, force=force, on_run=on_run
         )
     if not quiet:
         tell(f"{len(done.runs)} runs are in {folder}; in Python: taskflow.sweep(..., output={str(folder)!r}).dataset()")

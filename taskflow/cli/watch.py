@@ -238,7 +238,7 @@ def stage(status: Status) -> str:
     if "ended" in status:
         return "writing, measuring the copy bandwidth"
     if status.get("stopping"):
-        return "stopping after this step; Ctrl-C again stops at once"
+        return "stopping after this step; Ctrl-C again stops immediately"
     return "computing; Ctrl-C ends the run with its state written"
 
 

@@ -142,7 +142,7 @@ def serve(directory: Path, port: int) -> None:
     try:
         page = Page(directory, port)
     except OSError as error:
-        refuse(f"--port {port}: {error.strerror}; choose another one, or 0 for any")
+        refuse(f"--port {port}: {error.strerror}; choose another port, or 0 for any")
     with page:
         tell(f"{page.followed.heading}\n{page.address}  (Ctrl-C ends the page, not the run)")
         try:

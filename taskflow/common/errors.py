@@ -69,7 +69,7 @@ class BadArgument(BadInput):
     value : str or None
         Value as a user would write it.
     problem : str
-        Continuation of the message (": there is no such file").
+        Continuation of the message (": file not found").
     remedy : str
         "{parameter}" stands for the name. A caller that knows the argument as a key of a file or an option of a command
         substitutes that name: see `called`.
@@ -112,7 +112,7 @@ class Lost(RunFailed):
     Attributes
     ----------
     workers : frozenset of str
-        Addresses of the lost workers, as far as they are known.
+        Known addresses of the lost workers.
     """
 
     workers: frozenset[str] = frozenset()

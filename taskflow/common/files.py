@@ -33,12 +33,12 @@ def opened(path: str | Path, most: int, remedy: str, missing: str | None = None)
     """Open a regular file of at most `most` bytes for reading.
 
     Raises BadInput, without the path, if it is something else or cannot be opened. Pipes do not block. `remedy` is the
-    advice in the message, or `missing` if the file does not exist.
+    advice in the message, or `missing` if file not found.
     """
     try:
         file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     except FileNotFoundError:
-        raise BadInput(f"there is no such file; {missing or remedy}") from None
+        raise BadInput(f"file not found; {missing or remedy}") from None
     except (OSError, ValueError) as error:
         raise _unread(error, remedy) from None
     with file:

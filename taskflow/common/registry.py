@@ -48,7 +48,7 @@ class Registry(Generic[Kind]):
         Raises BadInput if the name belongs to this package, or the value cannot be used.
         """
         if name in self.own:
-            raise BadInput(f'name = "{name}": this name belongs to taskflow; give another one')
+            raise BadInput(f'name = "{name}": this name belongs to taskflow; give another name')
         try:
             self._checked(name, value)
         except Exception as error:
@@ -147,7 +147,7 @@ def author(trace: str) -> str | None:
 
 
 def named(value: Any) -> str:
-    """Return the name of a value for messages, with the package that installed its module, if there is one."""
+    """Return the name of a value for messages, with the package, if any, that installed its module."""
     from importlib.metadata import packages_distributions
 
     module = getattr(value, "__module__", None) or type(value).__module__

@@ -32,7 +32,7 @@ def plot_scaling(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
 
 
 def scaling_panels(rows: Sequence[Row]) -> list[Panel]:
-    """Return the panels of efficiency and speedup, as far as there are rows for them."""
+    """Return the panels of efficiency and speedup for which rows exist."""
     weak, strong = [r for r in rows if not _shared(r)], [r for r in rows if _shared(r)]
     return [(draw, part) for draw, part in ((_efficiency, weak), (_speedup, strong)) if part]
 
@@ -43,7 +43,7 @@ def _shared(row: Row) -> bool:
 
 
 def draw_panels(panels: Sequence[Panel], heading: str, out: str | Path, name: str = "scaling") -> Path:
-    """Draw panels beside each other, in two rows where there are more than three. Returns the file written."""
+    """Draw panels in a row, or in two rows if more than three. Returns the written file."""
     lines = 2 if len(panels) > 3 else 1
     columns = -(-len(panels) // lines)
     figure = Figure(figsize=(5.6 * columns, 4.6 * lines), layout="constrained")
@@ -62,7 +62,7 @@ def along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
     counts = sorted({row["blocks"] for row in rows})
     axes.set_xscale("log", base=2)
     axes.set_xticks(counts, [str(count) for count in counts], minor=False)
-    axes.set_xlabel("blocks, each on a device of its own")
+    axes.set_xlabel("blocks, each on its own device")
 
 
 def _efficiency(axes: Axes, rows: Sequence[Row]) -> None:

@@ -149,7 +149,7 @@ def plot_shares(summary: Mapping[str, Any], path: Path, heading: str) -> Path:
         axes.barh(0, 0, color=colour, edgecolor="0.3", linewidth=0.5, label=name)
     axes.set_yticks(range(len(bars)), [name for name, _ in bars])
     axes.set_xlim(0, 100)
-    axes.set_xlabel("% of the time; what is hidden under computing does not count")
+    axes.set_xlabel("% of the time; communication hidden by computing does not count")
     axes.set_title(heading, fontsize="medium")
     figure.legend(loc="outside lower center", ncols=len(COLOURS), frameon=False, fontsize="small")
     return save(figure, path.parent, path.stem, path)

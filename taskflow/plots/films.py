@@ -63,7 +63,7 @@ def animate_run(
     known = shown_fields(ds)
     chosen = _chosen(directory, ds.sizes["time"])
     if field is not None and field not in known:
-        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(known)}")
+        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(known)}")
     name, cut = field or known[0], plane_of(ds, plane)
     frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
     look, bottom = replace(look, given=given_ranges(ds)), 0.0 if name == SPEED else None
@@ -101,7 +101,7 @@ def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) ->
     from matplotlib.animation import FFMpegWriter, PillowWriter  # loads modules that a single picture does not need
 
     if not 0 < fps <= FASTEST:
-        raise BadInput(f"--fps {fps}: give a whole number above 0, {FASTEST} at most")
+        raise BadInput(f"--fps {fps}: give an integer above 0, {FASTEST} at most")
     path = Path(directory if out is None else out)
     if not path.suffix or path.is_dir():
         path = path / f"{name}.gif"

@@ -45,7 +45,7 @@ class Look:
         if self.log and self.range is not None and self.range[0] <= 0:
             raise BadInput(f"--range {self.range[0]:g},{self.range[1]:g} --log: give a lower end above 0")
         if self.cmap is not None and self.cmap not in colormaps:
-            raise BadInput(f"--cmap {self.cmap}: matplotlib has no such map; try viridis, magma, cividis or RdBu_r")
+            raise BadInput(f"--cmap {self.cmap}: unknown colour map; try viridis, magma, cividis or RdBu_r")
         if self.size is not None and not all(SMALLEST <= length <= LARGEST for length in self.size):
             raise BadInput(f"--size {self.size[0]}x{self.size[1]}: give sides of {SMALLEST} to {LARGEST} points")
 
@@ -79,7 +79,7 @@ class Look:
             low, high = self.range
         elif self.log:
             if most <= 0:
-                raise BadInput(f"--log: {words} is nowhere above 0; leave it out")
+                raise BadInput(f"--log: {words} is nowhere above 0; omit it")
             low = max(float(known[known > 0].min()), most * 10.0**-DECADES)
         elif bottom is None and min(-least, most) > ONE_SIDED * max(-least, most):
             low, high = -max(-least, most), max(-least, most)

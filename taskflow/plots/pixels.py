@@ -45,7 +45,7 @@ class PixelPlane:
         flows = set(VELOCITY.values()) <= set(names)
         known = [*names, *([SPEED] if flows else [])]
         if field is not None and field not in known:
-            raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(known))}")
+            raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(sorted(known))}")
         if field is not None:
             return [field]
         return [*([SPEED] if flows else [] if "T" in names else [min(names)]), *(["T"] if "T" in names else [])]
@@ -157,7 +157,7 @@ class PixelPlane:
 def require_interface(ds: xr.Dataset) -> None:
     """Raise BadInput if a run has not recorded the share of a phase."""
     if "f" not in ds:
-        raise BadInput("--interface: f is not among the fields of this run; give output.fields with f, or leave it out")
+        raise BadInput("--interface: f is not among the fields of this run; give output.fields with f, or omit it")
 
 
 def words_of(ds: xr.Dataset, field: str) -> str:

@@ -22,7 +22,7 @@ from taskflow.plots.pixels import PixelPlane
 if TYPE_CHECKING:
     from taskflow.plots.triangles import TrianglePlane, Window
 
-NO_WINDOW = "--window: of runs on charts alone; leave it out"
+NO_WINDOW = "--window: of runs on charts alone; omit it"
 STATISTICS = "statistics"  # a group of the store
 
 

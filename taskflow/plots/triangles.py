@@ -23,7 +23,7 @@ from taskflow.plots import DPI
 from taskflow.plots.look import Look, label, title
 from taskflow.plots.streamlines import draw_streamlines
 
-NO_INTERFACE = "--interface: not of runs on charts in this version; leave it out"
+NO_INTERFACE = "--interface: not of runs on charts in this version; omit it"
 SIDE = 6.4  # inches along the longer side
 ALONG = 120  # places for streamlines along the longer side
 FINE = 20_000  # triangles
@@ -35,7 +35,7 @@ Window = tuple[float, float, float, float]  # left, right, bottom, top
 
 @dataclass(frozen=True)
 class TrianglePlane:
-    """A plane of one record on charts: a grid in two dimensions, or the cut through another grid, if there is one.
+    """A plane of one record on charts: a grid in two dimensions, or the cut, if any, through another grid.
 
     `window` is the part to show, whose values determine the colour range. Values at vertices are the means of adjacent
     cells.
@@ -107,7 +107,7 @@ def shown(record: xr.DataTree, field: str) -> xr.DataTree:
     """Return the record with a field, recorded or derived. Raises BadInput if it does not exist."""
     known = fields_of(record)
     if field not in COMPUTED and field not in known:
-        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(known))}")
+        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(sorted(known))}")
     return record if field in known else COMPUTED[field](record)
 
 

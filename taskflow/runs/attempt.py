@@ -107,10 +107,10 @@ class Recovery:
         """Record a restart from this step. Raises RunFailed if no further restart is allowed."""
         if sum(restart["step"] == step for restart in self.restarts) >= self.allowed:
             words = (
-                f"the run has begun again from step {step} as often as it may without coming to another checkpoint"
-                f" (machine.restarts = {self.allowed}); when the reason is mended, {self.remedy}"
+                f"the run has restarted from step {step} as often as machine.restarts = {self.allowed} allows, without"
+                f" reaching another checkpoint; once the cause is fixed, {self.remedy}"
             )
-            never = f"{self.remedy}; machine.restarts lets a run go on by itself"
+            never = f"{self.remedy}; machine.restarts lets a run restart automatically"
             raise RunFailed(f"{loss}; {words if self.allowed else never}") from loss
         self.restarts.append({"step": step, "reason": str(loss)})
         self.lost = loss.workers
@@ -215,7 +215,7 @@ class Attempt(AbstractContextManager["Attempt"]):
             statuses, came = watch(group, [job] * len(group.plan.partition), progress, signals=SIGNALS)
         except KeyboardInterrupt as error:
             name = str(error) if isinstance(error, Terminated) else "Ctrl-C"
-            request.directory.write_report(broken(self.about, Interrupted(f"stopped at once by a second {name}")))
+            request.directory.write_report(broken(self.about, Interrupted(f"stopped immediately by a second {name}")))
             raise
         failure, timelines = cause(statuses), []
         if isinstance(failure, Lost):
@@ -239,7 +239,7 @@ class Attempt(AbstractContextManager["Attempt"]):
             assert isinstance(outcome.came, signal.Signals)
             raise Stopped(f"stopped by {outcome.came.name} at time {report['time']:g}, {remedy}")
         if report["ended"] == "interrupted":
-            kept = remedy if keep else f"without a checkpoint; what was written is in {self.request.directory.path}"
+            kept = remedy if keep else f"without a checkpoint; written data are in {self.request.directory.path}"
             raise Interrupted(f"interrupted at time {report['time']:g}, {kept}")
         return report
 

@@ -215,7 +215,7 @@ def begun(
 ) -> Iterator[tuple[RunDirectory, RestartPoint | None]]:
     """Lock the directory of a run and yield it with the point from which the run starts (see `run`)."""
     if resume and force:
-        raise BadInput("resume=True, force=True: one at a time; force begins again and drops what is there")
+        raise BadInput("resume=True, force=True: use one of them; force starts over and deletes existing data")
     if not isinstance(output, str | PathLike | None):
         raise BadInput(f"output = {output!r}; give the path of a run directory")
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
@@ -282,7 +282,7 @@ def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recove
             with suppress(RunFailed):
                 request.directory.write_report(broken(request.directory.report(), error))
         raise
-    warnings.warn(f"{loss}; the run goes on from step {step}", stacklevel=3)
+    warnings.warn(f"{loss}; the run restarts from step {step}", stacklevel=3)
     return restart
 
 
@@ -299,7 +299,7 @@ def _otherwise(
     step = restart.tick.step if restart is not None else 0
     recovery.restarts.append({"step": step, "reason": str(failure)})
     values = ", ".join(f"{key} = {shown(value)}" for key, value in failure.changes.items())
-    warnings.warn(f"{failure}; the run goes on from step {step} with {values}", stacklevel=3)
+    warnings.warn(f"{failure}; the run restarts from step {step} with {values}", stacklevel=3)
     return changed, restart
 
 
@@ -321,7 +321,7 @@ def _newest(loss: RunFailed, before: RestartPoint | None, request: RunRequest) -
 
 def _warn_of(skipped: list[str]) -> None:
     for reason in skipped:
-        warnings.warn(f"a checkpoint is left out: {reason}", stacklevel=3)
+        warnings.warn(f"a checkpoint is skipped: {reason}", stacklevel=3)
 
 
 __all__ = ["Run", "RunFailed", "TaskflowError", "run"]

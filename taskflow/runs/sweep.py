@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MOST = 10_000  # runs of a sweep
 NAME = "parameters"  # the table of a file
-Told = Callable[[int, Mapping[str, Any], Run], None]
+OnRun = Callable[[int, Mapping[str, Any], Run], None]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def sweep(
     scheduler_file: str | PathLike[str] | None = None,
     at_once: int | None = None,
     force: bool = False,
-    told: Told | None = None,
+    on_run: OnRun | None = None,
 ) -> Study:
     """Run a case with all combinations of parameter values.
 
@@ -113,8 +113,8 @@ def sweep(
         Concurrent runs. Default: one per worker; on this machine one per GPU, or one.
     force : bool
         Replace existing runs.
-    told : callable, optional
-        Called as told(number, values, run) after each run.
+    on_run : callable, optional
+        Called as on_run(number, values, run) after each run.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def sweep(
     Interrupted, Stopped
         Ctrl-C, SIGTERM or SIGHUP. Each run has a checkpoint.
     """
-    case, output, client = arguments(case, output, client, told=told)
+    case, output, client = arguments(case, output, client, on_run=on_run)
     points = _points(case, parameters)
     with named(f"at_once = {at_once!r}"):
         count = None if at_once is None else whole(at_once)
@@ -175,11 +175,11 @@ def sweep(
             except TaskflowError as error:
                 failed[n] = error
             else:
-                if told is not None:
-                    told(n, points[n][0], runs[n])
+                if on_run is not None:
+                    on_run(n, points[n][0], runs[n])
     if failed:
         lines = (f"\n{folder / f'{n:04}'}, {_words(points[n][0])}: {error}" for n, error in sorted(failed.items()))
-        raise RunFailed(f"{len(failed)} of {len(points)} runs failed; the same call goes on with them:{''.join(lines)}")
+        raise RunFailed(f"{len(failed)} of {len(points)} runs failed; the same call resumes them:{''.join(lines)}")
     return Study(folder, {name: list(values) for name, values in parameters.items()}, [runs[n] for n in sorted(runs)])
 
 
@@ -192,7 +192,7 @@ def _ended(runs: Collection[object], count: int) -> Iterator[None]:
     except KeyboardInterrupt as asked:
         kind, name = (Stopped, str(asked)) if isinstance(asked, Terminated) else (Interrupted, "Ctrl-C")
         raise kind(
-            f"the sweep was stopped by {name}, {len(runs)} of {count} runs have ended; the same call goes on"
+            f"the sweep was stopped by {name}, {len(runs)} of {count} runs have ended; the same call resumes them"
         ) from None
 
 
@@ -250,7 +250,7 @@ def load(path: str | PathLike[str], overrides: Sequence[str] = ()) -> tuple[Case
     file = Path(path)
     tables = read(file)
     if unknown := sorted(tables.keys() - {"case", NAME}):
-        raise BadInput(f"{file}: {unknown[0]}: there is no such key; known here: case, {NAME}")
+        raise BadInput(f"{file}: {unknown[0]}: unknown key; known here: case, {NAME}")
     if not isinstance(tables.get("case"), str):
         raise BadInput(f'{file}: case = {tables.get("case")!r}; give the case file, as case = "cavity.toml"')
     parameters = tables.get(NAME)

@@ -152,7 +152,7 @@ def test_points_on_seams_and_vertices_lie_in_a_cell(tmp_path):
 
 
 def test_what_is_not_there_is_named(annulus):
-    with pytest.raises(BadInput, match="side = 'wing': there is no such side; choose one of ends, inner, outer"):
+    with pytest.raises(BadInput, match="side = 'wing': unknown side; choose one of ends, inner, outer"):
         annulus.flow.side("wing")
     with pytest.raises(BadInput, match=re.escape("point = [0.0, 0.0, 0.5]: it lies in no cell")):
         annulus.flow.at((0, 0, 0.5))

@@ -153,5 +153,5 @@ def test_of_a_part_of_the_domain_only_what_is_known_is_derived(warm):
 ])  # fmt: skip
 def test_faces_that_are_not_those_of_the_cells_are_refused(warm, part):
     """Of every other cell the difference of its faces was taken over half their distance."""
-    with pytest.raises(BadInput, match="which are not those around these cells; select alike"):
+    with pytest.raises(BadInput, match="which do not surround these cells; select one face more"):
         dataset(warm / "fields.zarr").isel(part).flow.q_criterion()

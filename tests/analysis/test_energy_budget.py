@@ -171,7 +171,7 @@ def test_beside_a_body_derivatives_end_on_its_face():
 
 
 def test_planes_that_bodies_cut_are_refused():
-    with pytest.raises(BadInput, match=r"axis = 'z': bodies cut the planes across it; leave it out"):
+    with pytest.raises(BadInput, match=r"axis = 'z': bodies cut the planes across it; omit it"):
         in_cells(8, body=True).flow.kinetic_energy_budget("z")
 
 

@@ -50,8 +50,8 @@ def test_the_shipped_tables_can_be_read():
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("a,b\n1,2\n", "line 3: its columns are not those of a profile"), ("", "not those of a profile"),
-    ("y,u,u\n1,2,3\n", "line 3: its columns"), ("y,u\n", "nothing behind line 3"),
+    ("a,b\n1,2\n", "line 3: these are not the columns of a profile"), ("", "not the columns of a profile"),
+    ("y,u,u\n1,2,3\n", "line 3: these are not the columns"), ("y,u\n", "nothing follows line 3"),
     ("y,u\n1,two\n", "line 4: 'two' is no number"), ("y,u\n1,2\n\n1\n", "line 6: 1 values for 2 names"),
     ("y,u\n1,2,3\n", "line 4: 3 values for 2 names"), ("y,u\n1,nan\n", "line 4: 'nan' is no number"),
     ("y,u\n1,1e300\n", "line 4: '1e300' is no number"), ("y,u,use\n1,2,x\n", "line 4: 'x' is no number"),

@@ -188,7 +188,7 @@ def test_selections_that_keep_their_faces_have_a_grid(tmp_path):
 
 
 @pytest.mark.parametrize(("choose", "told"), [
-    (lambda ds: ds.isel(z_c=slice(2, 5)), r"z_c, z_f: 3 centres and 8 faces, .*; select alike, one face more"),
+    (lambda ds: ds.isel(z_c=slice(2, 5)), r"z_c, z_f: 3 centres and 8 faces, .*; select one face more"),
     (lambda ds: ds.isel(z_c=slice(2, 5), z_f=slice(1, 5)), "z_c, z_f: 3 centres and 4 faces"),
     (lambda ds: ds.isel(x_c=slice(0, 3), x_f=slice(0, 3)), "x_c, x_f: 3 centres and 3 faces"),
     (lambda ds: ds.isel(z_c=slice(None, None, 2), z_f=slice(None, None, 2)), "z_c, z_f: 4 centres and 4 faces"),

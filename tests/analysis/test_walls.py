@@ -66,5 +66,5 @@ def test_stores_of_two_phases_have_no_viscosity_in_common(warm):
     del both.attrs["viscosity"]
     assert conditions(both).sides == conditions(ds).sides
     np.testing.assert_array_equal(both.flow.nusselt("z_min"), ds.flow.nusselt("z_min"))
-    with pytest.raises(BadInput, match=r"^face = 'z_min': the dataset has no viscosity, or those of two phases; mul"):
+    with pytest.raises(BadInput, match=r"^face = 'z_min': the dataset has no viscosity, or two viscosities; mul"):
         both.flow.wall_shear("z_min")

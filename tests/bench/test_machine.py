@@ -74,7 +74,7 @@ def test_scaling(measured, here):
 @pytest.mark.parametrize(("words", "said"), [
     (["sweep", "--cells", "8x8"], ["--cells 8x8: give three numbers along x, y and z, such as 64x64x32"]),
     (["sweep", "--cells", "8x8x0"], ["--cells 8x8x0: give three numbers"]),
-    (["sweep", "--cells", "8x8x8", "--scale", "2"], ["--scale: not used with --cells; leave it out"]),
+    (["sweep", "--cells", "8x8x8", "--scale", "2"], ["--scale: not used with --cells; omit it"]),
     (["sweep", "--blocks", "two"], ["--blocks two: give a number of slabs along z"]),
     (["sweep", "--blocks", "0"], ["--blocks 0: give a number of slabs along z"]),
     (["sweep", "--overlap", "some"], ["--overlap some: give one or more of none, comm, full, auto"]),

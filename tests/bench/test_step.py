@@ -55,7 +55,7 @@ def test_other_solvers(measured, solver, words, left):
     [row] = result["results"]
     assert row["residual"] <= left
     assert row["iterations"] == 1 if solver == "fft" else row["iterations"] > 1
-    assert ("operations that cannot be told" in told) == (row["flops"] is None) == (solver == "fft")
+    assert ("operations that are not counted" in told) == (row["flops"] is None) == (solver == "fft")
 
 
 def test_a_step_to_a_tolerance(measured):

@@ -102,7 +102,7 @@ def test_domains_are_those_of_the_papers(shape, domains):
     (Size("3d"), (1, 1, 3), "3 blocks: shape 3d is known for 1, 2, 4 and 8"),
     (Size("strong"), (1, 1, 3), "3 blocks: 1024 planes cannot be shared"),
     (Size("1d"), (2, 1, 2), "--blocks 2x1x2: named shapes are cut into slabs along z; give the --cells"),
-    (Size("4d"), (1, 1, 1), "--shape 4d: there is no such shape; use one of 1d, 2d, 3d, strong"),
+    (Size("4d"), (1, 1, 1), "--shape 4d: unknown shape; use one of 1d, 2d, 3d, strong"),
 ])  # fmt: skip
 def test_shapes_that_cannot_be_are_refused(size, blocks, words):
     with pytest.raises(BadInput) as refused:

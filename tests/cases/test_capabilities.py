@@ -42,24 +42,24 @@ def test_a_case_asks_for_what_differs_from_defaults():
 
 @pytest.mark.parametrize(("tables", "lines"), [
     ({**FLOW, "motion": {"angle": {"z": "t"}}},
-     ['motion = { angle = { z = "t" } }: not supported by the model "projection"; leave it out, or use the model'
+     ['motion = { angle = { z = "t" } }: not supported by the model "projection"; omit it, or use the model'
       ' "artificial-compressibility"']),
     ({**PHASES, "body": {"rotation": [0, 0, 1]}, "heat": {}},
-     ['heat = {}: not supported by the model "two_phase"; leave it out, or use the model "projection" or'
+     ['heat = {}: not supported by the model "two_phase"; omit it, or use the model "projection" or'
       ' "artificial-compressibility"',
-      'body.rotation = [0.0, 0.0, 1.0]: not supported by the model "two_phase"; leave it out, or use the model'
+      'body.rotation = [0.0, 0.0, 1.0]: not supported by the model "two_phase"; omit it, or use the model'
       ' "projection"']),
     ({**PHASES, "fluid": {"viscosity": 1}, "output": {"fields": ["T"]}},  # what is forbidden hides nothing else
-     ["fluid.viscosity = 1: two_phase.viscosity has those of both phases; leave it out",
+     ["fluid.viscosity = 1: two_phase.viscosity has the viscosities of both phases; omit it",
       'output.fields = ["T"]: this case has no field "T"; it has u, v, w, p, f, phi; T needs a [heat] table']),
     ({**FLOW, "bodies": {"treatment": "immersed"}, "obstacles": [{**BALL, **MOVES}],
       "time": {"steps": 1, "scheme": "rk3"}, "statistics": {"budget": True}},
      ['time.scheme = "rk3": not supported together with obstacles[1].motion; give "ab2"',
-      "statistics.budget = true: not supported together with obstacles[1].motion; leave one of them out"]),
+      "statistics.budget = true: not supported together with obstacles[1].motion; omit one of them"]),
     ({**FLOW, "bodies": {"treatment": "immersed"}, "obstacles": [  # a pair within one body
         {**BALL, **MOVES}, {"type": "heights", "file": str(ROOT / "examples" / "hill.npy"), "name": "hill"}]}, []),
     ({**FLOW, "grid": {"shape": "box", "lengths": [1, 1, 1]}},  # boxes of the other model have cells, too, by shape
-     ['grid.shape = "box": not supported by the model "projection"; leave it out, or use the model'
+     ['grid.shape = "box": not supported by the model "projection"; omit it, or use the model'
       ' "artificial-compressibility"']),
 ])  # fmt: skip
 def test_what_is_not_supported_is_refused_with_a_remedy(tables, lines):

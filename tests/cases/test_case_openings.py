@@ -38,14 +38,14 @@ def stream(**changes) -> dict:
      "boundaries.x_min.log_law = { roughness = 0.1, friction_velocity = 0.41 }: velocity is given as well; "
      "give one of them"),
     ({"boundaries__x_min": {**STREAM, "heat_flux": 1}},
-     'boundaries.x_min.heat_flux = 1: an inflow boundary has none; leave it out, or give type = "wall"'),
+     'boundaries.x_min.heat_flux = 1: an inflow boundary has none; omit it, or give type = "wall"'),
     ({"boundaries__x_min": {"type": "inflow", "velocity": ["2*s", 0, 0]}},
      'boundaries.x_min.velocity = ["2*s", 0, 0]: give three numbers or expressions, in the order x, y, z '
      "(x: 's' in '2*s' is not allowed: there is no s; known are x, y, z, t, pi, e, sin, cos, tan, exp, log, sqrt, "
      "sinh, cosh, tanh, abs, minimum, maximum, where)"),
     ({"boundaries__x_min": {**STREAM, "temperature": "x"}},
      'boundaries.x_min.temperature = "x": this case has no temperature; add a [heat] table with diffusivity, '
-     "or leave it out"),
+     "or omit it"),
     ({"boundaries__x_min": windy(roughness=0)}, "boundaries.x_min.log_law.roughness = 0: give a number > 0"),
     ({"boundaries__x_min": {"type": "inflow", "log_law": {"roughness": 0.1}}},
      "boundaries.x_min.log_law.friction_velocity: missing; "
@@ -59,7 +59,7 @@ def stream(**changes) -> dict:
     ({"boundaries__x_min": windy(direction=[1, 0, 1])}, "boundaries.x_min.log_law.direction = [1.0, 0.0, 1.0]: "
      "the wind blows along the ground; give 0 as its z component"),
     ({"boundaries__x_min": {"type": "inflow", "table": "nowhere.csv"}},
-     'boundaries.x_min.table = "nowhere.csv": there is no such file; paths are relative to the case file'),
+     'boundaries.x_min.table = "nowhere.csv": file not found; paths are relative to the case file'),
     ({"boundaries__x_max": {"type": "outflow", "pressure": "given"}},
      "boundaries.x_max.pressure = \"given\": 'given' is not allowed: there is no given; known are x, y, z, t, pi, e,"
      ' sin, cos, tan, exp, log, sqrt, sinh, cosh, tanh, abs, minimum, maximum, where; or "advected"'),
@@ -68,11 +68,11 @@ def stream(**changes) -> dict:
      "nothing enters that could leave; give an inflow, or the outflow pressure = 0"),
     ({"boundaries__z_min": RELEASED, "boundaries__x_max": ADVECTED},
      'boundaries.x_max = { type = "outflow", pressure = "advected" }: '
-     "with 2 outflows pressure decides how much leaves where; give all of them a pressure, such as 0"),
+     "with 2 outflows their pressures set the flow through each; give all of them a pressure, such as 0"),
     ({"boundaries__x_min": "wall"},
      'boundaries.x_max = "outflow": nothing enters that could leave; give an inflow, or the outflow pressure = 0'),
     ({"boundaries__z_min": RELEASED}, 'boundaries.x_max = "outflow": '
-     "with 2 outflows pressure decides how much leaves where; give all of them a pressure, such as 0"),
+     "with 2 outflows their pressures set the flow through each; give all of them a pressure, such as 0"),
     ({"grid__cells": [1, 4, 16], "boundaries__x_max": "slip"},
      'boundaries.x_min = { type = "inflow", velocity = [1.0, 0.0, 0.0] }: one cell in x has no room for an inflow; '
      'give x = "periodic" for 2D, or more cells'),
@@ -197,7 +197,7 @@ def test_a_table_over_two_directions(tmp_path):
     ("z, u\n0, 1\n1\n", "line 3: 1 values for 2 names"), ("z, u\n0, nan\n1, 1\n", "give a finite number"),
     ("z, u\n0, 1\n0, 1\n1, 1\n", "1 lines have the position of others"), ("z, u\n0, 1\n", "two or more positions"),
     ("y, z, u\n0, 0, 1\n1, 1, 1\n", "not every pair of values of y and z"),
-    ("x, u\n0, 1\n1, 1\n", "x_min has one x; leave the column x out"),
+    ("x, u\n0, 1\n1, 1\n", "x_min has one x; omit the column x"),
     ("z, u, T\n0, 1, 1\n1, 1, 1\n", "it has T, but this case has no temperature"),
 ])  # fmt: skip
 def test_a_table_that_is_none(tmp_path, text, problem):

@@ -26,33 +26,33 @@ def problems(tables):
 
 VECTOR = "in the order x, y, z"
 SPHERE = {"type": "sphere", "centre": [0.5, 0.5, 0.5], "radius": 0.1}
-NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or omit it"
 
 
 @pytest.mark.parametrize(("changes", "line"), [
     # keys
-    ({"fluid": {"viscosty": 1}}, "fluid.viscosty = 1: there is no such key; did you mean fluid.viscosity?"),
-    ({"grid__length": [1, 1, 1]}, "grid.length = [1, 1, 1]: there is no such key; did you mean grid.lengths?"),
-    ({"time__viscosity": 1}, "time.viscosity = 1: there is no such key; did you mean fluid.viscosity?"),
-    ({"viscosity": 1}, "viscosity = 1: there is no such key; did you mean fluid.viscosity?"),
-    ({"solver": "jacobi"}, 'solver = "jacobi": there is no such key; did you mean pressure.solver?'),
-    ({"time": {}, "end": 3.0}, "end = 3.0: there is no such key; did you mean time.end?"),
-    ({"output__evry": 1}, "output.evry = 1: there is no such key; did you mean output.every?"),
-    ({"boundaries__zmax": "wall"}, 'boundaries.zmax = "wall": there is no such key; did you mean boundaries.z_max?'),
+    ({"fluid": {"viscosty": 1}}, "fluid.viscosty = 1: unknown key; did you mean fluid.viscosity?"),
+    ({"grid__length": [1, 1, 1]}, "grid.length = [1, 1, 1]: unknown key; did you mean grid.lengths?"),
+    ({"time__viscosity": 1}, "time.viscosity = 1: unknown key; did you mean fluid.viscosity?"),
+    ({"viscosity": 1}, "viscosity = 1: unknown key; did you mean fluid.viscosity?"),
+    ({"solver": "jacobi"}, 'solver = "jacobi": unknown key; did you mean pressure.solver?'),
+    ({"time": {}, "end": 3.0}, "end = 3.0: unknown key; did you mean time.end?"),
+    ({"output__evry": 1}, "output.evry = 1: unknown key; did you mean output.every?"),
+    ({"boundaries__zmax": "wall"}, 'boundaries.zmax = "wall": unknown key; did you mean boundaries.z_max?'),
     ({"boundaries__z_max__velocty": 1},
-     "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
-    ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity, scheme"),
-    ({"self": 1}, "self = 1: there is no such key; known here: title, method, grid, fluid, boundaries, heat, scalars, "
+     "boundaries.z_max.velocty = 1: unknown key; did you mean boundaries.z_max.velocity?"),
+    ({"fluid__qqq": 1}, "fluid.qqq = 1: unknown key; known here: viscosity, scheme"),
+    ({"self": 1}, "self = 1: unknown key; known here: title, method, grid, fluid, boundaries, heat, scalars, "
                   "turbulence, body, forcing, obstacles, bodies, initial, time, motion, pressure, expressions, output, "
                   "statistics, spectra, probes, planes, surfaces, isosurfaces, particles, pictures, monitor, "
                   "checkpoint, machine"),
-    ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
+    ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: unknown key; did you mean grid?"),
     # obstacles
     ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),
     ({"obstacles": [5]}, "obstacles[1] = 5: give a table"),
     ({"obstacles": [SPHERE, {"radius": 1.0}]},
      'obstacles[2].type: missing; give one of box, sphere, cylinder, implicit, surface, heights'),
-    ({"obstacles": [{**SPHERE, "radus": 1}]}, "obstacles[1].radus = 1: there is no such key; did you mean radius?"),
+    ({"obstacles": [{**SPHERE, "radus": 1}]}, "obstacles[1].radus = 1: unknown key; did you mean radius?"),
     ({"obstacles": [{**SPHERE, "radius": -1}]}, "obstacles[1].radius = -1: give a number > 0"),
     ({"obstacles": [{**SPHERE, "low": [0, 0, 0]}]},
      'obstacles[1].low = [0, 0, 0]: type = "sphere" has no low; it has centre, radius'),
@@ -73,11 +73,11 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"obstacles": [{"type": "heights", "file": "a.npy", "extent": [0, 1, 1, 0]}]},
      "obstacles[1].extent = [0, 1, 1, 0]: give four numbers that increase: x from, x to, y from, y to"),
     ({"pressure": {"solver": "fft", "forcing": 3}},
-     "pressure.forcing = 3: this case has no [[obstacles]]; leave it out"),
+     "pressure.forcing = 3: this case has no [[obstacles]]; omit it"),
     ({"pressure": {"forcing": 3}, "obstacles": [SPHERE]},
-     'pressure.forcing = 3: of solver = "fft": others know where bodies are; leave it out'),
+     'pressure.forcing = 3: of solver = "fft": others know where bodies are; omit it'),
     ({"obstacles": [{**SPHERE, "name": f"ball {n}"} for n in range(101)]},
-     'obstacles = "101 names": the forces on at most 100 bodies are followed; leave out names, or give several parts'
+     'obstacles = "101 names": the forces on at most 100 bodies are recorded; omit names, or give several parts'
      " one name"),
     # types and signs
     ({"grid": 5}, "grid = 5: give a table"),
@@ -90,14 +90,14 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"fluid__viscosity": float("nan")}, "fluid.viscosity = nan: give a finite number >= 0"),
     ({"fluid__viscosity": [1]}, "fluid.viscosity = [1]: give a number >= 0"),
     ({"fluid__viscosity": None}, "fluid.viscosity = None: give a number >= 0"),
-    ({"grid__cells": [16, 4]}, "grid.cells = [16, 4]: give three whole numbers >= 1, in the order x, y, z"),
-    ({"grid__cells": 16}, "grid.cells = 16: give three whole numbers >= 1, in the order x, y, z"),
+    ({"grid__cells": [16, 4]}, "grid.cells = [16, 4]: give three integers >= 1, in the order x, y, z"),
+    ({"grid__cells": 16}, "grid.cells = 16: give three integers >= 1, in the order x, y, z"),
     ({"grid__cells": [16, 0, 16]},
-     "grid.cells = [16, 0, 16]: give three whole numbers >= 1, in the order x, y, z (y: give a whole number >= 1)"),
+     "grid.cells = [16, 0, 16]: give three integers >= 1, in the order x, y, z (y: give an integer >= 1)"),
     ({"grid__cells": [16, 4.0, 16]},
-     "grid.cells = [16, 4.0, 16]: give three whole numbers >= 1, in the order x, y, z (y: give a whole number >= 1)"),
+     "grid.cells = [16, 4.0, 16]: give three integers >= 1, in the order x, y, z (y: give an integer >= 1)"),
     ({"grid__cells": [2**40, 4, 16]},
-     f"grid.cells = [{2**40}, 4, 16]: give three whole numbers >= 1, {VECTOR} (x: give at most 2147483647)"),
+     f"grid.cells = [{2**40}, 4, 16]: give three integers >= 1, {VECTOR} (x: give at most 2147483647)"),
     ({"grid__lengths": [1, 0, 1]},
      "grid.lengths = [1, 0, 1]: give three numbers > 0, in the order x, y, z (y: give a number > 0)"),
     ({"grid__lengths": [1, 1e-200, 1]}, "grid.lengths = [1, 1e-200, 1]: give three numbers > 0, in the order x, y, z "
@@ -106,7 +106,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "initial.noise.wavenumber: missing; give the wavenumber of the spectrum's peak, a number > 0"),
     ({"initial": {"noise": {"rms": 0, "wavenumber": 9}}}, "initial.noise.rms = 0: give a number > 0"),
     ({"initial": {"noise": {"rms": 1, "wavenumber": 9, "seed": 0}}},
-     "initial.noise.seed = 0: give a whole number >= 1"),
+     "initial.noise.seed = 0: give an integer >= 1"),
     ({"initial": {"noise": {"rms": 1, "wavenumber": 9, "spectrum": "karman"}}},
      'initial.noise.spectrum = "karman": give "passot-pouquet" or "von-karman"; did you mean "von-karman"?'),
     ({"initial": {"noise": {"rms": 1, "wavenumber": 3}}},
@@ -118,19 +118,19 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "most 2097152"),
     ({"initial": {"noise": {"rms": 1, "wavenumber": 9}}, "grid__cells": [16, 4, 4]},
      'initial.noise = { rms = 1.0, wavenumber = 9.0, spectrum = "passot-pouquet...: it needs two directions of more '
-     "than 4 cells; give more, or leave it out"),
+     "than 4 cells; give more, or omit it"),
     ({"body": {"bulk_velocity": {}}}, "body.bulk_velocity.x: missing; give x, y or z, the mean velocity along it"),
     ({"body": {"bulk_velocity": 1.0}}, "body.bulk_velocity = 1.0: give a table"),
     ({"body": {"bulk_velocity": {"x": 1.0}}},
-     'body.bulk_velocity.x = 1.0: what flows along x has to come back; give boundaries.x = "periodic", or leave it '
-     "out"),
+     'body.bulk_velocity.x = 1.0: what flows along x has to come back; give boundaries.x = "periodic", or omit '
+     "it"),
     ({"body": {"bulk_velocity": {"y": 1.0}, "force": [0, 2, 0]}},
      "body.bulk_velocity.y = 1.0: it takes the force that it needs; give 0 for body.force along y (now 2)"),
     ({"body": {"bulk_velocity": {"y": 1}, "geostrophic_wind": [0, 1, 0], "rotation": [0, 0, 1]}},
-     "body.geostrophic_wind = [0.0, 1.0, 0.0]: body.bulk_velocity drives the flow, too; leave one of them out"),
+     "body.geostrophic_wind = [0.0, 1.0, 0.0]: body.bulk_velocity drives the flow, too; omit one of them"),
     ({"body": {"geostrophic_wind": [1, 0, 0]}},
      "body.geostrophic_wind = [1.0, 0.0, 0.0]: without rotation no Coriolis force balances it; give body.rotation, or "
-     "leave it out"),
+     "omit it"),
     ({"body": {"rotation": 1.0}}, "body.rotation = 1.0: give three numbers, in the order x, y, z"),
     ({"heat": {"diffusivity": 1, "background_gradient": 2}},
      "heat.background_gradient = 2: give three numbers, in the order x, y, z"),
@@ -142,34 +142,34 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"title": "a\nb"}, 'title = "a\\nb": give one line of text'),
     ({"machine__device": "gpuu"},
      'machine.device = "gpuu": give "auto", "cpu" or "gpu"; did you mean "gpu"?'),
-    ({"machine__blocks": [1, 0, 1]}, 'machine.blocks = [1, 0, 1]: give three whole numbers >= 1, in the order x, y, z '
-                                     '(y: give a whole number >= 1); or "auto"'),
+    ({"machine__blocks": [1, 0, 1]}, 'machine.blocks = [1, 0, 1]: give three integers >= 1, in the order x, y, z '
+                                     '(y: give an integer >= 1); or "auto"'),
     ({"machine__channel": "mpi"},
      'machine.channel = "mpi": give "auto", "local", "peer", "ucx" or "actor"'),
     ({"machine__debug": 1}, "machine.debug = 1: give true or false"),
-    ({"machine__threads": 0}, 'machine.threads = 0: give a whole number >= 1; or "auto"'),
+    ({"machine__threads": 0}, 'machine.threads = 0: give an integer >= 1; or "auto"'),
     ({"output__precision": 64}, 'output.precision = 64: give "single" or "double"'),
     ({"output__fields": []}, 'output.fields = []: give a list of names, as ["u", "p"]'),
     ({"output__fields": "u"}, 'output.fields = "u": give a list of names, as ["u", "p"]'),
     ({"output__fields": ["u", "u"]}, 'output.fields = ["u", "u"]: name u once'),
     ({"output__every": 0}, "output.every = 0: give a number > 0"),
-    ({"output__every": {"steps": 0}}, "output.every = { steps = 0 }: steps: give a whole number >= 1"),
+    ({"output__every": {"steps": 0}}, "output.every = { steps = 0 }: steps: give an integer >= 1"),
     ({"output__every": {"minutes": 5}},
      "output.every = { minutes = 5 }: minutes are for checkpoints; give a number (simulation time) or { steps = n }"),
     ({"output__every": "often"},
      'output.every = "often": give a number > 0 (simulation time), { steps = n } or { time = t }'),
     # boundaries
     ({"boundaries__y": ..., "boundaries__y_min": "periodic", "boundaries__y_max": "wall"},
-     'boundaries.y_min = "periodic": both sides or none; give y = "periodic" in place of y_min and y_max'),
+     'boundaries.y_min = "periodic": both sides or none; give y = "periodic" instead of y_min and y_max'),
     ({"boundaries__y": ..., "boundaries__y_max": {"type": "periodic"}},
-     'boundaries.y_max = { type = "periodic" }: both sides or none; give y = "periodic" in place of y_min and y_max'),
+     'boundaries.y_max = { type = "periodic" }: both sides or none; give y = "periodic" instead of y_min and y_max'),
     ({"boundaries__y": "slip"},
-     'boundaries.y = "slip": a pair of sides can only be "periodic"; give each side a type of its own'),
+     'boundaries.y = "slip": a pair of sides can only be "periodic"; give each side its own type'),
     ({"boundaries__y": ...},
      'boundaries.y_min: missing; and so is y_max; give each a type, or y = "periodic" for the pair'),
     ({"boundaries__x_min": ...},
      'boundaries.x_min: missing; give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'),
-    ({"boundaries__y_min": "wall"}, 'boundaries.y_min = "wall": y says what both sides are; leave out y or y_min'),
+    ({"boundaries__y_min": "wall"}, 'boundaries.y_min = "wall": y sets both sides; omit y or y_min'),
     ({"boundaries__x_min": "wal"},
      'boundaries.x_min = "wal": give "wall", "slip", "symmetry", "inflow" or "outflow"; did you mean "wall"?'),
     ({"boundaries__x_min": {"velocity": [0, 0, 1]}},
@@ -183,7 +183,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "a wall moves in its own plane only; give 0 as its z component, or an inflow"),
     ({"boundaries__x_min": {"type": "slip", "velocity": [0, 1, 0]}},
      "boundaries.x_min.velocity = [0, 1, 0]: a slip boundary has none; "
-     'leave it out, or give type = "wall" or "inflow"'),
+     'omit it, or give type = "wall" or "inflow"'),
     ({"grid__cells": [16, 1, 16], "boundaries__y": ..., "boundaries__y_min": "slip", "boundaries__y_max": "wall"},
      'boundaries.y_max = { type = "wall", velocity = [0.0, 0.0, 0.0] }: one cell in y has no room for a wall; '
      'give y = "periodic" for 2D, or more cells'),
@@ -209,11 +209,11 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"turbulence": {"model": "wale", "constant": -0.1}}, "turbulence.constant = -0.1: give a number >= 0"),
     ({"turbulence": {"model": "wale", "prandtl": 0}}, "turbulence.prandtl = 0: give a number > 0"),
     ({"turbulence": {"model": "wale", "damping": "van-driest"}},
-     'turbulence.damping = "van-driest": its viscosity vanishes at walls of itself; leave it out'),
+     'turbulence.damping = "van-driest": its viscosity vanishes at walls of itself; omit it'),
     ({"turbulence": {"model": "smagorinsky", "damping": "piomelli"}},
      'turbulence.damping = "piomelli": give "van-driest" or "none"'),
     ({"turbulence": {"model": "vreman", "constnt": 0.1}},
-     "turbulence.constnt = 0.1: there is no such key; did you mean turbulence.constant?"),
+     "turbulence.constnt = 0.1: unknown key; did you mean turbulence.constant?"),
     ({"turbulence": {"model": "vreman"}, "boundaries__z_max__roughness": -0.1},
      "boundaries.z_max.roughness = -0.1: give a number > 0"),
     ({"turbulence": {"model": "vreman"}, "boundaries__z_max__roughness": 0.04},
@@ -222,7 +222,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__z_max__roughness": 0.01}, "boundaries.z_max.roughness = 0.01:"
      " the law of the wall is one of turbulent flow; add a [turbulence] table"),
     ({"boundaries__z_min": {"type": "slip", "roughness": 0.01}}, "boundaries.z_min.roughness = 0.01:"
-     ' a slip boundary has none; leave it out, or give type = "wall"'),
+     ' a slip boundary has none; omit it, or give type = "wall"'),
     ({"output__fields": ["vorticity"]},
      'output.fields = ["vorticity"]: this case has no field "vorticity"; it has u, v, w, p, Q'),
     ({"boundaries__x_min": {"type": "wall", "temperature": 1}},
@@ -236,7 +236,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "boundaries.x_min.heat_flux = 1.0: no heat flows without heat.diffusivity; give one"),
     ({"heat": {}}, "heat.diffusivity: missing; give the thermal diffusivity, a number >= 0"),
     ({"heat": {"diffusivity": 1}, "boundaries__x_max": {"type": "slip", "temperature": 2}},
-     'boundaries.x_max.temperature = 2: a slip boundary has none; leave it out, or give type = "wall" or "inflow"'),
+     'boundaries.x_max.temperature = 2: a slip boundary has none; omit it, or give type = "wall" or "inflow"'),
     # expressions
     ({"initial__velocity": ["sin(x", 0, 0]},
      f'initial.velocity = ["sin(x", 0, 0]: give three numbers or expressions, {VECTOR} '
@@ -250,25 +250,25 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"pressure": {"solver": "multigrid"}, "grid__cells": [3, 1, 3]},
      'pressure.solver = "multigrid": 3 x 1 x 3 cells are too few to coarsen; give "fft" or "jacobi"'),
     ({"pressure": {"solver": "fft", "iterations": 9}},
-     'pressure.iterations = 9: solver = "fft" is direct, and exact to rounding; leave it out'),
+     'pressure.iterations = 9: solver = "fft" is direct, and exact to rounding; omit it'),
     ({"pressure": {"solver": "fft", "tolerance": 1e-3}},
-     'pressure.tolerance = 0.001: solver = "fft" is direct, and exact to rounding; leave it out'),
+     'pressure.tolerance = 0.001: solver = "fft" is direct, and exact to rounding; omit it'),
     ({"pressure": {"solver": "fft", "max_iterations": 9}},
-     'pressure.max_iterations = 9: solver = "fft" is direct, and exact to rounding; leave it out'),
+     'pressure.max_iterations = 9: solver = "fft" is direct, and exact to rounding; omit it'),
     ({"pressure": {"iterations": 3, "max_iterations": 9}},
      "pressure.max_iterations = 9: it bounds the iterations to a tolerance; give one of iterations and max_iterations"),
     ({"pressure": {"solver": "jacobi", "cycle": "w"}},
-     'pressure.cycle = "w": an option of multigrid; give solver = "multigrid", or leave it out'),
+     'pressure.cycle = "w": an option of multigrid; give solver = "multigrid", or omit it'),
     ({"pressure": {"outer": "cg"}},
-     'pressure.outer = "cg": an option of multigrid; give solver = "multigrid", or leave it out'),
+     'pressure.outer = "cg": an option of multigrid; give solver = "multigrid", or omit it'),
     ({"pressure": {"solver": "fft", "levels": 3}},
-     'pressure.levels = 3: an option of multigrid; give solver = "multigrid", or leave it out'),
+     'pressure.levels = 3: an option of multigrid; give solver = "multigrid", or omit it'),
     ({"pressure": {"solver": "multigrid", "amalgamate": 0}},
-     "pressure.amalgamate = 0: give a whole number >= 1"),
+     "pressure.amalgamate = 0: give an integer >= 1"),
     ({"pressure": {"precision": "single"}},
-     'pressure.precision = "single": an option of multigrid; give solver = "multigrid", or leave it out'),
+     'pressure.precision = "single": an option of multigrid; give solver = "multigrid", or omit it'),
     ({"pressure": {"solver": "multigrid", "precision": "double"}, "machine__precision": "single"},
-     'pressure.precision = "double": machine.precision is "single", and corrections cannot be finer; leave it out'),
+     'pressure.precision = "double": machine.precision is "single", and corrections cannot be finer; omit it'),
     ({"pressure": {"solver": "multigrid", "smoother": "line"}},
      'pressure.smoother = "line": give "red-black" or "jacobi"'),
     ({"pressure": {"solver": "jacobi", "tolerance": 1e-3, "max_iterations": 1}},
@@ -283,9 +283,9 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"checkpoint": {"every": {"hours": 1}}}, "checkpoint.every = { hours = 1 }: give a number > 0 (simulation time),"
      " { minutes = m }, { steps = n } or { time = t }"),
     ({"checkpoint": {"every": {"minutes": 0}}}, "checkpoint.every = { minutes = 0 }: minutes: give a number > 0"),
-    ({"checkpoint": {"keep": -1}}, "checkpoint.keep = -1: give a whole number >= 0"),
+    ({"checkpoint": {"keep": -1}}, "checkpoint.keep = -1: give an integer >= 0"),
     ({"checkpoint": {"every": 3, "keep": 0}},
-     "checkpoint.keep = 0: then none is written; give 1 or more, or leave checkpoint.every out"),
+     "checkpoint.keep = 0: then none is written; give 1 or more, or omit checkpoint.every"),
 ])
 def test_a_mistake_is_told_in_one_line(changes, line):
     assert problems(cavity(**changes)) == [line]
@@ -310,10 +310,10 @@ def test_iterations_and_tolerance():
 
 def test_a_misspelt_key_is_not_missed_as_well():
     assert problems(cavity(time={"stps": 3})) == [
-        "time.stps = 3: there is no such key; did you mean time.steps?"
+        "time.stps = 3: unknown key; did you mean time.steps?"
     ]
     assert problems(cavity(boundaries__x_min=..., boundaries__xmin="wall")) == [
-        'boundaries.xmin = "wall": there is no such key; did you mean boundaries.x_min?'
+        'boundaries.xmin = "wall": unknown key; did you mean boundaries.x_min?'
     ]
     assert len(problems(cavity(grid=..., gird=cavity()["grid"]))) == 1
 
@@ -360,7 +360,7 @@ def test_nothing_given():
 
 
 def test_a_table_alone_is_as_strict():
-    with pytest.raises(BadInput, match=r"(?m)^cels = 3: there is no such key; did you mean cells\?"):
+    with pytest.raises(BadInput, match=r"(?m)^cels = 3: unknown key; did you mean cells\?"):
         GridTable(cels=3)
     with pytest.raises(BadInput, match=r"^viscosity = -1: give a number >= 0$"):
         FluidTable(viscosity=-1)

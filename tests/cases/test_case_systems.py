@@ -72,7 +72,7 @@ def test_defaults_follow_from_other_tables(case):
 
 
 WALL = {"type": "wall", "roughness": 0.1}
-NOT = 'not supported by the model "level set"; leave it out, or use the model "projection"'
+NOT = 'not supported by the model "level set"; omit it, or use the model "projection"'
 
 
 @pytest.mark.parametrize(("changes", "lines"), [
@@ -87,7 +87,7 @@ NOT = 'not supported by the model "level set"; leave it out, or use the model "p
      [f'boundaries.z_max.temperature = 1.0: {NOT} or "artificial-compressibility"']),
     ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": WALL,
                      "z_max": {"type": "wall", "velocity": ["t", 0, 0]}}},
-     ['boundaries.z_max.velocity = ["t", 0.0, 0.0]: not supported by the model "level set"; give what is constant']),
+     ['boundaries.z_max.velocity = ["t", 0.0, 0.0]: not supported by the model "level set"; give a constant']),
     ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": WALL, "z_max": "slip"}},
      ['boundaries.z_max = "slip": not supported by the model "level set"; give "wall", or boundaries.z = "periodic"']),
 ])  # fmt: skip

@@ -47,7 +47,7 @@ def test_functions_stay_the_same():
 
 
 @pytest.mark.parametrize(("values", "match"), [
-    ({"fluid.viscosty": 1.0}, "fluid.viscosty = 1.0: there is no such key; did you mean fluid.viscosity"),
+    ({"fluid.viscosty": 1.0}, "fluid.viscosty = 1.0: unknown key; did you mean fluid.viscosity"),
     ({"fluid.viscosity": -1.0}, "fluid.viscosity = -1.0: give a number >= 0"),
     ({"fluid.viscosity.x": 1.0}, "fluid.viscosity = 0.001 is not a table"), ({"time": None}, "time: missing"),
 ])  # fmt: skip
@@ -70,7 +70,7 @@ def test_what_is_no_case():
 def test_a_case_does_not_change(table, name, key):
     """And says what to do, in no words of a library."""
     case = tf.Case.load(CAVITY)
-    words = rf'a case does not change; case\.replace\(\*\*{{"{key}": \.\.\.}}\) returns another one'
+    words = rf'a case is immutable; case\.replace\(\*\*{{"{key}": \.\.\.}}\) returns a changed copy'
     with pytest.raises(tf.BadInput, match=rf"^{name} = 1: {words}"):
         setattr(table(case), name, 1)
     with pytest.raises(tf.BadInput, match=f"^del {name}: {words}"):

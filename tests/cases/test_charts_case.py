@@ -12,7 +12,7 @@ from taskflow.common.errors import BadInput
 from taskflow.runs.state.setup import RunSetup
 from tests.cases.on_charts import CYLINDER, LID, TURNED, case
 
-NOT = 'not supported by the model "artificial-compressibility"; leave it out, or use the model "projection"'
+NOT = 'not supported by the model "artificial-compressibility"; omit it, or use the model "projection"'
 UNDAMPED = 'walls of body-fitted grids damp no eddy viscosity; give turbulence.damping = "none"'
 REAL = {"time": {"steps": 3, "step": 0.1}}
 
@@ -34,9 +34,9 @@ def test_a_case_is_read_back_as_it_was_written(tables):
 
 @pytest.mark.parametrize(("changes", "line"), [
     # 6: grids and their sides
-    ({"grid__foo": 3}, "grid.foo = 3: there is no such key; o-grid has cells, periodic, radius, far, first, growth, height"),
+    ({"grid__foo": 3}, "grid.foo = 3: unknown key; o-grid has cells, periodic, radius, far, first, growth, height"),
     ({"grid__far": 0.25}, "grid.far = 0.25: give more than the radius 0.5"),
-    ({"grid__shape": "cgrid"}, 'grid.shape = "cgrid": there is no such shape; did you mean c-grid?'),
+    ({"grid__shape": "cgrid"}, 'grid.shape = "cgrid": unknown shape; did you mean c-grid?'),
     ({"grid__shape": "c-grid", "grid__wake": 0.1}, "grid.wake = 0.1: give at least 0.3448, for 5 cells as long as those at the trailing edge, or more cells"),
     ({"grid__shape": "c-grid", "grid__wake": 5, "grid__section": "naca12"},
      'grid.section = "naca12": give "naca" and four digits, as "naca0012", or a file of coordinates with suffix, as'
@@ -44,17 +44,17 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"grid__shape": "c-grid", "grid__wake": 5, "grid__section": "9101", "grid__cells": [64, 8, 1]},
      'grid: section = "9101": lines outwards meet, cells turn inside out; give one with less camber, or a grid from a file'),
     ({"grid": {"file": "wing.cgns", "map": "wing.nmf"}},
-     'grid.map = "wing.nmf": a CGNS file has seams and sides of its own; leave it out'),
-    ({"grid__scale": 2.0}, "grid.scale = 2.0: it belongs to a file; leave it out, or give grid.file"),
-    ({"grid__sides": {"bdy": "wing"}}, 'grid.sides.bdy = "wing": the grid has no such side; did you mean "body"?'),
+     'grid.map = "wing.nmf": a CGNS file has its own seams and sides; omit it'),
+    ({"grid__scale": 2.0}, "grid.scale = 2.0: it belongs to a file; omit it, or give grid.file"),
+    ({"grid__sides": {"bdy": "wing"}}, 'grid.sides.bdy = "wing": unknown side of the grid; did you mean "body"?'),
     # 10: boundaries and sides
     ({"boundaries__ends": None},
      'boundaries.ends: missing; the grid has this side; give it a type, one of "wall", "slip", "symmetry", "inflow",'
      ' "outflow", "far-field"'),
     ({"boundaries__wing": "wall"},
-     'boundaries.wing = { type = "wall", velocity = [0.0, 0.0, 0.0] }: the grid has no such side; it has body, far, ends'),
+     'boundaries.wing = { type = "wall", velocity = [0.0, 0.0, 0.0] }: unknown side of the grid; it has body, far, ends'),
     ({"boundaries__ends": "periodic"},
-     'boundaries.ends = "periodic": what is periodic is a seam of the grid; leave it out, and give grid.periodic of a'
+     'boundaries.ends = "periodic": periodic sides are seams of the grid; omit it, and give grid.periodic of a'
      " shape, or a map with the seam"),
     ({"boundaries__ends": "wal"}, 'boundaries.ends = "wal": give "wall", "slip", "symmetry", "inflow", "outflow" or'
                                   ' "far-field"; did you mean "wall"?'),
@@ -68,34 +68,34 @@ def test_a_case_is_read_back_as_it_was_written(tables):
      'boundaries.body.velocity = ["1/x", 0.0, "log(0-1)"]: '),
     ({"boundaries__body": {"type": "wall", "roughness": 0.1}}, f"boundaries.body.roughness = 0.1: {NOT}"),
     ({"boundaries__body": {"type": "wall", "temperature": 1}},
-     "boundaries.body.temperature = 1.0: this case has no temperature; add a [heat] table with diffusivity, or leave it out"),
+     "boundaries.body.temperature = 1.0: this case has no temperature; add a [heat] table with diffusivity, or omit it"),
     ({"boundaries__far": {"type": "far-field", "velocity": ["y", 0, 0]}},
      'boundaries.far.velocity = ["y", 0.0, 0.0]: on a side of the type far-field it may not change with the place; give'
      " three numbers"),
     ({"boundaries__far": {"type": "inflow", "velocity": ["t", 0, 0]}},
-     'boundaries.far.velocity = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
+     'boundaries.far.velocity = ["t", 0.0, 0.0]: a steady run has no time; omit t, or time.steady'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["y", 0, 0], "profile": "parabolic"}},
      'boundaries.far.profile = "parabolic": velocity says how it is distributed; give it as three numbers'),
     # 11, 12: tables and keys of others
     ({"turbulence": {"model": "wale"}},
-     'turbulence = { model = "wale", constant = 0.5, prandtl = 0.85 }: large eddies are followed in real time; leave it'
-     " out, or time.steady"),
+     'turbulence = { model = "wale", constant = 0.5, prandtl = 0.85 }: large eddies are followed in real time; omit it'
+     ", or time.steady"),
     ({**REAL, "turbulence": {"model": "smagorinsky"}}, f'turbulence.model = "smagorinsky": {UNDAMPED}'),
     ({**REAL, "turbulence": {"model": "smagorinsky", "damping": "van-driest"}},
      f'turbulence.damping = "van-driest": {UNDAMPED}'),
     ({**REAL, "boundaries__body": {"type": "wall", "roughness": 0.1}, "turbulence": {"model": "wale"}},
      f"boundaries.body.roughness = 0.1: {NOT}"),
     ({"spectra": [{"name": "s", "along": "x"}]},
-     'spectra = [{ name = "s", along = "x" }]: it needs a Cartesian grid; leave it out'),
+     'spectra = [{ name = "s", along = "x" }]: it needs a Cartesian grid; omit it'),
     ({"obstacles": [{"type": "sphere"}]},
-     'obstacles = [{ type = "sphere" }]: bodies are sides of body-fitted grids; leave it out'),
+     'obstacles = [{ type = "sphere" }]: bodies are sides of body-fitted grids; omit it'),
     ({"pressure": {"solver": "fft"}},
-     'pressure = { solver = "fft" }: the pressure is marched with the velocity, by no solver of its own; leave it out'),
+     'pressure = { solver = "fft" }: the pressure is marched with the velocity, without a separate solver; omit it'),
     ({"fluid__scheme": "quick"},
      f'fluid.scheme = "quick": {NOT} or "two_phase"'),
     ({"body": {"rotation": [0, 0, 1]}}, f"body.rotation = [0.0, 0.0, 1.0]: {NOT}"),
     ({"body": {"force": ["t", 0, 0]}},
-     'body.force = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
+     'body.force = ["t", 0.0, 0.0]: a steady run has no time; omit t, or time.steady'),
     # 13, 14, 15
     ({"method__compressibility": 0},
      'method.compressibility = 0: give a number > 0, a velocity squared, "auto", or { local = true }'),
@@ -112,38 +112,38 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"time": {"step": 0.1}}, "time.end: missing; give the time at which to stop, or time.steps; or time.steady, as 1e-8, for a steady state"),
     ({"time": {"steps": 3, "step": 0.1, "cfl": 2.0}}, "time.cfl = 2.0: step is given as well; give one of them"),
     ({"time__steps": None}, "time.steps: missing; give the largest number of steps"),
-    ({"time__end": 1.0}, "time.end = 1.0: time.steady marches to the steady state, without real time; leave one of them out"),
+    ({"time__end": 1.0}, "time.end = 1.0: time.steady marches to the steady state, without real time; omit one of them"),
     ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table says when a flow of the projection is steady; give"
                                     " a number, the relative residual"),
-    ({"method__inner": {"iterations": 9}}, "method.inner = { tolerance = 0.001, iterations = 9 }: it is of real time; leave"
-                                           " it out, or time.steady"),
-    ({**REAL, "method__inner": {"iterations": 0}}, "method.inner.iterations = 0: give a whole number >= 1"),
+    ({"method__inner": {"iterations": 9}}, "method.inner = { tolerance = 0.001, iterations = 9 }: it is of real time; omit"
+                                           " it, or time.steady"),
+    ({**REAL, "method__inner": {"iterations": 0}}, "method.inner.iterations = 0: give an integer >= 1"),
     ({**REAL, "method__inner": {"tolerance": 1.5}}, "method.inner.tolerance = 1.5: give a number < 1, the residual over"
                                                     " that at the beginning of the step"),
-    ({**REAL, "method__stall": "accept"}, 'method.stall = "accept": it is of a steady run; leave it out, or give'
+    ({**REAL, "method__stall": "accept"}, 'method.stall = "accept": it is of a steady run; omit it, or give'
                                           " time.steady"),
     ({"time": {"steps": 3, "step": 0.1, "diffusion": 0.3}}, "time.diffusion = 0.3: method.cfl bounds pseudo-time, and real time has no such"
-                                       " bound; leave it out"),
+                                       " bound; omit it"),
     ({"boundaries__body": {"type": "wall", "velocity": ["-y*cos(t)", "x*cos(t)", 0]}},
-     'boundaries.body.velocity = ["-y*cos(t)", "x*cos(t)", 0.0]: a steady run has no time; leave t out, or time.steady'),
+     'boundaries.body.velocity = ["-y*cos(t)", "x*cos(t)", 0.0]: a steady run has no time; omit t, or time.steady'),
     ({"motion": {"angle": {"z": "t"}}}, 'motion = { angle = { x = 0.0, y = 0.0, z = "t" }, centre = [0.0, 0...: a grid moves'
-                                        " in real time; leave it out, or time.steady"),
-    ({**REAL, "motion": {"angle": {"x": 0.1}}}, "motion.angle.x = 0.1: a grid in two dimensions stays in its plane; leave it out"),
+                                        " in real time; omit it, or time.steady"),
+    ({**REAL, "motion": {"angle": {"x": 0.1}}}, "motion.angle.x = 0.1: a grid in two dimensions stays in its plane; omit it"),
     ({**REAL, "motion": {"displacement": ["x", 0, 0]}}, 'motion.displacement = ["x", 0, 0]: \'x\' has x: a rigid motion is an'
                                                         " expression in t alone"),
     ({**REAL, "grid": {"cells": [8, 8, 1], "lengths": [1, 2, 1], "periodic": ["y"]}, "motion": {"angle": {"z": "0.1*t"}},
       "boundaries": {"x_min": "wall", "x_max": "wall", "z_min": "symmetry", "z_max": "symmetry"}},
      'motion.angle.z = "0.1*t": the grid is periodic along (0, 2, 0), which may not turn; turn it about that alone, or'
      " give sides in its place"),
-    ({**REAL, "motion": {}}, "motion: nothing moves; give angle or displacement, or leave the table out"),
+    ({**REAL, "motion": {}}, "motion: nothing moves; give angle or displacement, or omit the table"),
     ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": "symmetry"},
-     'boundaries.body = "symmetry": not supported together with motion; give a wall, or leave motion out'),
+     'boundaries.body = "symmetry": not supported together with motion; give a wall, or omit motion'),
     ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": {"type": "wall", "velocity": ["-y", "x", 0]}},
-     'boundaries.body.velocity = ["-y", "x", 0.0]: not supported together with motion; walls move with the grid; leave'
-     " velocity out"),
+     'boundaries.body.velocity = ["-y", "x", 0.0]: not supported together with motion; walls move with the grid; omit'
+     " velocity"),
     ({"statistics": {}},
-     "statistics = { start = 0.0, every = { steps = 10 }, order = 2, budget ...: averages are over real time; leave"
-     " it out, or time.steady"),
+     "statistics = { start = 0.0, every = { steps = 10 }, order = 2, budget ...: averages are over real time; omit"
+     " it, or time.steady"),
     ({**REAL, "statistics": {"budget": True}},
      f"statistics.budget = true: {NOT}"),
     ({**REAL, "statistics": {"fields": ["u", "p"]}},
@@ -156,16 +156,16 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"method__march": "euler"},
      'method.march = "euler": unstable with reconstruction = "third"; give "first", flux = "central", or another march'),
     ({"method__march": "lu-sgs"}, 'method.march = "lu-sgs": give "euler", "rk3", "rk4", "rk5" or "implicit"'),
-    ({"method__inner": {}}, "method.inner = { tolerance = 0.001 }: it is of real time; leave it out, or time.steady"),
-    ({"method__damping": {"type": "jst"}}, 'method.damping = { type = "jst" }: upwind fluxes need none; leave it out, or'
+    ({"method__inner": {}}, "method.inner = { tolerance = 0.001 }: it is of real time; omit it, or time.steady"),
+    ({"method__damping": {"type": "jst"}}, 'method.damping = { type = "jst" }: upwind fluxes need none; omit it, or'
                                            ' give flux = "central"'),
     ({"method__pressure_at": [0, 0, 0]},
-     "method.pressure_at = [0.0, 0.0, 0.0]: boundaries.far says how high the pressure is; leave it out"),
+     "method.pressure_at = [0.0, 0.0, 0.0]: boundaries.far says how high the pressure is; omit it"),
     # 19
     ({"machine__blocks": [1, 1, 2]}, "machine.blocks = [1, 1, 2]: on charts blocks are counted, as pieces of several"
-                                     ' charts make one: give a whole number, or "auto"'),
+                                     ' charts make one: give an integer, or "auto"'),
     ({"machine__cuts": {"3": [1, 1, 1]}},
-     'machine.cuts."3" = [1, 1, 1]: there is no such chart; they have the numbers 1 to 2'),
+     'machine.cuts."3" = [1, 1, 1]: unknown chart; charts have the numbers 1 to 2'),
     # 24
     ({"boundaries__far": "outflow"}, "boundaries.far.pressure: missing; give the pressure there, such as 0"),
 ])  # fmt: skip
@@ -191,7 +191,7 @@ def test_a_pressure_point_lies_in_the_grid():
                      " 1.0, 1.0]; give a point in it"]  # fmt: skip
 
 
-CHARTS = 'not supported by the model "projection"; leave it out, or use the model "artificial-compressibility"'
+CHARTS = 'not supported by the model "projection"; omit it, or use the model "artificial-compressibility"'
 
 
 @pytest.mark.parametrize(("changes", "line"), [
@@ -240,16 +240,16 @@ def test_blocks_find_pieces():
 def test_scalars_are_given_on_sides_by_their_names():
     faces = {"bdy": {"value": 1}, "body": {"flux": 1}, "ends": {"value": 1}, "far": {"flux": 2}}
     assert problems(scalars=[{"name": "dye", "diffusivity": 0, "boundaries": faces, "source": 1}]) == [
-        'scalars[1].boundaries.bdy = { value = 1.0 }: the grid has no such side; did you mean "body"?',
+        'scalars[1].boundaries.bdy = { value = 1.0 }: unknown side of the grid; did you mean "body"?',
         "scalars[1].boundaries.body.flux = 1.0: nothing diffuses without diffusivity; give one",
-        "scalars[1].boundaries.ends = { value = 1.0 }: a side of the type symmetry takes no scalar; leave it out",
+        "scalars[1].boundaries.ends = { value = 1.0 }: a side of the type symmetry takes no scalar; omit it",
         "scalars[1].boundaries.far.flux = 2.0: a flux is given on walls; give the value that enters",
         f'scalars[1].source = 1.0: {NOT} or "two_phase"',
     ]
     assert problems(scalars=[{"name": "dye", "diffusivity": 1, "boundaries": {"body": {"value": "t"}, "far": {}}}]) == [
         "scalars[1].boundaries.far.value: missing; give a value, or a flux",
-        'scalars[1].boundaries.body.value = "t": not supported by the model "artificial-compressibility"; give what is'
-        " constant",
+        'scalars[1].boundaries.body.value = "t": not supported by the model "artificial-compressibility"; give'
+        " a constant",
     ]
     full = case(scalars=[{"name": "dye", "diffusivity": 0.1, "initial": "x", "boundaries": {"body": {"flux": 1}}}])
     assert Case(**tomllib.loads(full.to_toml())) == full
@@ -264,7 +264,7 @@ def test_tables_of_a_list_keep_their_numbers():
     scalars = [{"diffusivity": 0.1}, {"name": "dye", "diffusivity": 0.1, "boundaries": {"bdy": {"value": 1}}}]
     assert problems(scalars=scalars) == ["scalars[1].name: missing; give the name of its field"]
     assert problems(scalars=[{"nam": "dye", "diffusivity": 0.1}]) == [
-        'scalars[1].nam = "dye": there is no such key; did you mean name?'
+        'scalars[1].nam = "dye": unknown key; did you mean name?'
     ]
 
 
@@ -319,7 +319,7 @@ def test_what_helps_a_creeping_flow():
 
 
 @pytest.mark.parametrize(("tables", "changes", "words"), [
-    (CYLINDER, {"method__cfl": 9.0}, ("9: it is stable up to 2.28 in cells 1.35 thick", "give less, or leave it out, which is 1.5")),
+    (CYLINDER, {"method__cfl": 9.0}, ("9: it is stable up to 2.28 in cells 1.35 thick", "give less, or omit it, which is 1.5")),
     (CYLINDER, {"method__cfl": {"start": 9.0}, "method__march": "implicit"}, None),
     (CYLINDER, {"method__cfl": 2.5, "method__march": "rk5"}, None), (LID, {}, None),
     (LID, {"fluid__viscosity": 2e-4, "heat__diffusivity": 2e-4}, ("0.4 by default: it is stable", "give less, or another method.march")),

@@ -49,12 +49,12 @@ def test_grids_come_from_files_with_names_of_their_own(tmp_path):
     (tmp_path / "case.toml").write_text(document(text))
     assert Case.load(tmp_path / "case.toml").grid.grid().cells == 160  # relative to the case file
     assert problems(grid={"file": str(path), "cells": [1, 1, 1]}) == [
-        "grid.cells = [1, 1, 1]: the file says what the cells are; leave it out, or grid.file"
+        "grid.cells = [1, 1, 1]: the file says what the cells are; omit it, or grid.file"
     ]
     path.write_bytes(path.read_bytes()[:-20])
     assert len(problems(grid={"file": str(path)})) == 1
     assert problems(grid={"file": str(path)})[0].startswith("grid.file: ")
-    assert "there is no such file" in problems(grid={"file": str(tmp_path / "none.xyz")})[0]
+    assert "file not found" in problems(grid={"file": str(tmp_path / "none.xyz")})[0]
 
 
 def test_sides_that_nearly_coincide_are_told_of(tmp_path):

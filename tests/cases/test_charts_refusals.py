@@ -21,7 +21,7 @@ LOST = "its square is above 1.8e+308, the largest number in double precision; gi
     ({"grid": {"file": 16**5000}}, "grid.file = (int): give one line of text"),
     ({"grid__radius": 1e-300}, "grid.radius = 1e-300: give a number > 0, none below 1e-70"),
     ({"grid__cells": [10**20, 8, 1]},
-     "grid.cells = [100000000000000000000, 8, 1]: give three whole numbers >= 1, none beyond 2147483647"),
+     "grid.cells = [100000000000000000000, 8, 1]: give three integers >= 1, none beyond 2147483647"),
 ])  # fmt: skip
 def test_values_of_any_kind(changes, line):
     assert problems(CYLINDER, **changes) == [line]

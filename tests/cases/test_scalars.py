@@ -46,11 +46,11 @@ def test_a_file_has_all_of_it(tmp_path):
     ({**SMOKE, "scheme": "tvd"}, 'scalars[1].scheme = "tvd": give "central" or "koren"'),
     ({**SMOKE, "initial": "sin(q)"},
      """scalars[1].initial = "sin(q)": 'q' in 'sin(q)' is not allowed: there is no q"""),
-    ({**SMOKE, "rate": 1}, "scalars[1].rate = 1: there is no such key"),
+    ({**SMOKE, "rate": 1}, "scalars[1].rate = 1: unknown key"),
     ({**SMOKE, "sources": [{"rate": 1}]},
      "scalars[1].sources[1].point: missing; give the place of the source, or its box"),
     ({**SMOKE, "sources": [{"point": [0, 0, 0]}]},
-     "scalars[1].sources[1].rate: missing; give what is released per time, a number"),
+     "scalars[1].sources[1].rate: missing; give the amount released per time, a number"),
     ({**SMOKE, "sources": [{"point": [0, 0, 0], "rate": 1}, {"point": [2, 0, 0], "rate": 1}]},
      "scalars[1].sources[2].point = [2.0, 0.0, 0.0]: "
      "beyond the domain [[0.0, 0.0, 0.0], [1.0, 0.25, 1.0]]; move it inside"),
@@ -60,11 +60,11 @@ def test_a_file_has_all_of_it(tmp_path):
     ({**SMOKE, "sources": {"rate": 1}},
      "scalars[1].sources = { rate = 1 }: give a list of { point = [x, y, z], rate = r }"),
     ({**SMOKE, "boundaries": {"y_min": {"value": 1}}},
-     "scalars[1].boundaries.y_min = { value = 1.0 }: y is periodic; leave y_min out"),
+     "scalars[1].boundaries.y_min = { value = 1.0 }: y is periodic; omit y_min"),
     ({**SMOKE, "boundaries": {"x_min": {"value": 1, "flux": 1}}},
      "scalars[1].boundaries.x_min.flux = 1: value is given as well; give one of them"),
     ({**SMOKE, "boundaries": {"x_mn": {"value": 1}}},
-     'scalars[1].boundaries.x_mn = { value = 1.0 }: the grid has no such side; did you mean "x_min"?'),
+     'scalars[1].boundaries.x_mn = { value = 1.0 }: unknown side of the grid; did you mean "x_min"?'),
     ({"name": "smoke", "diffusivity": 0, "boundaries": {"x_min": {"flux": 1}}},
      "scalars[1].boundaries.x_min.flux = 1.0: nothing diffuses without diffusivity; give one, or a source"),
     (3, "scalars[1] = 3: give a table"),
@@ -84,7 +84,7 @@ def test_what_is_no_name_of_a_scalar(name):
 def test_heat_above_a_background_has_no_bounds():
     assert problems(heated(heat__scheme="koren", heat__background_gradient=[0, 0, 1])) == [
         'heat.scheme = "koren": a departure from a background has no bounds to keep; '
-        "leave it out, or background_gradient"
+        "omit it, or background_gradient"
     ]
 
 

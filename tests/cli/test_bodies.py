@@ -22,7 +22,7 @@ def test_from_the_file_to_the_picture(give, here, tmp_path):
     np.save(folder / "hill.npy", ground)
     told = give("check", folder / "case.toml")
     assert told.exit_code == 0, told.stderr
-    for words in ("(auto: there are obstacles,", "hill: 204 cells, volume 0.204", "ball: ", "% of the domain is fluid"):
+    for words in ("(auto: its equation", "hill: 204 cells, volume 0.204", "ball: ", "% of the domain is fluid"):
         assert words in told.stdout
     assert "warning" not in told.stdout
     result = give("run", folder / "case.toml", "-o", "run", "--set", "machine.blocks=[1,1,2]")

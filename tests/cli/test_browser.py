@@ -129,7 +129,7 @@ def test_the_page_follows_the_run(browser, run_directory, tmp_path):
         tab = browser(page.address)
         tab.wait("document.getElementById('number-step')?.textContent", "20")
         assert tab.text("heading") == "A small cavity: 16 x 2 x 16 cells, to 40 steps"
-        assert tab.text("state").startswith("running, as far as can be seen from here")
+        assert tab.text("state").startswith("running, as far as this host can tell")
         assert tab.value("document.getElementById('progress').value") == 0.5
         assert tab.text("number-done") == "50 % of 40 steps"
         tab.wait("document.getElementById('caption').textContent.startsWith('speed at time')", True)

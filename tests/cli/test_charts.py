@@ -48,7 +48,7 @@ def test_pictures_and_exports(give, run):
     (("plot", "--interface"), "--interface: not of runs on charts"),
     (("plot", "--plane", "z=3"), "outside the domain, where z goes from 0 to 1"),
     (("plot", "--side", "inner", "--field", "p"), "--field: not with --side"),
-    (("plot", "--side", "wing"), "there is no such side; choose one of ends, inner, outer"),
+    (("plot", "--side", "wing"), "unknown side; choose one of ends, inner, outer"),
     (("plot", "--series", "--side", "inner"), "--side: not with --series or --animation"),
     (("export", "--vtk", "--time", "3"), "no snapshot was written then; choose one of 0, 10"),
 ])  # fmt: skip

@@ -67,17 +67,17 @@ def test_what_a_steady_state_is_and_which_steps_are_too_long(give, here):
     settings = ["time.steady=1e-4", "heat={diffusivity=0.002}", "time.cfl=0.9", "fluid.viscosity=1e-3"]
     told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout
     lines = " ".join(told.split())
-    assert "steps: time.steps, fewer if it gets steady" in lines
+    assert "steps: time.steps, fewer if it becomes steady" in lines
     assert (
-        "steady when the rate of velocity and T stays below 0.0001 for as long as the largest speed takes across the"
-        " longest side, but at most 50.66, as diffusion does rate: largest change since that time began / (its length"
-        " x range), looked at every 10 steps" in lines
+        "steady when the rate of velocity and T stays below 0.0001 for the time in which the largest speed"
+        " crosses the longest side, but at most 50.66, the time of diffusion rate: largest change since that time"
+        " began / (its length x range), checked every 10 steps" in lines
     )
     assert 'warning time.cfl = 0.9: time.scheme = "ab2" is stable up to 0.' in lines
     table = "time.steady={rate=1e-5, over=2, every=0.5}"
     told = give("check", "cavity.toml", "--set", table).stdout
     assert "when the rate of velocity stays below 1e-05 for a time of 2\n" in told
-    assert "looked at every 0.5 of time" in told
+    assert "checked every 0.5 of time" in told
     assert "warning" not in told
 
 
@@ -87,19 +87,19 @@ def test_an_outer_iteration_is_told_at_most_and_its_messages_once(give, here):
     naca = str(EXAMPLES / "naca0012.toml")
     told = give("check", naca, *(word for setting in settings for word in ("--set", setting))).stdout
     assert re.search(r"step +moves at most [\d.]+ [MG]B", told)
-    assert re.search(r"\d+ messages and [\d.]+ kB per step \(what it repeats counted once\) from the busiest", told)
+    assert re.search(r"\d+ messages and [\d.]+ kB per step \(repetitions counted once\) from the busiest", told)
 
 
 def test_openings_are_told(give, here):
     settings = ["boundaries.x_min={type='inflow', velocity=['6*z*(1-z)*(1+t)', 0, 0]}", "boundaries.x_max=outflow"]
     told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout
     assert "x_min: fluid enters at 1.002 on average, 1.494 at most at first, and changes in time" in told
-    assert "x_max: as much leaves, carried out at its mean speed" in told
+    assert "x_max: outflow balances inflow, convected out at its mean speed" in told
     advected = [*settings[:1], "boundaries.x_max={type='outflow', pressure='advected'}"]
     told = give("check", "cavity.toml", *(word for setting in advected for word in ("--set", setting))).stdout
-    assert "x_max: as much leaves, carried out at its mean speed with its pressure" in told
+    assert "x_max: outflow balances inflow, convected out at its mean speed with its pressure" in told
     released = give("check", "cavity.toml", "--set", "boundaries.x_max={type='outflow', pressure=0}").stdout
-    assert "openings   x_max: p = 0, which decides how much leaves or enters" in released
+    assert "openings   x_max: p = 0, which sets the flow through the side" in released
 
 
 @pytest.mark.skipif(channel_problem("peer") is not None, reason=str(channel_problem("peer")))
@@ -137,7 +137,7 @@ AT_REST = 'boundaries.z_max="wall"'
     (["time.end=1", "time.step=0.01"], 100, "time.step = 0.01"),
     (["time.end=10", "fluid.viscosity=1e-3"], 320, "CFL 0.5"),
     (["time.end=10", "fluid.viscosity=0.1"], math.ceil(10 * 0.1 * 768 / 0.2), "diffusion number 0.2"),
-    (["time.end=10", AT_REST, "fluid.viscosity=1e-4"], math.ceil(10 * 1e-4 * 768 / 0.2), "a fast flow takes more"),
+    (["time.end=10", AT_REST, "fluid.viscosity=1e-4"], math.ceil(10 * 1e-4 * 768 / 0.2), "a faster flow needs more"),
     (["time.end=10", AT_REST, 'initial.velocity=["2*z", 0, 0]'], 620, "CFL 0.5"),
 ])
 def test_steps(here, settings, count, basis):

@@ -52,7 +52,7 @@ def test_resume_names_a_shard_and_computes_it_again(give, here):
     shard.unlink()
     result = give(*words, "--resume")
     assert result.exit_code == 0, result.stderr
-    left_out = [line for line in result.stderr.splitlines() if line.startswith("Warning: a checkpoint is left out: ")]
+    left_out = [line for line in result.stderr.splitlines() if line.startswith("Warning: a checkpoint is skipped: ")]
     assert [str(shard.relative_to(here)) in line for line in left_out] == [True, True]  # of steps 50 and 45
     assert contents(here / "cavity") == sound
     assert not list((here / "cavity").rglob("*.partial"))

@@ -78,7 +78,7 @@ def test_a_lost_worker_is_replaced_and_the_run_goes_on(how, shell, here, undistu
     restarts = report_of(here / "cavity")["restarts"]
     assert [restart["step"] % 20 for restart in restarts] == [0]
     assert err.startswith("Warning: block ")
-    assert f"the run goes on from step {restarts[0]['step']}\n" in err
+    assert f"the run restarts from step {restarts[0]['step']}\n" in err
     assert "Finished at time" in out
     assert_same_run(here / "cavity", undisturbed(120, 2))
 

@@ -206,8 +206,8 @@ def assert_gone_on(result, whole, rel=0.0):
 
 
 WORDS = {
-    illegal_address: r"block 1: .*(IllegalAddress|ILLEGAL_ADDRESS).*; the run goes on from step",
-    killed: r"block 1 on worker .* does not answer .*; the run goes on from step",
+    illegal_address: r"block 1: .*(IllegalAddress|ILLEGAL_ADDRESS).*; the run restarts from step",
+    killed: r"block 1 on worker .* does not answer .*; the run restarts from step",
 }
 
 
@@ -257,7 +257,7 @@ def test_after_a_failure_nobody_keeps_the_memory_of_a_neighbour(cluster):
 
 def test_a_cluster_of_its_own_is_begun_again(whole, struck, capfd):
     """By dask-cuda; both blocks live in one process, which ends without a word."""
-    words = r"block \d: .*(LaunchFailure|LAUNCH_FAILED|IllegalInstruction|ILLEGAL_INSTRUCTION).*; the run goes on from"
+    words = r"block \d: .*(LaunchFailure|LAUNCH_FAILED|IllegalInstruction|ILLEGAL_INSTRUCTION).*; the run restarts from"
     with pytest.warns(UserWarning, match=words):
         result = struck(trap, workers=1)
     assert_gone_on(result, whole, rel=1e-12)

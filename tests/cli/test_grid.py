@@ -59,23 +59,23 @@ def test_all_that_is_wrong_is_told_at_once(give, refused, pipe):
 
 
 @pytest.mark.parametrize(("words", "told"), [
-    (["new", "pip"], ["SHAPE = \"pip\": there is no such shape; did you mean pipe?"]),
+    (["new", "pip"], ["SHAPE = \"pip\": unknown shape; did you mean pipe?"]),
     (["new", "c-grid", "--set", "grid.cells=[32,8,1]", "--set", "grid.far=5", "--set", "grid.wake=0.01"],
      ["grid.wake = 0.01: give at least 0.2491, for 8 cells as long as those at the trailing edge, or more cells"]),
-    (["new", "pipe"], ["grid.cells is missing; give three whole numbers", "grid.length is missing"]),
+    (["new", "pipe"], ["grid.cells is missing; give three integers", "grid.length is missing"]),
     (["new", "pipe", "--set", "grid.core=1", "--set", "grid.cells=[1,2]", "--set", "grid.length=1"],
      ["grid.core = 1: give a number > 0 and < 1", "grid.cells = [1, 2]"]),
     (["new", "pipe", "--set", "time.end=1"], ["--set time: give keys of the grid alone"]),
     (["new", "pipe", "--set", "grid.cells=[99999,9999,9999]", "--set", "grid.length=1"], ["of which", "are free"]),
     ([*PIPE[1:], "-o", "cavity.toml"], ["cavity.toml exists; choose another name"]),
     ([*PIPE[1:], "-o", "pipe.nmf"], ["pipe.nmf: that is where its map goes"]),
-    ([*PIPE[1:], "-o", "pipe.cgns", "--text"], ["--text: pipe.cgns is binary; leave it out, or choose"]),
-    (["check", "cavity.cgns"], ["cavity.cgns: there is no such file; give a CGNS file of structured zones"]),
+    ([*PIPE[1:], "-o", "pipe.cgns", "--text"], ["--text: pipe.cgns is binary; omit it, or choose"]),
+    (["check", "cavity.cgns"], ["cavity.cgns: file not found; give a CGNS file of structured zones"]),
     ([*PIPE[1:], "-o", "/proc/nowhere/pipe.xyz"], ["/proc/nowhere/pipe.xyz: cannot be written"]),
-    (["info", "none.xyz"], ["none.xyz: there is no such file"]),
+    (["info", "none.xyz"], ["none.xyz: file not found"]),
     (["check", "cavity.toml"], ["cavity.toml, line 1: "]),
-    (["plot", "none.xyz"], ["none.xyz: there is no such file"]),
-    (["convert", "none.xyz", "b.xyz"], ["none.xyz: there is no such file"]),
+    (["plot", "none.xyz"], ["none.xyz: file not found"]),
+    (["convert", "none.xyz", "b.xyz"], ["none.xyz: file not found"]),
 ])  # fmt: skip
 def test_refusals(give, refused, here, words, told):
     result = give("grid", *words)
@@ -117,7 +117,7 @@ def test_converted_to_cgns_and_back(give, pipe, here):
     assert (here / "back.xyz").read_bytes() == pipe.read_bytes()
     assert (here / "back.nmf").read_bytes() == pipe.with_suffix(".nmf").read_bytes()
     refused = give("grid", "info", "pipe.cgns", "--map", "pipe.nmf")
-    assert "pipe.nmf: pipe.cgns has seams and sides of its own; leave the map out" in refused.stderr
+    assert "pipe.nmf: pipe.cgns has its own seams and sides; omit the map" in refused.stderr
 
 
 def test_where_a_converted_grid_goes(give, refused, pipe, here):

@@ -78,10 +78,10 @@ def altered(run_directory, tmp_path):
 
 @pytest.mark.parametrize(("owner", "words"), [
     (ALIVE, ["running: process", "last line of the log", "cell/s", "100%"]),
-    (GONE, ["ended without a word", "is gone"]),
-    (ANOTHER, ["ended without a word", "is gone"]),
-    (ELSEWHERE, ["running, as far as can be seen from here: process 1 on elsewhere"]),
-    (None, ["ended without a word", "is gone"]),
+    (GONE, ["ended without a report", "has exited"]),
+    (ANOTHER, ["ended without a report", "has exited"]),
+    (ELSEWHERE, ["running, as far as this host can tell: process 1 on elsewhere"]),
+    (None, ["ended without a report", "has exited"]),
 ], ids=["running", "gone", "another", "elsewhere", "no lock"])  # fmt: skip
 def test_a_run_without_an_end(give, altered, owner, words):
     leader = {"host": owner.host, "process": owner.process, "since": owner.since} if owner else {}
@@ -117,7 +117,7 @@ def test_a_run_that_never_began(give, altered):
     shutil.rmtree(directory / "fields.zarr")
     result = give("info", directory)
     assert result.exit_code == 0
-    assert "not begun, or ended before its first step" in result.stdout
+    assert "not started, or ended before its first step" in result.stdout
     assert "none that can be read" in result.stdout
 
 

@@ -51,10 +51,10 @@ def test_a_run_that_goes_on_is_left_alone(stopped, give, refused):
     before = contents(directory)
     for how in HOW.values():
         result = give("run", *ENDLESS, *how)
-        named = ["cavity: process ", "computes a run there since", "wait until it has ended", "taskflow unlock cavity"]
+        named = ["cavity: process ", "has been running there since", "wait until it ends", "taskflow unlock cavity"]
         refused(result.exit_code, result.stderr, f"process {running.pid} on ", *named)
     result = give("unlock", "cavity")
-    refused(result.exit_code, result.stderr, f"process {running.pid} on ", "goes on: stop it there")
+    refused(result.exit_code, result.stderr, f"process {running.pid} on ", "is still running: stop it there")
     assert contents(directory) == before
     assert "running: process" in give("info", "cavity").stdout
     os.killpg(running.pid, signal.SIGCONT)
@@ -92,7 +92,7 @@ def test_of_two_at_the_same_moment_one_runs(shell, here, give, how, alone):
             break
     assert [code for code, _, _ in ended] == [0, 2]
     assert ended[0][2] == ""
-    assert "computes a run there" in ended[1][2]
+    assert "has been running there" in ended[1][2]
     assert not [path.name for path in (here / "two").iterdir() if path.name.startswith((".", "lock"))]
     assert_same_run(here / "two", alone)
 
@@ -108,7 +108,7 @@ def test_what_a_killed_run_leaves_is_no_obstacle(shell, here, give, report_of):
     running.communicate()
     assert (here / "cavity" / "lock").exists()
     assert f"process {running.pid} on" in give("info", "cavity").stdout
-    assert "is gone" in give("info", "cavity").stdout
+    assert "has exited" in give("info", "cavity").stdout
     began = time.monotonic()
     told = give("unlock", "cavity")
     assert time.monotonic() - began < SOON
@@ -143,7 +143,7 @@ def test_unlock(here, give, refused):
     assert (result.exit_code, result.stdout) == (0, "cavity: no run has locked it\n")
     write_lock(here / "cavity", ALIVE)
     result = give("unlock", "cavity")
-    refused(result.exit_code, result.stderr, f"process {ALIVE.process} on {ALIVE.host} goes on")
+    refused(result.exit_code, result.stderr, f"process {ALIVE.process} on {ALIVE.host} is still running")
     (here / "cavity" / "lock").write_bytes(b"\x1b[2J")
     result = give("run", "cavity.toml", "--resume")
     refused(result.exit_code, result.stderr, "cavity/lock: damaged", "taskflow unlock cavity")
@@ -151,7 +151,7 @@ def test_unlock(here, give, refused):
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "unlocked")
     (here / "cavity" / "lock").mkdir()
     result = give("unlock", "cavity")
-    refused(result.exit_code, result.stderr, "cavity/lock: it is no regular file; remove it by hand")
+    refused(result.exit_code, result.stderr, "cavity/lock: it is no regular file; remove it manually")
 
 
 def test_a_user_is_told_of_the_wait(here, give, refused, monkeypatch):
@@ -162,7 +162,7 @@ def test_a_user_is_told_of_the_wait(here, give, refused, monkeypatch):
     write_lock(here / "cavity", ELSEWHERE)
     result = give("run", *words(10), "--quiet", "--resume")
     assert result.exit_code == 0
-    waits = "cavity: process 1 on elsewhere cannot be seen from here; its lock is watched for 0.2 s, unless it moves"
+    waits = "cavity: process 1 on elsewhere is not visible from this host; its lock is watched for up to 0.2 s"
     assert result.stderr == f"Warning: {waits}\n"
 
 
@@ -185,7 +185,7 @@ def test_force_killed_before_its_first_state(here, give, refused):
         assert ran.returncode == -signal.SIGKILL
         kept = contents(here / "cavity" / ".taskflow-old")
         assert {name.replace("/.taskflow-old/", "/"): text for name, text in kept.items()} == before
-        back = "Warning: cavity: the run that was to replace it has written no state; what was there before is back\n"
+        back = "Warning: cavity: the run that replaced it wrote no state; the previous data are restored\n"
         result = give("run", *words(30), "--quiet", *HOW[how])
         if how == "plain":  # is refused before it looks
             refused(result.exit_code, result.stderr, "cavity exists")
@@ -250,7 +250,7 @@ def test_a_run_that_stood_still_and_was_taken_over_ends(shell, here, give, apart
     os.killpg(running.pid, signal.SIGCONT)
     code, _, err = shell.end(running)
     assert code == 1, err
-    assert f"has taken over {here / 'cavity'} while this run stood still" in err
+    assert f"has taken over {here / 'cavity'} while this run was suspended" in err
     os.killpg(other.pid, signal.SIGTERM)
     code, _, err = shell.end(other)
     assert code == 75, err

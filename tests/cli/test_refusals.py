@@ -15,14 +15,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(("words", "told"), [
     (["--set", "fluid.viscosty=1"], ["fluid.viscosty = 1", "did you mean fluid.viscosity?"]),
-    (["--set", "grid.cells=[64,2.5,64]"], ["grid.cells = [64, 2.5, 64]", "three whole numbers"]),
+    (["--set", "grid.cells=[64,2.5,64]"], ["grid.cells = [64, 2.5, 64]", "three integers"]),
     (["--set", "grid.lengths=[1,0,1]"], ["grid.lengths = [1, 0, 1]", "> 0"]),
     (["--set", "grid.cells=[0,1,1]", "--set", "time.steps=no"], ["grid.cells = [0, 1, 1]", 'time.steps = "no"']),
     (["--set", PERIODIC], ["boundaries.z_min", 'give z = "periodic"']),
     (["--set", "machine.blocks=[1,1,17]"], ["machine.blocks = [1, 1, 17]", "17 blocks in z, but 16 planes"]),
     (["--set", 'initial.velocity=["import os", 0, 0]'], ["initial.velocity", "'import os' is not an expression"]),
     (["--set", "nonsense"], ["'nonsense'", "table.key=VALUE"]),
-    (["--resume", "--force"], ["--resume --force: one at a time"]),
+    (["--resume", "--force"], ["--resume --force: use one of them"]),
     (["--resume", "-o", "other"], ["other exists and is not a run directory", "it is kept"]),
     (["--resume", "-o", "cavity.toml"], ["cavity.toml exists and is not a run directory"]),
     (["--resume", "-o", "old"], ["old: it has no checkpoint to go on from", "begin again (--force"]),
@@ -32,7 +32,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     (["-o", "other", "--force"], ["other exists and is not a run directory", "it is kept"]),
     (["-o", "door", "--force"], ["door exists and is not a run directory", "it is kept"]),  # with a lock of its own
     (["-o", "cavity.toml", "--force"], ["cavity.toml exists and is not a run directory"]),
-    (["--scheduler-file", "nowhere.json"], ["nowhere.json", "there is no such file", "dask scheduler"]),
+    (["--scheduler-file", "nowhere.json"], ["nowhere.json", "file not found", "dask scheduler"]),
     (["--scheduler-file", "cavity.toml"], ["no Dask scheduler wrote this file"]),
 ])
 def test_before_anything_starts(give, refused, here, words, told):
@@ -47,7 +47,7 @@ def test_before_anything_starts(give, refused, here, words, told):
 
 
 @pytest.mark.parametrize(("name", "told"), [
-    ("missing.toml", "there is no such file; `taskflow new missing.toml`"),
+    ("missing.toml", "file not found; `taskflow new missing.toml`"),
     ("folder", "cannot be read (Is a directory)"),
     ("bytes.toml", "not a text file in UTF-8"),
     ("words.toml", "not TOML"),

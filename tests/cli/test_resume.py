@@ -92,7 +92,7 @@ def test_begun_finished_and_gone_on_with(give, here, refused, report_of):
     (here / "cavity" / "checkpoints" / "step-000000008" / "block-00000.bin").unlink()
     more = give(*case[:-4], "--set", "time.steps=10", "--quiet")
     assert more.exit_code == 0
-    assert more.stderr.startswith("Warning: a checkpoint is left out: ")
+    assert more.stderr.startswith("Warning: a checkpoint is skipped: ")
     assert "step-000000008/block-00000.bin: No such file" in more.stderr
     assert report_of(here / "cavity")["resumed"]["step"] == 4
     assert report_of(here / "cavity")["steps"] == 10

@@ -13,7 +13,7 @@ def test_sigterm_leaves_a_checkpoint_of_each_run(shell, here):
     os.killpg(running.pid, signal.SIGTERM)
     code, _, err = shell.end(running)
     assert code == 75
-    assert err == "Error: the sweep was stopped by SIGTERM, 0 of 2 runs have ended; the same call goes on\n"
+    assert err == "Error: the sweep was stopped by SIGTERM, 0 of 2 runs have ended; the same call resumes them\n"
     assert list((here / "viscosities" / "0000" / "checkpoints").glob("step-*"))
     assert not (here / "viscosities" / "0001").exists()
 

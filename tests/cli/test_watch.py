@@ -168,7 +168,7 @@ def test_a_slice(page, going_on):
 @pytest.mark.parametrize(
     ("path", "status", "words"),
     [
-        ("slice?field=q&plane=y&snapshot=0", 400, "no such field"),
+        ("slice?field=q&plane=y&snapshot=0", 400, "unknown field"),
         ("slice?field=u&plane=y=9&snapshot=0", 400, "outside the domain"),
         ("slice?field=u&plane=y&snapshot=99", 400, "the run has 3"),
         ("slice?field=u", 400, "plane"),

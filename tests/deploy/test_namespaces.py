@@ -132,7 +132,7 @@ def test_a_host_that_vanishes_is_missed_in_seconds_and_done_without(channel, ste
             time.sleep(0.05)
         hosts.cut()
         cut, said = time.monotonic(), ""
-        while "the run goes on from step" not in said:
+        while "the run restarts from step" not in said:
             line = running.stdout.readline()
             assert line, said
             said += line

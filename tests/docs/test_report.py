@@ -63,7 +63,7 @@ def made(start, here, *results):
 
 def test_a_row_has_its_source(start, here):
     lines = made(start, here, {**STEP, "results": [ROW]})
-    assert "| cavity | 64 x 64 x 64 | fft | single | 100 | 1 | 0.262 | 50 % | 1 | 1.2e-7 | 1 |" in lines
+    assert "| cavity | 64^3 | fft | single | 100 | 1 | 0.262 | 50 % | 1 | 1.2e-7 | 1 |" in lines
     assert "1. A GPU, 2027-01-02 03:04, commit 1234567890 with changes, `taskflow bench step`, copy 1.00 TB/s" in lines
 
 
@@ -92,14 +92,14 @@ def test_numbers_that_nobody_noted_are_left_out(start, here):
     result = {**STEP, "git_commit": None, "started": None, "command": None, "copy_bandwidth": None}
     row = {**ROW, "seconds": [1e-3, 2.5e-3], "share_of_copy": None, "divergence": None}
     lines = made(start, here, {**result, "results": [row], "remark": "A remark"})
-    assert "| cavity | 64 x 64 x 64 | fft | single | 100 | 1 to 2.5 | 0.262 | 1 | 1 |" in lines
+    assert "| cavity | 64^3 | fft | single | 100 | 1 to 2.5 | 0.262 | 1 | 1 |" in lines
     assert "1. A GPU, date, commit and command not recorded. A remark" in lines
 
 
 def test_the_efficiency_of_a_step_is_that_against_one_gpu(start, here):
     two = {**ROW, "blocks": 2, "cells": [64, 64, 128], "cells_per_second_per_block": 2.5e8, "overlap": "full"}
     lines = made(start, here, {**STEP, "results": [ROW]}, {**STEP, "results": [two]})
-    assert "| step of cavity, fft | single |  | 64 x 64 x 64 | 2 | 1 | 0.25 | 50 % | full | 95.4 % | 1 |" in lines
+    assert "| step of cavity, fft | single |  | 64^3 | 2 | 1 | 0.25 | 50 % | full | 95.4 % | 1 |" in lines
 
 
 @pytest.mark.slow
@@ -120,10 +120,10 @@ def test_what_benchmarks_write_becomes_tables(give, start, here):
     assert [row["tolerance"] for row in results[2]["results"]] == [pytest.approx(10.0**-n) for n in (1, 2, 3)] + [None]
     lines = made(start, here, *results, {**results[2], "gpu": "A GPU"}, {**results[1], "gpu": "A GPU"})
     text = "\n".join(lines)
-    assert "| Jacobi sweep | 8 x 8 x 8 | double | 2, none |" in text
-    assert "| step of cavity, 2 jacobi iterations | 8 x 8 x 8 | double | 1 |" in text
-    assert "| 9 x 9 x 9 | 1 | conjugate gradients | double |" in text
-    assert "| cavity | 8 x 8 x 8 | 2 jacobi iterations | double |" in text
+    assert "| Jacobi sweep | 8^3 | double | 2, none |" in text
+    assert "| step of cavity, 2 jacobi iterations | 8^3 | double | 1 |" in text
+    assert "| 9^3 | 1 | conjugate gradients | double |" in text
+    assert "| cavity | 8^3 | 2 jacobi iterations | double |" in text
 
 
 def test_a_page_keeps_its_prose(start, here):
@@ -133,7 +133,7 @@ def test_a_page_keeps_its_prose(start, here):
     assert start("docs.performance.report", "0.json", "-o", "page.md").stdout == "page.md\n"
     text = page.read_text()
     assert text.startswith("# A page\n\n<!-- table of steps -->\n\n| flow |")
-    assert text.endswith("<!-- end -->\n\nProse.\n")
+    assert "<!-- end -->\n\nProse.\n\n## Sources\n\n<!-- sources -->\n\n1. A GPU" in text
     assert "an old table" not in text
     assert start("docs.performance.report", "0.json", "-o", "new.md").exit_code == 0
     assert (here / "new.md").read_text().count("<!-- table of ") == 5
@@ -142,7 +142,7 @@ def test_a_page_keeps_its_prose(start, here):
 @pytest.mark.parametrize(("text", "said"), [
     ("{}", ["has no benchmark", "wrote with -o"]),
     ("no JSON", ["0.json", "damaged"]),
-    (json.dumps({**STEP, "results": [{"blocks": 1}]}), ["table of steps", "has no 'bytes_per_cell'", "anew"]),
+    (json.dumps({**STEP, "results": [{"blocks": 1}]}), ["table of steps", "has no 'bytes_per_cell'", "again"]),
 ])  # fmt: skip
 def test_results_that_are_none_are_refused(start, refused, here, text, said):
     (here / "0.json").write_text(text)

@@ -235,14 +235,14 @@ def test_order_in_time(along):
     ({"time__implicit": ["s"]}, 'time.implicit = ["s"]: give a list with a direction: ["x"], ["y"] or ["z"]'),
     ({"time__implicit": "z"}, 'time.implicit = "z": give a list with a direction: ["x"], ["y"] or ["z"]'),
     ({"time__implicit": ["y"]},
-     'time.implicit = ["y"]: y has sides of type periodic; give a direction between walls or slip boundaries, or leave'
-     " it out"),
+     'time.implicit = ["y"]: y has sides of type periodic; give a direction between walls or slip boundaries, or omit'
+     " it"),
     ({"turbulence": {"model": "wale"}},
-     'time.implicit = ["z"]: not supported together with turbulence; leave one of them out'),
+     'time.implicit = ["z"]: not supported together with turbulence; omit one of them'),
     ({"obstacles": [{"type": "sphere", "centre": [0.5, 0.4, 0.5], "radius": 0.2}], "scalars": []},
-     'time.implicit = ["z"]: not supported together with obstacles; leave one of them out'),
+     'time.implicit = ["z"]: not supported together with obstacles; omit one of them'),
     ({"grid__cells": [8, 5, 1]},
-     'time.implicit = ["z"]: there is one cell along it; give grid.cells 2 or more there, or leave it out'),
+     'time.implicit = ["z"]: there is one cell along it; give grid.cells 2 or more there, or omit it'),
 ])  # fmt: skip
 def test_what_it_does_not_go_with_is_refused(changes, line):
     with pytest.raises(BadInput) as error:

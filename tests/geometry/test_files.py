@@ -194,7 +194,7 @@ def test_damaged_surfaces_are_bad_input(tmp_path, name, content):
 
 @pytest.mark.parametrize(("units", "told"), [
     ({}, ""), ({"x": "m", "y": "metres", "h": "m"}, ""), ({"x": "km", "y": "km"}, ""),
-    ({"x": "km", "y": "km", "h": "m"}, "x in km, y in km, heights in m: the numbers are taken as they are; write all"),
+    ({"x": "km", "y": "km", "h": "m"}, "x in km, y in km, heights in m: the numbers are used unchanged; write all"),
     ({"x": "degrees_east", "y": "degrees_north", "h": "m"}, "x in degrees_east, y in degrees_north, heights in m: the"),
 ])  # fmt: skip
 def test_units_of_height_maps(tmp_path, units, told):

@@ -157,7 +157,7 @@ def test_other_numbers_are_in_the_case_and_its_line():
 
 @dataclass(frozen=True)
 class Power(Uniform):
-    """With a whole number."""
+    """With an integer."""
 
     power: int = 2
 
@@ -210,14 +210,14 @@ class Picky(Uniform):
 @pytest.mark.parametrize(("turbulence", "line"), [
     ({"model": "adm"}, 'model = "adm": give "smagorinsky", "wale", "vreman" or "amd"; did you mean "amd"?'),
     ({"model": "amd", "damping": "van-driest"},
-     'damping = "van-driest": its viscosity vanishes at walls of itself; leave it out'),
-    ({"model": "amd", "constants": {"c": 1.0}}, "constants.c = 1.0: AMD has no such number; leave it out"),
+     'damping = "van-driest": its viscosity vanishes at walls of itself; omit it'),
+    ({"model": "amd", "constants": {"c": 1.0}}, "constants.c = 1.0: AMD has no constant of this name; omit it"),
     ({"model": "picky", "constants": {"c": 1.0}},
-     "constants.c = 1.0: uniform has no such number; give one of viscosity, other"),
+     "constants.c = 1.0: uniform has no constant of this name; give one of viscosity, other"),
     ({"model": "picky", "constants": {"viscosity": "x"}}, 'constants.viscosity = "x": give a number'),
     ({"model": "picky", "constants": 3}, "constants = 3: give a table"),
     ({"model": "picky", "constant": 3}, "constant = 3: give at most 2"),
-    ({"model": "power", "constants": {"power": 2.5}}, "constants.power = 2.5: give a whole number"),
+    ({"model": "power", "constants": {"power": 2.5}}, "constants.power = 2.5: give an integer"),
     ({"model": "picky", "constants": {"viscosity": 3.0}},
      'model = "picky": your closure tests.models.test_amd.Picky failed (RuntimeError: too large)'),
 ])  # fmt: skip

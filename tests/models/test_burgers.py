@@ -87,21 +87,21 @@ class Rival(BurgersSystem):
     table_name = "rival"
 
 
-NOT = 'not supported by the model "burgers"; leave it out, or use the model "projection"'
+NOT = 'not supported by the model "burgers"; omit it, or use the model "projection"'
 
 
 @pytest.mark.parametrize(
     ("changes", "lines"),
     [
         ({"method": {"type": "burger"}},
-         ['method.type = "burger": [burgers] selects the model "burgers"; leave one of them out']),
+         ['method.type = "burger": [burgers] selects the model "burgers"; omit one of them']),
         ({"method": {"type": "projection"}},
-         ['method.type = "projection": [burgers] selects the model "burgers"; leave one of them out']),
+         ['method.type = "projection": [burgers] selects the model "burgers"; omit one of them']),
         ({"rival": {"viscosity": 1.0}},
-         ['rival = { viscosity = 1.0 }: it selects the model "rival", and [burgers] the model "burgers"; leave one of'
-          " them out"]),
+         ['rival = { viscosity = 1.0 }: it selects the model "rival", and [burgers] the model "burgers"; omit one of'
+          " them"]),
         ({"burgers": {"viscosty": 1.0}},
-         ["burgers.viscosty = 1.0: there is no such key; did you mean burgers.viscosity?"]),
+         ["burgers.viscosty = 1.0: unknown key; did you mean burgers.viscosity?"]),
         ({"burgers": {}}, ["burgers.viscosity: missing; give the diffusivity of q, a number > 0"]),
         ({"burgers": 3}, ["burgers = 3: give a table"]),
         ({"burgers": {"viscosity": 0}}, ["burgers.viscosity = 0: give a number > 0"]),
@@ -111,7 +111,7 @@ NOT = 'not supported by the model "burgers"; leave it out, or use the model "pro
         ({"fluid": {"viscosity": 1.0}},
          [f'fluid = {{ viscosity = 1.0 }}: {NOT} or "two_phase" or "artificial-compressibility"']),
         ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "periodic"}},
-         ['boundaries.z_max = "periodic": both sides or none; give z = "periodic" in place of z_min and z_max']),
+         ['boundaries.z_max = "periodic": both sides or none; give z = "periodic" instead of z_min and z_max']),
         ({"time": {"steps": 9, "scheme": "rk3"}},
          [f'time.scheme = "rk3": {NOT}']),
         ({"grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1], "stretching": {"z": {"tanh": 0.5}}}},
@@ -120,7 +120,7 @@ NOT = 'not supported by the model "burgers"; leave it out, or use the model "pro
          [f"statistics.budget = true: {NOT}"]),
         ({"output": {"fields": ["u"]}}, ['output.fields = ["u"]: this case has no field "u"; it has q']),
         ({"burger": {"viscosity": 1.0}},
-         ["burger = { viscosity = 1.0 }: there is no such key; did you mean burgers?"]),
+         ["burger = { viscosity = 1.0 }: unknown key; did you mean burgers?"]),
     ],
 )  # fmt: skip
 def test_what_is_refused(monkeypatch, changes, lines):
@@ -136,7 +136,7 @@ def test_walls_are_refused():
 
 def test_models_that_are_not_there():
     case = {name: table for name, table in tables().items() if name != "burgers"}
-    with pytest.raises(BadInput, match=r'^method.type = "burger": there is no such model; did you mean "burgers"\?$'):
+    with pytest.raises(BadInput, match=r'^method.type = "burger": unknown model; did you mean "burgers"\?$'):
         Case(**case, method={"type": "burger"})
     known = '"projection", "two_phase", "artificial-compressibility", "burgers"'
     with pytest.raises(BadInput, match=f"give one of {known}, or install the package that has it$"):

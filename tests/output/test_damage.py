@@ -221,12 +221,12 @@ SIZES = [len(chunk) for chunk in CHUNKS]
 @pytest.mark.parametrize(("places", "problem"), [
     ([(0, SIZES[0]), (SIZES[0], SIZES[1])], ""),
     ([(SIZES[0], SIZES[1]), (MISSING, MISSING), (0, SIZES[0])], ""),  # in any order, with a chunk that was not written
-    ([(0, SIZES[0]), (SIZES[0] + 1, SIZES[1])], "bytes, which are not those of its index"),  # a gap
-    ([(0, SIZES[0]), (SIZES[0] - 1, SIZES[1])], "bytes, which are not those of its index"),  # twice the same byte
-    ([(0, SIZES[0]), (SIZES[0], SIZES[1] + 1)], "bytes, which are not those of its index"),  # into the index
-    ([(0, SIZES[0]), (SIZES[0], 2**63)], "bytes, which are not those of its index"),
-    ([(0, SIZES[0]), (MISSING, MISSING)], "bytes, which are not those of its index"),  # bytes of no chunk
-    ([(0, sum(SIZES))], "the checksum of a chunk is not that of what was written"),
+    ([(0, SIZES[0]), (SIZES[0] + 1, SIZES[1])], "bytes, which differs from its index"),  # a gap
+    ([(0, SIZES[0]), (SIZES[0] - 1, SIZES[1])], "bytes, which differs from its index"),  # twice the same byte
+    ([(0, SIZES[0]), (SIZES[0], SIZES[1] + 1)], "bytes, which differs from its index"),  # into the index
+    ([(0, SIZES[0]), (SIZES[0], 2**63)], "bytes, which differs from its index"),
+    ([(0, SIZES[0]), (MISSING, MISSING)], "bytes, which differs from its index"),  # bytes of no chunk
+    ([(0, sum(SIZES))], "the checksum of a chunk differs from the recorded one"),
 ])  # fmt: skip
 def test_the_index_of_a_shard_places_each_byte_once(tmp_path, places, problem):
     """The checksum of the index is right in all of these."""

@@ -264,5 +264,5 @@ def test_numbers_of_cgns_that_are_no_whole_ones(tmp_path):
         shape = zone[" data"].shape
         del zone[" data"]
         zone[" data"] = np.full(shape, np.nan)
-    with pytest.raises(BadInput, match=r"its values are no whole numbers"):
+    with pytest.raises(BadInput, match=r"its values are not integers"):
         read_grid(path)

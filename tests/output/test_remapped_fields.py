@@ -53,7 +53,7 @@ def test_a_period_is_gone_round():
     values = remapped(source(lambda x, y, z: np.sin(np.pi * x), x), "p", layout)
     places = layout.coordinate("x_c")
     np.testing.assert_allclose(values, np.broadcast_to(np.sin(np.pi * places), values.shape), atol=2e-5)
-    with pytest.raises(BadInput, match=r"x of .* covers a period or more; leave the last point out"):
+    with pytest.raises(BadInput, match=r"x of .* covers a period or more; omit the last point"):
         remapped(source(lambda x, y, z: np.sin(np.pi * x), points(41, 0, 2)), "p", layout)
 
 

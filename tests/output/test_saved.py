@@ -44,8 +44,8 @@ def test_rows_that_fall_are_turned():
     (flow([0.0, 0.1, 0.3]), 0.2, r"time = 0.2: the dataset has no state of it; choose one of 0, 0.1, 0.3"),
     (flow([0.0, 0.1, 0.3]), np.nan, r"time = nan: the dataset has no state of it; choose one of 0, 0.1, 0.3"),
     (flow([]), None, "the dataset: no state is complete yet; wait for the first one"),
-    (flow(), 1.0, "time = 1: the dataset has no times to choose from; leave it out"),
-    (flow().assign_coords(time=2.5), 1.0, "time = 1: the dataset has no times to choose from; leave it out"),
+    (flow(), 1.0, "time = 1: the dataset has no times to choose from; omit it"),
+    (flow().assign_coords(time=2.5), 1.0, "time = 1: the dataset has no times to choose from; omit it"),
     (flow().assign_coords(time=("x", C)), None, "its time lies along x; give one number, or a dimension"),
     (flow(np.array(["2026-01-01"], "M8[ns]")), None, r"its times are of type datetime64\[ns\]; give numbers, or one"),
 ])  # fmt: skip

@@ -127,10 +127,10 @@ def test_pressure_solvers(measured, here):
       "single"], ["single = True is for fields of double precision"]),
     (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
-    (["cavity", "--largest"], ["--largest: not used by the study scaling; leave it out"]),
-    (["cavity", "--study", "pressure", "--set", "time.step=1"], ["--set: not used by the study pressure; leave it"]),
+    (["cavity", "--largest"], ["--largest: not used by the study scaling; omit it"]),
+    (["cavity", "--study", "pressure", "--set", "time.step=1"], ["--set: not used by the study pressure; omit it"]),
     (["cavity", "--study", "pressure", "--overlap", "none,full"], ["--overlap none,full: the study pressure takes"]),
-    (["cavity", "--study", "memory", "--workers", "1"], ["--workers: not used by the study memory; leave it out"]),
+    (["cavity", "--study", "memory", "--workers", "1"], ["--workers: not used by the study memory; omit it"]),
     (["cavity", "--study", "memory", "--warm", "1"], ["--warm: not used by the study memory without --largest"]),
 ])  # fmt: skip
 def test_what_cannot_be_measured_is_refused(start, refused, here, words, said):

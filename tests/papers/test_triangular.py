@@ -100,7 +100,7 @@ def test_words_that_say_nothing_are_refused(start, refused, words):
 
 def test_cusparse_has_no_cpu(start, refused):
     result = start(PAPER, "triangular", "--cusparse", "--device", "cpu")
-    refused(result.exit_code, result.stderr, "--cusparse", "leave it out")
+    refused(result.exit_code, result.stderr, "--cusparse", "omit it")
 
 
 def test_rows_of_blocks_are_cells_and_their_neighbours():

@@ -246,13 +246,13 @@ def test_scaling(measured, here):
     (["--study", "scaling", "--scale", "3", "--counts", "1"], ["--scale 3: weak-128 on 1 blocks", "a power of two"]),
     (["--study", "shares", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
     (["--study", "shares", "--steps", "3", "--cells", "8", "--seconds", "0.01"], ["--steps 3: each was the first of"]),
-    (["--study", "scaling", "--cells", "8"], ["--cells: not used by the study scaling; leave it out"]),
-    (["--study", "scaling", "--blocks", "2"], ["--blocks: not used by the study scaling; leave it out"]),
-    (["--study", "sizes", "--sizes", "8", "--workers", "1"], ["--workers: not used by the study sizes; leave it out"]),
+    (["--study", "scaling", "--cells", "8"], ["--cells: not used by the study scaling; omit it"]),
+    (["--study", "scaling", "--blocks", "2"], ["--blocks: not used by the study scaling; omit it"]),
+    (["--study", "sizes", "--sizes", "8", "--workers", "1"], ["--workers: not used by the study sizes; omit it"]),
     (["--study", "sizes", "--overlap", "none,full"], ["--overlap none,full: the study sizes takes one of them"]),
-    (["--study", "pressure", "--solver", "multigrid"], ["--solver: not used by the study pressure; leave it out"]),
-    (["--counts", "1"], ["--counts: not used by the study step; leave it out"]),
-    (["--picture", "a.png"], ["--picture: not used by the study step; leave it out"]),
+    (["--study", "pressure", "--solver", "multigrid"], ["--solver: not used by the study pressure; omit it"]),
+    (["--counts", "1"], ["--counts: not used by the study step; omit it"]),
+    (["--picture", "a.png"], ["--picture: not used by the study step; omit it"]),
 ])  # fmt: skip
 def test_what_cannot_be_measured_is_refused(start, refused, here, words, said):
     result = start(PAPER, "two-phase", *words, "--device", "cpu")

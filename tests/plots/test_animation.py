@@ -26,7 +26,7 @@ def test_a_film_has_a_frame_for_every_snapshot(growing):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"field": "q"}, "no such field; choose one of speed"),
+        ({"field": "q"}, "unknown field; choose one of speed"),
         ({"plane": "y=9"}, "outside the domain"),
         ({"out": "film.avi"}, "choose .gif or .mp4"),
     ],

@@ -71,8 +71,8 @@ def test_a_grid_that_turns_is_cut_by_one_plane(tmp_path, monkeypatch):
 
 def test_films_on_charts_that_cannot_be(rising):
     for asked, message in (
-        ({"field": "q"}, "no such field; choose one of p"), ({"out": "film.avi"}, "choose .gif or .mp4"),
-        ({"fps": 0}, "--fps 0: give a whole number above 0"),
+        ({"field": "q"}, "unknown field; choose one of p"), ({"out": "film.avi"}, "choose .gif or .mp4"),
+        ({"fps": 0}, "--fps 0: give an integer above 0"),
     ):  # fmt: skip
         with pytest.raises(BadInput, match=message):
             animate_run(rising, **asked)

@@ -105,11 +105,11 @@ def test_what_cannot_be_drawn_is_named(run, tmp_path):
     for drawn, words in (
         (lambda: draw(plane_through(swept, None), ["p"], Look()),
          "p has several values along fluid.viscosity: choose one"),
-        (lambda: plot_run(run, "T"), "the run has no such field; choose one of p, u, v, w"),
+        (lambda: plot_run(run, "T"), "unknown field; choose one of p, u, v, w"),
         (lambda: plot_run(run, time=0.3), "no snapshot was written then; choose one of 0, 1"),
         (lambda: plot_run(run, window=(1.0, 0.0, 0.0, 1.0)), "give left, right, bottom and top"),
         (lambda: plot_run(run, plane="y=7"), "outside the domain"),
-        (lambda: plot_side(run, "wing"), "there is no such side; choose one of ends, inner, outer"),
+        (lambda: plot_side(run, "wing"), "unknown side; choose one of ends, inner, outer"),
     ):
         with pytest.raises(BadInput, match=words):
             drawn()

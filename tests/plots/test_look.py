@@ -47,7 +47,7 @@ def test_a_logarithmic_scale_spans_four_decades_at_most_and_draws_what_is_not_ab
     (("1,1", False, None, None), "--range 1,1: give two numbers, the lower one first"),
     (("0,nan", False, None, None), "--range 0,nan"),
     (("0,1", True, None, None), "give a lower end above 0"),
-    ((None, False, "pink42", None), "--cmap pink42: matplotlib has no such map"),
+    ((None, False, "pink42", None), "--cmap pink42: unknown colour map"),
     ((None, False, None, "80"), "--size 80: give width and height"),
     ((None, False, None, "80x900"), "--size 80x900: give sides of 100 to 10000"),
 ])  # fmt: skip
@@ -63,7 +63,7 @@ def test_pictures_and_films_have_the_size_that_was_asked_for(growing, tmp_path):
     with Image.open(picture) as still, Image.open(film) as moving:
         assert still.size == moving.size == (640, 400)
         assert moving.info["duration"] == 200
-    with pytest.raises(BadInput, match="--fps 0: give a whole number above 0, 60 at most"):
+    with pytest.raises(BadInput, match="--fps 0: give an integer above 0, 60 at most"):
         animate_run(growing, fps=0)
 
 

@@ -222,14 +222,14 @@ def test_a_case_is_read_back_as_it_was_written():
 @pytest.mark.parametrize(("planes", "lines"), [
     ([{**WALL, "side": "bdy"}, {**ACROSS, "chart": 3}, {**ENDS, "fields": ["T"]}],
      ['planes[3].fields = ["T"]: this case has no field "T"; it has u, v, w, p; T needs a [heat] table',
-      'planes[1].side = "bdy": the grid has no such side; did you mean "body"?',
-      "planes[2].chart = 3: there is no such chart; they have the numbers 1 to 2"]),
+      'planes[1].side = "bdy": unknown side of the grid; did you mean "body"?',
+      "planes[2].chart = 3: unknown chart; charts have the numbers 1 to 2"]),
     ([{**ACROSS, "i": 11}, {"name": "a", "chart": 1, "k": 2, **OFTEN}],
      ["planes[1].i = 11: chart 2 has 10 x 8 x 1 cells; give 1 to 10",
       "planes[2].k = 2: chart 1 has 10 x 8 x 1 cells; give 1"]),
     ([WALL, {**ENDS, "name": "wall"}, {**ENDS, "name": "charts"}],
-     ['planes[2].name = "wall": something in the store has this name; give another one',
-      'planes[3].name = "charts": something in the store has this name; give another one']),
+     ['planes[2].name = "wall": another entry of the store has this name; give another name',
+      'planes[3].name = "charts": another entry of the store has this name; give another name']),
     ([{**WALL, "every": 0.5}], ["planes[1].every = { time = 0.5 }: a steady run counts steps; give { steps = n }"]),
     ([WALL, {"name": "a", **OFTEN}],
      ["planes[2].side: missing; give a side of the grid by its name, or a chart and i, j or k"]),
@@ -239,12 +239,12 @@ def test_a_case_is_read_back_as_it_was_written():
     ([{**WALL, "j": 1}, {**ACROSS, "k": 1}, {**ACROSS, "i": 0}],
      ["planes[1].j = 1: side is given as well; give one of them",
       "planes[2].k = 1: i is given as well; give one of them",
-      "planes[3].i = 0: give a whole number >= 1"]),
+      "planes[3].i = 0: give an integer >= 1"]),
     ([{"name": "a", "z": 0.5, **OFTEN}],
      ["planes[1].z = 0.5: it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of"
       " its cells"]),
     ([{"name": "a", "sid": "body", **OFTEN}],
-     ['planes[1].sid = "body": there is no such key; did you mean side?']),
+     ['planes[1].sid = "body": unknown key; did you mean side?']),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(planes, lines):
     with pytest.raises(BadInput) as refused:

@@ -141,7 +141,7 @@ def test_a_march_that_diverges_says_where_and_what_to_do(tmp_path):
     message = str(error.value)
     assert message.startswith("the run diverged: at step ")
     for words in ("the residual of ", " in cell (", ") of chart ", "give a smaller method.cfl (now 15)",
-                  "the flow may be unsteady", "the last checkpoint is that of step "):  # fmt: skip
+                  "the flow may be unsteady", "the last checkpoint is at step "):  # fmt: skip
         assert words in message
 
 

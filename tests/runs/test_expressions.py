@@ -160,7 +160,7 @@ BODY = [{"type": "box", "low": [0.4, 0, 0.3], "high": [0.7, 0.3, 0.7]}]
     ({"output": {"fields": ["a = u"]}, "probes": [{"name": "p1", "points": [[0, 0, 0]], "fields": ["a = v"]}]},
      'expressions[2].name = "a": another field has this name'),
     ({"output": {"fields": ["flux"]}}, 'output.fields = ["flux"]: this case has no field "flux"'),
-    ({"probes": [{"name": "Q", "points": [[0, 0, 0]]}]}, 'probes[1].name = "Q": something in the store'),
+    ({"probes": [{"name": "Q", "points": [[0, 0, 0]]}]}, 'probes[1].name = "Q": another entry of the store'),
     ({"monitor": {"fields": ["u"]}}, 'monitor.fields = "u": the log has means of [[expressions]] and Q'),
     ({"spectra": [{"name": "s", "along": "y", "fields": ["Q"]}]}, 'this case has no field "Q"'),
     ({"output": {"fields": ["Q"]}, "obstacles": BODY}, 'output.fields = "Q": not supported together with obstacles'),
@@ -247,7 +247,7 @@ def test_a_run_goes_on_with_other_expressions(tmp_path):
 
 
 def test_other_models_do_not_read_them():
-    later = 'not supported by the model "two_phase"; leave it out, or use the model "projection"'
+    later = 'not supported by the model "two_phase"; omit it, or use the model "projection"'
     for key, value, told in [
         ("expressions", [FLUX], later),
         ("output.fields", ["ww = w*w"], later), ("output.fields", ["Q"], 'this case has no field "Q"'),

@@ -33,7 +33,7 @@ def cavity(length: float, steps: int = 60, steady: float = 1e-6, **linear: objec
 
 @pytest.mark.slow
 def test_a_run_goes_on_with_factors_in_double_precision(tmp_path):
-    with pytest.warns(UserWarning, match=r"goes on from step 0 with method\.linear\.precision = \"double\""):
+    with pytest.warns(UserWarning, match=r"restarts from step 0 with method\.linear\.precision = \"double\""):
         run = tf.run(cavity(1e-50), tmp_path / "single")
     (again,) = run.report["restarts"]
     assert (again["step"], run.report["ended"]) == (0, "steady")

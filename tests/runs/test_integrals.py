@@ -102,7 +102,7 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped
     ({"surfaces": [{"name": "a"}]}, "surfaces[1].z: missing; give x, y or z, where a plane is, or a box"),
     ({"surfaces": [{"name": "a", "x": 0.1, "y": 0.1}]}, "surfaces[1].y = 0.1: x is given as well"),
     ({"surfaces": [{"name": "a", "x": 7}]}, "surfaces[1].x = 7.0: beyond the domain, where x goes from"),
-    ({"surfaces": [{"name": "T", "x": 0.5}]}, 'surfaces[1].name = "T": something in the store has this name'),
+    ({"surfaces": [{"name": "T", "x": 0.5}]}, 'surfaces[1].name = "T": another entry of the store has this name'),
     ({"surfaces": [{"name": "a", "box": [[0, 0, 0], [1, 1, 1]]}]}, "beyond the domain"),
     ({"surfaces": [{"name": "a", "box": [[0, 0, 0], [1, 0.01, 1]]}]}, "nearest to the same face across y"),
     ({"isosurfaces": [{"name": "a", "field": "u", "value": 1}]}, "a surface is of T or a scalar; give T"),

@@ -70,7 +70,7 @@ def test_steps_are_those_of_a_run(client, whole, tmp_path):
         assert simulation.iteration == reached + 1
         simulation.run()
         assert simulation.iteration == 9
-        with pytest.raises(BadInput, match=r"step\(2\): the run is over.*time.steps = 9"):
+        with pytest.raises(BadInput, match=r"step\(2\): the run has ended.*time.steps = 9"):
             simulation.step(2)
     assert calls == [4, 8]
     assert simulation.close().report["ended"] == "end"
@@ -127,7 +127,7 @@ def test_a_callback_that_raises_ends_the_run_in_order(client, tmp_path):
 
         with pytest.raises(ZeroDivisionError, match="at step 2"):
             simulation.run()
-        with pytest.raises(BadInput, match="the run is over"):
+        with pytest.raises(BadInput, match="the run has ended"):
             simulation.step()
     report = simulation.close().report
     assert (report["ended"], report["steps"]) == ("interrupted", 2)
@@ -176,7 +176,7 @@ def test_ctrl_c_pauses(client, tmp_path):
 
 @pytest.mark.fast("values0-*", "values2-*")
 @pytest.mark.parametrize(("values", "match"), [
-    ({"steps": 0}, "steps=0.*whole number"), ({"wall": -1.0}, "wall=-1.0"), ({"until": "soon"}, "until='soon'"),
+    ({"steps": 0}, "steps=0.*integer"), ({"wall": -1.0}, "wall=-1.0"), ({"until": "soon"}, "until='soon'"),
     ({"steps": 1.5}, "steps=1.5"),
 ])  # fmt: skip
 def test_bad_ways_to_go_on(values, match, client, tmp_path):
@@ -215,8 +215,8 @@ def test_functions_that_are_none(tmp_path):
     for call in (tf.run, tf.Simulation):
         with pytest.raises(BadInput, match="progress = 3; give a function"):
             call(case, tmp_path / "run", progress=3)
-    with pytest.raises(BadInput, match="told = 3; give a function"):
-        tf.sweep(case, {"fluid.viscosity": [0.1]}, tmp_path / "sweep", told=3)
+    with pytest.raises(BadInput, match="on_run = 3; give a function"):
+        tf.sweep(case, {"fluid.viscosity": [0.1]}, tmp_path / "sweep", on_run=3)
     with pytest.raises(BadInput, match="measure = 3; give a function"):
         tf.Study(tmp_path, {}, []).dataset(measure=3)
     assert not [*tmp_path.iterdir()]
@@ -258,7 +258,7 @@ def test_fields_are_those_of_the_store(client, tmp_path):
         simulation.step()
         with pytest.raises(BadInput, match="w of step 3: the simulation has gone on"):
             late.mean().load()
-        with pytest.raises(BadInput, match=r"'mu'.*no such field; it has u, v, w, p, T"):
+        with pytest.raises(BadInput, match=r"'mu'.*unknown field; the case has u, v, w, p, T"):
             simulation["mu"]
     stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
     assert whole.equals(stored["u"])
@@ -512,7 +512,7 @@ def test_a_worker_that_is_lost_ends_it(tmp_path):
         next(child for child in children if "spawn_main" in " ".join(child.cmdline())).kill()
         with pytest.raises(RunFailed, match=r"block \d on worker .*go on with it: taskflow run"):
             simulation.run()
-        with pytest.raises(BadInput, match="the run is over: it has failed"):
+        with pytest.raises(BadInput, match="the run has ended: it has failed"):
             simulation.step()
         with pytest.raises(BadInput, match="the simulation is closed"):
             simulation["u"]
@@ -563,7 +563,7 @@ def test_expressions_that_are_recorded_are_there_between_steps(client, tmp_path)
             np.testing.assert_allclose(simulation["flux"].values, expected, rtol=1e-13)
             simulation.on_blocks(double, ["T"], writes=["T"])
         assert float(abs(expected).max()) > 0
-        with pytest.raises(RunFailed, match=r"read-only; name what it changes in writes=\[...\]"):
+        with pytest.raises(RunFailed, match=r"read-only; name the fields that it changes in writes=\[...\]"):
             simulation.on_blocks(lambda fields: fields["T"].fill(0.0), ["T"])
 
 

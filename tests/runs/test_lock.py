@@ -112,7 +112,7 @@ def test_what_cannot_be_seen_is_watched(tmp_path, told, where):
     take(tmp_path, told)
     assert time.monotonic() - began >= module.SILENCE
     assert len(told) == 1
-    assert "cannot be seen from here; its lock is watched for 0.3 s" in told[0]
+    assert "is not visible from this host; its lock is watched for up to 0.3 s" in told[0]
 
 
 @pytest.mark.parametrize("where", SOMEWHERE)
@@ -129,9 +129,9 @@ def test_what_moves_is_refused_at_once(tmp_path, told, where, monkeypatch):
     thread.start()
     began = time.monotonic()
     try:
-        with pytest.raises(BadInput, match="computes a run there"):
+        with pytest.raises(BadInput, match="has been running there"):
             take(tmp_path, told)
-        with pytest.raises(BadInput, match="goes on: stop it there"):
+        with pytest.raises(BadInput, match="is still running: stop it there"):
             unlock(tmp_path, told.append)
         assert time.monotonic() - began < SOON
     finally:
@@ -237,7 +237,7 @@ def test_a_file_system_without_links(tmp_path, told, monkeypatch):
     monkeypatch.setattr(os, "link", lambda *_: _raise(PermissionError("no links here")))
     with locked(tmp_path / "run", told.append) as claim:
         claim.check()
-        with pytest.raises(BadInput, match="computes a run"):
+        with pytest.raises(BadInput, match="has been running"):
             take(tmp_path / "run", told)
     assert list(tmp_path.iterdir()) == []
 
@@ -256,18 +256,18 @@ DAMAGED = {
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_one_is_refused_until_it_is_removed(tmp_path, told, damage):
     (tmp_path / "lock").write_bytes(DAMAGED[damage])
-    with pytest.raises(BadInput, match="damaged; where no run goes on: taskflow unlock") as refused:
+    with pytest.raises(BadInput, match="damaged; if no run is active: taskflow unlock") as refused:
         take(tmp_path, told)
     assert "\x1b" not in str(refused.value)
     assert (tmp_path / "lock").read_bytes() == DAMAGED[damage]
     assert unlock(tmp_path, told.append)
-    assert told == [f"{tmp_path / 'lock'}: damaged: it names nobody"]
+    assert told == [f"{tmp_path / 'lock'}: damaged: it names no process"]
     take(tmp_path, told)
 
 
 def test_a_pipe_makes_nobody_wait(tmp_path, told):
     os.mkfifo(tmp_path / "lock")
-    with pytest.raises(BadInput, match="lock: it is no regular file; remove it by hand"):
+    with pytest.raises(BadInput, match="lock: it is no regular file; remove it manually"):
         take(tmp_path, told)
     with pytest.raises(OSError, match="no regular file"):
         unlock(tmp_path, told.append)
@@ -276,7 +276,7 @@ def test_a_pipe_makes_nobody_wait(tmp_path, told):
 def test_unlock(tmp_path, told):
     assert not unlock(tmp_path, told.append)
     write_lock(tmp_path, ALIVE)
-    with pytest.raises(BadInput, match=f"process {ALIVE.process} on .* goes on: stop it there"):
+    with pytest.raises(BadInput, match=f"process {ALIVE.process} on .* is still running: stop it there"):
         unlock(tmp_path, told.append)
     assert Lock.read(tmp_path).owner == ALIVE
     for dead in (GONE, ELSEWHERE):
@@ -293,7 +293,7 @@ def test_a_claim_that_is_lost(tmp_path, told):
         claim = pickle.loads(pickle.dumps(claim))
         claim.check()
         (tmp_path / "lock").unlink()
-        with pytest.raises(RunFailed, match="lock: somebody has removed it"):
+        with pytest.raises(RunFailed, match="lock: it has been removed"):
             claim.check()
         thief = write_lock(tmp_path, ELSEWHERE, beats=3)
         before = thief.read_bytes()
@@ -302,7 +302,7 @@ def test_a_claim_that_is_lost(tmp_path, told):
         time.sleep(0.1)  # the heart of the first one beats on
     assert thief.read_bytes() == before
     (tmp_path / "lock").write_bytes(b"")
-    with pytest.raises(RunFailed, match="somebody has removed it"):
+    with pytest.raises(RunFailed, match="it has been removed"):
         claim.check()
 
 
@@ -336,7 +336,7 @@ def test_a_run_whose_directory_was_taken_over_touches_it_no_more(tmp_path, block
             write_lock(path, ELSEWHERE)
             seen.append(settled(path))
 
-    with pytest.raises(RunFailed, match=r"process 1 on elsewhere has taken over .*run while this run stood still"):
+    with pytest.raises(RunFailed, match=r"process 1 on elsewhere has taken over .*run while this run was suspended"):
         run(case, path, progress=steal)
     assert tree(path) == seen[0]
 
@@ -348,7 +348,7 @@ def test_what_a_run_leaves(tmp_path, told):
     def again(_):
         if not refused:
             for how in ({"force": True}, {"resume": True}, {}):
-                with pytest.raises(BadInput, match=f"process {os.getpid()} .* computes a run there"):
+                with pytest.raises(BadInput, match=f"process {os.getpid()} .* has been running there"):
                     run(stirred(), path, **how)
             refused.append(True)
 

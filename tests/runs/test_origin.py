@@ -134,8 +134,8 @@ def test_arrays_and_datasets_are_where_to_begin(origin, tmp_path):
 
 @pytest.mark.parametrize(("changes", "message"), [
     ({"initial": {"source": "SOURCE", "time": 0.003}}, "initial.time = 0.003: .* has no state of it; choose one of 0,"),
-    ({"initial": {"source": "nowhere"}}, "initial.source: .*nowhere: there is no such run"),
-    ({"initial": {"time": 1.0}}, "initial.time = 1.0: it is that of a state in initial.source"),
+    ({"initial": {"source": "nowhere"}}, "initial.source: .*nowhere: this source does not exist"),
+    ({"initial": {"time": 1.0}}, "initial.time = 1.0: it belongs to initial.source"),
     ({"initial": {"source": "SOURCE", "velocity": [0, 0, 0]}}, "initial.velocity = .*: source is given as well"),
     ({"initial": {"source": 3}}, "initial.source = 3: give the name of a run directory"),
     ({"initial": {"velocity": [np.zeros((2, 2, 2)), 0, 0]}}, r"velocity\[1\] = .*the points \[16, 2, 16\] along z"),
@@ -163,7 +163,7 @@ def test_forces_that_change_in_time_begin_anew(tmp_path):
     tables = {"forcing": [{"on": "u", "expression": "sin(t)"}], "time": {"steps": 1, "step": 0.002}}
     go(vortices(16, **tables), tmp_path / "run")
     origin = RunSetup(vortices(16, initial={"source": str(tmp_path / "run")}, **tables), (1, 1, 1)).origin
-    assert (origin.checkpoint, origin.difference) == (None, "what is given changes in time, which begins anew")
+    assert (origin.checkpoint, origin.difference) == (None, "given values depend on time, which starts at 0 again")
     assert origin.kept
 
 

@@ -65,7 +65,7 @@ def assert_same(path, whole) -> None:
 
 @pytest.mark.parametrize(("values", "words"), [
     ({"points": POINTS}, "particles[1].name: missing"),
-    ({"name": "p", "points": POINTS}, 'particles[1].name = "p": something in the store has this name'),
+    ({"name": "p", "points": POINTS}, 'particles[1].name = "p": another entry of the store has this name'),
     ({"name": "d"}, "particles[1].points: missing; give a list of points, or a box"),
     ({"name": "d", "points": POINTS, "box": DYE["box"], "count": 1}, "points are given as well; give one of them"),
     ({"name": "d", "points": [[0, 0, 2]]}, "beyond the domain"),
@@ -82,8 +82,8 @@ def assert_same(path, whole) -> None:
     ({"name": "d", "points": POINTS, "density": 3}, "particles[1].density = 3: give response_time, too"),
     ({"name": "d", "points": POINTS, "response_time": 0}, "particles[1].response_time = 0"),
     ({"name": "d", "points": POINTS, "start": -1}, "particles[1].start = -1"),
-    ({"name": "d", "points": POINTS, "fields": ["u"]}, "u is always recorded; leave it out"),
-    ({"name": "d", "points": POINTS, "fields": ["velocity_x"]}, "something else of the name velocity_x; leave it out"),
+    ({"name": "d", "points": POINTS, "fields": ["u"]}, "u is always recorded; omit it"),
+    ({"name": "d", "points": POINTS, "fields": ["velocity_x"]}, "something else of the name velocity_x; omit it"),
     ({"name": "d", "points": POINTS, "fields": ["dust"]}, 'this case has no field "dust"'),
     ({"name": "d", "points": POINTS, "radius": 1}, "particles[1].radius"),
 ])  # fmt: skip
@@ -95,7 +95,7 @@ def test_what_is_wrong_is_told_with_its_key(values, words):
 
 
 def test_what_is_not_there_yet_is_refused():
-    with pytest.raises(BadInput, match=r"particles\[1\].every: missing; give how often"):
+    with pytest.raises(BadInput, match=r"particles\[1\].every: missing; give an interval"):
         case({"name": "d", "points": POINTS})
     with pytest.raises(BadInput, match='treatment = "immersed": not supported together with particles; give "flagged"'):
         case(DYE, obstacles=BODIES, bodies={"treatment": "immersed"})
@@ -104,7 +104,7 @@ def test_what_is_not_there_yet_is_refused():
     charts = tf.Case.load(EXAMPLES / "bearing.toml")
     with pytest.raises(BadInput, match='not supported by the model "artificial-compressibility"'):
         charts.replace(particles=[{"name": "d", "points": [[0, 0, 0]], "every": 1}])
-    with pytest.raises(BadInput, match=r'particles\[2\].name = "dye": something in the store'):
+    with pytest.raises(BadInput, match=r'particles\[2\].name = "dye": another entry of the store'):
         case(DYE, DYE)
     many = case({**DYE, "count": 2**29})
     with pytest.raises(BadInput, match="536870912 particles on 3 blocks, each of which has room for all"):

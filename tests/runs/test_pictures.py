@@ -51,14 +51,14 @@ BODY = {"obstacles": [{"type": "box", "low": [0.2, 0.2, 0.2], "high": [0.6, 0.6,
 @pytest.mark.parametrize(("picture", "changes", "told"), [
     ({"name": "a"}, {}, "give x, y or z, where a slice is, or an isosurface"),
     ({**SLICE, "y": 2.0}, {}, r"pictures\[1\]\.y = 2\.0: beyond the domain, where y goes from 0 to 1"),
-    ({**SLICE, "field": "q"}, {}, r"pictures\[1\]\.field = .*: this case has no such field; give one of u, .*, speed"),
+    ({**SLICE, "field": "q"}, {}, r"pictures\[1\]\.field = .*: unknown field; give one of u, .*, speed"),
     ({**SLICE, "value": 1.0}, {}, "a slice has none; give isosurface"),
     ({**SLICE, "isosurface": "T", "value": 0.5}, {}, "y is given as well"),
     ({"name": "a", "isosurface": "T"}, {}, "give the value of the field on the surface"),
-    ({**SURFACE, "isosurface": "smoke"}, {}, r"isosurface = .*: this case has no such field"),
+    ({**SURFACE, "isosurface": "smoke"}, {}, r"isosurface = .*: unknown field"),
     ({**SURFACE}, BODY, "not supported together with obstacles"),
     ({**SURFACE}, {"grid": {"cells": [8, 1, 8], "lengths": [1.0, 0.1, 1.0]}}, "needs two cells in each direction"),
-    ({**SLICE, "cmap": "pink42"}, {}, "matplotlib has no such map"),
+    ({**SLICE, "cmap": "pink42"}, {}, "unknown colour map"),
     ({**SLICE, "range": [1.0, 1.0]}, {}, "give two numbers, the lower one first"),
     ({**SLICE, "range": [0.0, 1.0], "log": True}, {}, "give a lower end above 0"),
     ({**SLICE, "size": [10, 10]}, {}, "give sides of 100 to 10000 points"),
@@ -175,7 +175,7 @@ def test_nobody_waits_for_pictures(tmp_path):
     said = go(box({**SLICE, "every": {"steps": 1}}, time={"steps": 24, "step": 0.001}), tmp_path / "run")
     assert undrawn(tmp_path / "run", "middle", 0) == 16
     assert said["warnings"] == (
-        "pictures left out: 9, as those before them were not drawn yet; draw them less often",
+        "pictures skipped: 9, because earlier ones were not drawn yet; draw them less often",
     )  # fmt: skip
 
 

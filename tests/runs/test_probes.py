@@ -179,12 +179,12 @@ def test_what_is_followed_may_change_when_a_run_goes_on(tmp_path):
 @pytest.mark.parametrize(("tables", "told"), [
     ({"probes": [{"name": "a"}]}, "probes[1].points: missing; give a list of points, or a line"),
     ({"probes": [{"name": "a", "points": [[0, 0, 9]]}]}, "beyond the domain"),
-    ({"probes": [{"name": "u", "points": POINTS}]}, 'probes[1].name = "u": something in the store has this name'),
-    ({"planes": [{"name": "a", "x": 1, "every": 1.0}] * 2}, 'planes[2].name = "a": something in the store has this'),
+    ({"probes": [{"name": "u", "points": POINTS}]}, 'probes[1].name = "u": another entry of the store has this name'),
+    ({"planes": [{"name": "a", "x": 1, "every": 1.0}] * 2}, 'planes[2].name = "a": another entry of the store'),
     ({"planes": [{"name": "a", "x": 0.1, "y": 0.1, "every": 1.0}]}, "planes[1].y = 0.1: x is given as well"),
-    ({"planes": [{"name": "a", "x": 0.1}]}, "planes[1].every: missing; give how often"),
+    ({"planes": [{"name": "a", "x": 0.1}]}, "planes[1].every: missing; give an interval"),
     ({"planes": [{"name": "a", "side": "x_min", "every": 1.0}]},
-     'planes[1].side = "x_min": not supported by the model "projection"; leave it out, or use the model "artificial'),
+     'planes[1].side = "x_min": not supported by the model "projection"; omit it, or use the model "artificial'),
     ({"planes": [{"name": "a", "x": 7, "every": 1.0}]}, "planes[1].x = 7.0: beyond the domain, where x goes from"),
     ({"planes": [{"name": "a", "x": 1, "every": 1.0, "fields": ["c"]}]}, 'this case has no field "c"'),
 ])  # fmt: skip

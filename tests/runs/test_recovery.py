@@ -71,7 +71,7 @@ def test_on_a_cluster_that_is_given_the_nanny_brings_a_worker_back(tmp_path):
 
     with embedded(2, gpu=False) as client:
         before = set(client.scheduler_info(n_workers=-1)["workers"])
-        with pytest.warns(UserWarning, match=r"block \d on worker .* the run goes on from step"):
+        with pytest.warns(UserWarning, match=r"block \d on worker .* the run restarts from step"):
             result = run(case, tmp_path / "run", client, progress=strike)
         after = {place["worker"] for place in result.report["hardware"]}
         run(case, tmp_path / "whole", client)
@@ -95,7 +95,7 @@ def test_a_block_that_hangs_is_missed_by_its_neighbours_and_the_run_goes_on(tmp_
         return agreed(loop, tick)
 
     monkeypatch.setattr(RunLoop, "_agreed", hang)
-    words = r"message \d+ from block 1 to block 0 .* after 10 s; the run goes on from step \d"
+    words = r"message \d+ from block 1 to block 0 .* after 10 s; the run restarts from step \d"
     with pytest.warns(UserWarning, match=words):
         result = run(case, tmp_path / "run")
     assert [restart["step"] in (2, 4) for restart in result.report["restarts"]] == [True]

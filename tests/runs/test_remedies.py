@@ -10,8 +10,8 @@ REFUSED = [
     (("device", '"gpu"', ": no", 'use {parameter} = "cpu"'), 'machine.device = "gpu": no; use machine.device = "cpu"'),
     (("channel", '"pear"', " is not a channel", "use peer"), 'machine.channel = "pear" is not a channel; use peer'),
     (("scheduler_file", "a.json", ": no such file", "begin one"), "--scheduler-file a.json: no such file; begin one"),
-    (("slurm", "gpus=two", "", "give a whole number"), "--slurm gpus=two: give a whole number"),
-    (("slurm", None, ": there is no sbatch here", "leave it out"), "--slurm: there is no sbatch here; leave it out"),
+    (("slurm", "gpus=two", "", "give an integer"), "--slurm gpus=two: give an integer"),
+    (("slurm", None, ": there is no sbatch here", "omit it"), "--slurm: there is no sbatch here; omit it"),
 ]
 
 
@@ -24,4 +24,4 @@ def test_arguments_are_keys_and_options(refused, text):
 
 def test_a_run_whose_scheduler_has_gone_can_go_on():
     with pytest.raises(RunFailed, match="with another one, a run with --resume, or resume=True"), as_keys():
-        raise SchedulerGone("the scheduler has gone; begin again with another one")
+        raise SchedulerGone("the scheduler has exited; start again with another one")

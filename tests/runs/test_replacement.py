@@ -175,7 +175,7 @@ def test_a_run_that_fails_before_its_first_state_leaves_what_was_there(tmp_path)
     path = tmp_path / "run"
     run(stirred(), path)
     before, inode = tree(path), path.stat().st_ino
-    back = "the run that was to replace it has written no state; what was there before is back"
+    back = "the run that replaced it wrote no state; the previous data are restored"
     with pytest.warns(UserWarning, match=back), pytest.raises(RunFailed, match="projection of the initial velocity"):
         run(stirred(**FAILS), path, force=True)
     assert tree(path) == before

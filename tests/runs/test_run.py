@@ -13,9 +13,9 @@ CAVITY = FOLDER / "small_cavity.toml"
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({"case": "cavity.toml"}, "cavity.toml: there is no such file; `taskflow new cavity.toml` writes one"),
+    ({"case": "cavity.toml"}, "cavity.toml: file not found; `taskflow new cavity.toml` writes one"),
     ({"client": "tcp://10.0.0.1:8786"}, r"client = 'tcp://10.0.0.1:8786'; give a dask.distributed.Client"),
-    ({"resume": True, "force": True}, "resume=True, force=True: one at a time"),
+    ({"resume": True, "force": True}, "resume=True, force=True: use one of them"),
     ({"output": 3}, "output = 3; give the path of a run directory"),
     ({"output": "."}, r"exists; choose another directory \(-o, or output= in Python\), or replace it \(.*force=True\)"),
 ])  # fmt: skip

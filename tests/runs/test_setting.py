@@ -124,7 +124,7 @@ REFUSED = [
     ("boundaries.x_min.temperature", lambda t: t, "could not keep a function"),
     ("boundaries.z_min.velocity", [1.0, 0.0], "give three values"),
     ("fluid.viscosity", 1.0, "kernels have it as a constant.*these do: boundaries"),
-    ("fluid.viscosty", 1.0, "the case has no such value"),
+    ("fluid.viscosty", 1.0, "unknown value of the case"),
     ("forcing[1].expression", "u", "is compiled into a kernel"),
 ]
 

@@ -275,10 +275,10 @@ def test_around_bodies_every_line_has_a_spectrum(tmp_path):
     ({"along": "k"}, 'give "x", "y", "z" or "all"'),
     ({"fields": ["c"]}, 'this case has no field "c"; it has u, v, w, p, T'),
     ({"pairs": [["u", "c"]]}, 'spectra[1].pairs = ["u", "c"]: this case has no field "c"'),
-    ({"pairs": [["u", "u"]]}, "name two different fields; the spectrum of u itself is that of fields"),
+    ({"pairs": [["u", "u"]]}, "name two different fields; the spectrum of u itself is recorded by fields"),
     ({"pairs": [["u", "w"], ["w", "u"]]}, "give the pair of w and u once"),
     ({"pairs": ["u", "w"]}, 'give pairs of names, as [["u", "w"]]'),
-    ({"name": "statistics"}, "something in the store has this name"),
+    ({"name": "statistics"}, "another entry of the store has this name"),
     ({"start": -1.0}, "give a number >= 0"),
 ])  # fmt: skip
 def test_what_has_no_spectrum_is_refused(table, told):
@@ -299,7 +299,7 @@ def test_directions_without_waves_are_refused(grid, along, told):
 def test_more_spectra_than_fit_into_memory_are_refused():
     grid = {"cells": [1024, 1024, 64], "lengths": [1.0, 1.0, 1.0]}
     sides = {"x_min": "wall", "x_max": "wall", "y_min": "wall", "y_max": "wall", "z": "periodic"}
-    with pytest.raises(BadInput, match="1048576 lines are not alike, and of 33554432 numbers 16777216 can be kept"):
+    with pytest.raises(BadInput, match="1048576 lines differ, and of 33554432 numbers 16777216 can be kept"):
         turning({"name": "waves", "along": "z"}, grid=grid, boundaries=sides)
 
 

@@ -30,7 +30,7 @@ def case():
 def test_parameters_are_dimensions(client, case, tmp_path):
     """Two at a time on one worker; a second call computes nothing."""
     told = []
-    sweep = tf.sweep(case, PARAMETERS, tmp_path / "sweep", client, at_once=2, told=lambda n, *_: told.append(n))
+    sweep = tf.sweep(case, PARAMETERS, tmp_path / "sweep", client, at_once=2, on_run=lambda n, *_: told.append(n))
     assert sorted(told) == [0, 1, 2, 3]
     ds = sweep.dataset()
     assert ds["u"].dims[:2] == ("fluid.viscosity", "heat.expansion")
@@ -127,7 +127,7 @@ def test_a_file(case, tmp_path):
 
 @pytest.mark.parametrize(("text", "match"), [
     ("", "case = None; give the case file"), ('case = "a.toml"', r"give a table \[parameters\]"),
-    ('case = "a.toml"\nwidth = 3', "width: there is no such key"),
+    ('case = "a.toml"\nwidth = 3', "width: unknown key"),
     ('case = "a.toml"\n[parameters]\nfluid.viscosity = [1.0]', "need quotes"),
 ])  # fmt: skip
 def test_bad_files(text, match, tmp_path):

@@ -436,9 +436,9 @@ def test_a_gap_thinner_than_a_cell_is_told_with_its_place():
     (box([-1, -1, -1], [17, 9, 9]), "obstacles: no cell is left for the fluid"),
     (box([1.6, 1.6, 1.6], [2.4, 2.4, 2.4]), "obstacles[1]: no cell has its centre in it; use smaller cells"),
     ({"type": "implicit", "inside": "1"}, "obstacles[1]: no cell has its centre in it"),
-    ({"type": "surface", "file": "/nowhere/a.stl"}, "obstacles[1]: /nowhere/a.stl: there is no such file; give a path"),
-    ({"type": "surface", "file": "a.step"}, "obstacles[1]: a.step is none of .stl, .obj"),
-    ({"type": "heights", "file": "/nowhere/a.npy"}, "obstacles[1]: /nowhere/a.npy: there is no such file; give a path"),
+    ({"type": "surface", "file": "/nowhere/a.stl"}, "obstacles[1]: /nowhere/a.stl: file not found; give a path"),
+    ({"type": "surface", "file": "a.step"}, "obstacles[1]: a.step is not one of .stl, .obj"),
+    ({"type": "heights", "file": "/nowhere/a.npy"}, "obstacles[1]: /nowhere/a.npy: file not found; give a path"),
 ], ids=str)  # fmt: skip
 def test_what_cannot_be_is_refused(body, message):
     with pytest.raises(BadInput) as error:
@@ -465,7 +465,7 @@ def test_auto_is_multigrid_around_bodies():
     from taskflow.systems.base.pressure import described
 
     assert "multigrid, to 1e-06" in described(obstructed({}))
-    assert "(auto: there are obstacles, of which its equation knows the faces)" in described(obstructed({}))
+    assert "(auto: its equation takes the faces of obstacles into account)" in described(obstructed({}))
     assert described(obstructed({"iterations": 3})).startswith("Jacobi")
 
 

@@ -51,7 +51,7 @@ def profiles(grid, walls=("west", "east", "south", "north")):
     [quadrilateral(widening=0.5)], [quadrilateral(shear=0.1)], frame(),
 ], ids=["annulus", "half a ring", "trapezoid", "parallelogram", "frame"])  # fmt: skip
 def test_a_side_that_is_neither_a_rectangle_nor_a_disc_is_refused(vertices):
-    with pytest.raises(BadInput, match="without holes; leave it out, and give velocity as expressions"):
+    with pytest.raises(BadInput, match="without holes; omit it, and give velocity as expressions"):
         profiles(joined(*vertices))
 
 

@@ -37,7 +37,7 @@ WARM = {"heat": {"diffusivity": 0.01}, "initial": {"temperature": "z"}}
     ({"on": "T", "expression": "1"}, "T needs a [heat] table"),
     ({"on": 3, "expression": "1"}, "forcing[1].on = 3"),
     ({"on": "u"}, "forcing[1].expression: missing; give an expression"),
-    ({"expression": "u"}, "forcing[1].on: missing; give what it acts on"),
+    ({"expression": "u"}, "forcing[1].on: missing; give the quantity it acts on"),
     ({"on": "u", "expression": "-q"}, "there is no q; known are x, y, z, t, u, v, w, dust, pi"),
     ({"on": "u", "expression": "T"}, "there is no T"),
     ({"on": "u", "expression": "dusty"}, "there is no dusty; did you mean dust?"),
@@ -78,7 +78,7 @@ def test_a_budget_has_no_term_for_forces():
 
 def test_another_model_does_not_read_it():
     waves = tf.Case.load(EXAMPLES / "capillary_wave.toml")
-    told = r'^forcing = .*: not supported by the model "two_phase"; leave it out, or use the model "projection"$'
+    told = r'^forcing = .*: not supported by the model "two_phase"; omit it, or use the model "projection"$'
     with pytest.raises(BadInput, match=told):
         waves.replace(forcing=[{"on": "u", "expression": "1"}])
 

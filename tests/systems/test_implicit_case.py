@@ -18,26 +18,26 @@ IMPLICIT = {"method__march": "implicit"}
 
 @pytest.mark.parametrize(("tables", "changes", "line"), [
     (CYLINDER, {"method__cfl": 5},
-     'method.cfl = 5: of march = "implicit" it is a table; give { start = 5.0 }, or leave it out'),
+     'method.cfl = 5: of march = "implicit" it is a table; give { start = 5.0 }, or omit it'),
     (CYLINDER, {"method__cfl": {"start": 5.0}, "method__march": "rk4"},
      'method.cfl = { start = 5.0 }: a table belongs to march = "implicit"; give a number'),
     (CYLINDER, {"method__cfl": {"start": 5.0, "most": 1.0}},
      "method.cfl.most = 1.0: less than start = 5.0; give that, or more"),
     (CYLINDER, {"method__steps": "global"},
-     'method.steps = "global": march = "implicit" has steps of each cell; leave it out'),
+     'method.steps = "global": march = "implicit" has steps of each cell; omit it'),
     (CYLINDER, {"method__linear": {"ordering": "jacobi"}, "method__march": "rk4"},
-     'method.linear = { ordering = "jacobi" }: it belongs to march = "implicit"; leave it out'),
+     'method.linear = { ordering = "jacobi" }: it belongs to march = "implicit"; omit it'),
     (CYLINDER, {"method__linear": {"sweeps": 3}},
-     'method.linear.sweeps = 3: with solver = "gmres" it says nothing; leave it out'),
+     'method.linear.sweeps = 3: with solver = "gmres" it says nothing; omit it'),
     (CYLINDER, {"method__linear": {"solver": "correction", "vectors": 3}},
-     'method.linear.vectors = 3: with solver = "correction" it says nothing; leave it out'),
+     'method.linear.vectors = 3: with solver = "correction" it says nothing; omit it'),
     (CYLINDER, {"method__linear": {"vectors": 50}}, "method.linear.vectors = 50: give at most 40"),
     (CYLINDER, {"method__linear": {"tolerance": 1.0}},
      "method.linear.tolerance = 1.0: give a number < 1, of the residual that the linear equations begin with"),
     (CYLINDER, {"method__linear": {"ordering": "colours"}},
      'method.linear.ordering = "colours": cells in two colours take 2 to 3 times the products of "tiles"; give that'),
     (CYLINDER, {"method__linear": {"lag": 5}},
-     "method.linear.lag = 5: the matrix is made again in every outer iteration; leave it out"),
+     "method.linear.lag = 5: the matrix is made again in every outer iteration; omit it"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(tables, changes, line):
     assert problems(tables, **{**IMPLICIT, **changes}) == [line]

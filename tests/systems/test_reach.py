@@ -19,8 +19,8 @@ def cautions(case):
      ["time.cfl = 5 is out of reach: convection and diffusion are bounded together, steps have at most 0.45; give",
       "time.diffusion = 5 is out of reach: convection and diffusion are bounded together, steps have at most 0.225",
       "time.capillary = 5 is out of reach: capillary waves are followed up to 1; give less"]),
-    ({"step": 1e-3, "capillary": 0.5}, ["time.capillary = 0.5 has no effect with time.step; leave one of them out"]),
-    ({"step": 1e-3, "diffusion": 0.1}, ["time.diffusion = 0.1 has no effect with time.step; leave one of them out"]),
+    ({"step": 1e-3, "capillary": 0.5}, ["time.capillary = 0.5 has no effect with time.step; omit one of them"]),
+    ({"step": 1e-3, "diffusion": 0.1}, ["time.diffusion = 0.1 has no effect with time.step; omit one of them"]),
 ])  # fmt: skip
 def test_of_two_phases(time, told):
     found = cautions(two_phases(time=time))
@@ -30,7 +30,7 @@ def test_of_two_phases(time, told):
 
 def test_without_surface_tension():
     [told] = cautions(two_phases(two_phase={"surface_tension": 0.0}, time={"capillary": 0.5}))
-    assert told == "time.capillary = 0.5 has no effect without two_phase.surface_tension; leave it out"
+    assert told == "time.capillary = 0.5 has no effect without two_phase.surface_tension; omit it"
 
 
 @pytest.mark.parametrize(("scheme", "time", "most"), [

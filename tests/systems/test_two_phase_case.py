@@ -28,21 +28,21 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"two_phase": {"method": "vof"}}, r'two_phase.method = "vof": give "levelset"'),
     ({"two_phase": {"initial": 2}}, r"two_phase.initial = 2: give an expression"),
     ({"two_phase": {"thickness": 5}}, r"two_phase.thickness = 5: give a number from 1 to 4"),
-    ({"fluid": {"viscosity": 1.0}}, r"fluid.viscosity = 1.0: two_phase.viscosity has those of both phases; leave"),
+    ({"fluid": {"viscosity": 1.0}}, r"fluid.viscosity = 1.0: two_phase.viscosity has the viscosities of both"),
     ({"fluid": {"scheme": "weno5"}, "two_phase": {"density": [1000.0, 1.2]}},
      r'fluid.scheme = "weno5": it keeps no momentum where densities jump; give "koren", or densities of a ratio up'),
     ({"fluid": {"scheme": "quick"}}, r'fluid.scheme = "quick": it keeps no momentum where densities jump; give'),
     ({"fluid": {"scheme": "central"}}, r'fluid.scheme = "central": it keeps no momentum where densities jump; give'),
     ({"fluid": {"scheme": "upwind"}}, r'fluid.scheme = "upwind": give "koren", "weno5", "quick" or "central"$'),
-    ({"fluid": {"density": 1.0}}, r"fluid.density = 1.0: there is no such key; known here: scheme"),
+    ({"fluid": {"density": 1.0}}, r"fluid.density = 1.0: unknown key; known here: scheme"),
     ({"fluid": 3}, r"fluid = 3: give a table"),
     ({"two_phase": {"density": [1.0, 2.0, 3.0]}}, r"two_phase.density = \[1.0, 2.0, 3.0\]: give two numbers > 0"),
     ({"two_phase": {"viscosity": None}}, r"two_phase.viscosity"),
     ({"machine": {"blocks": [1, 4, 1]}}, r"machine.blocks = \[1, 4, 1\]: the thinnest of 4 .* give at most 2 there"),
-    ({"surfaces": [{"name": "s", "z": 0.3}]}, r'surfaces = .*: not supported by the model "two_phase"; leave it out'),
-    ({"bodies": {"treatment": "immersed"}}, r'bodies.treatment = "immersed": this case has no .*; leave it out'),
-    ({"statistics": {"budget": True}}, r"statistics.budget = true: not supported by the model \"two_phase\"; leave it"),
-    ({"phases": [{"name": "a", "phase": 1}, {"name": "a", "phase": 2}]}, r'phases\[2\].name = "a": something in the'),
+    ({"surfaces": [{"name": "s", "z": 0.3}]}, r'surfaces = .*: not supported by the model "two_phase"; omit it'),
+    ({"bodies": {"treatment": "immersed"}}, r'bodies.treatment = "immersed": this case has no .*; omit it'),
+    ({"statistics": {"budget": True}}, r"statistics.budget = true: not supported by the model \"two_phase\"; omit it"),
+    ({"phases": [{"name": "a", "phase": 1}, {"name": "a", "phase": 2}]}, r'phases\[2\].name = "a": another entry'),
     ({"phases": [{"name": "a"}]}, r"phases\[1\].phase: missing; give the phase, 1 or 2"),
     ({"output": {"fields": ["kappa"]}, "two_phase": {"surface_tension": 0}}, r'no field "kappa"; it has u, v, w, p,'),
     ({"heat": {"diffusivity": 1.0}}, r'heat = .*: not supported by the model "two_phase"'),
@@ -52,9 +52,9 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"time": {"scheme": "rk3"}}, r'time.scheme = "rk3": not supported by the model "two_phase"'),
     ({"grid": {"stretching": {"z": {"tanh": 2.0}}}}, r"grid.stretching.*not supported"),
     ({"pressure": {"solver": "fft", "outer": None, "iterations": None}}, r'pressure.solver = "fft": it solves'),
-    ({"phases": [{"name": "p", "phase": 1}]}, r"phases\[1\].name = \"p\": something in the store has this name"),
+    ({"phases": [{"name": "p", "phase": 1}]}, r"phases\[1\].name = \"p\": another entry of the store has this name"),
     ({"phases": [{"name": "a", "phase": 3}]}, r"phases\[1\].phase = 3: give 1 or 2"),
-    ({"two_phase": {"contact_angle": 60}}, r"two_phase.contact_angle = 60: .*leave it"),
+    ({"two_phase": {"contact_angle": 60}}, r"two_phase.contact_angle = 60: .*omit it"),
     ({"boundaries": {"z_min": {"type": "wall", "contact_angle": 60}}}, r"boundaries.z_min.contact_angle = 60: interf"),
     ({"body": {"bulk_velocity": [1.0, 0, 0]}}, r"body.bulk_velocity = \[1.0, 0, 0\]: give a table"),
     ({"body": {"gravity": "down"}}, r'body.gravity = "down": give three numbers'),
@@ -106,7 +106,7 @@ def test_phases_are_of_two_phases():
     one = {name: DROP[name] for name in ("grid", "boundaries", "time", "phases")}
     with pytest.raises(tf.BadInput) as error:
         tf.Case(**one, fluid={"viscosity": 1.0})
-    assert str(error.value).endswith(": of a case with a table [two_phase]; add that, or leave it out")
+    assert str(error.value).endswith(": of a case with a table [two_phase]; add that, or omit it")
     assert str(error.value).startswith("phases = [{ name = ")
 
 

@@ -82,13 +82,13 @@ def test_check_says_what_the_phases_are():
     said = "\n".join(f"{row.label}: {row.text}" for row in lines)
     assert "phases: level set; ratio of densities 50; double precision" in said
     assert "phase 1 fills 0.08814 of the domain, phase 2 0.9119" in said
-    assert "smallest radius about 2.97 cells: 95 % of the interface are bent less" in said
+    assert "smallest radius about 2.97 cells: 95 % of the interface have a larger radius" in said
     assert "warning: the smallest radius is 3 cells; give more cells: 4 or better ten" in said
     assert "pressure: multigrid, 3 iterations per solve" in said
     assert "first step: about 0.00223, by time.capillary; by time." in said
     assert "capillary waves make it 7.1 times as short" in said
     ending = case(two_phase={"surface_tension": 100.0}, time={"steps": None, "end": 1})
-    assert estimate(ending).steps.basis == "time.capillary; a fast flow takes more"
+    assert estimate(ending).steps.basis == "time.capillary; a faster flow needs more"
 
 
 @pytest.mark.fast("phases0-*")

@@ -87,7 +87,7 @@ def _bars(name: str, scale: float, words: str, axes: Axes, rows: Sequence[Row]) 
         counts += [str(row["blocks"]) for row in line]
     axes.set_xticks(range(len(counts)), counts)
     axes.set_ylim(0, 1.25 * max(row[name] * scale for row in rows))  # the legend is above the bars
-    axes.set_xlabel("blocks, each on a device of its own")
+    axes.set_xlabel("blocks, each on its own device")
     axes.set_ylabel(words)
     axes.set_title("the fastest overlap of each", fontsize="medium")
 

@@ -130,13 +130,13 @@ def _function(name: str) -> Callable[..., int]:
     try:
         function: Callable[..., int] = getattr(ctypes.CDLL(LIBRARY), name)
     except (OSError, AttributeError) as error:
-        raise BadInput(f"--cusparse: {error}; leave it out, or install a cuSPARSE that has {name}") from None
+        raise BadInput(f"--cusparse: {error}; omit it, or install a cuSPARSE that has {name}") from None
     return function
 
 
 def _checked(name: str, *arguments: Any) -> None:
     if status := _function(name)(*arguments):
-        raise BadInput(f"--cusparse: {name} fails with status {status}; leave it out")
+        raise BadInput(f"--cusparse: {name} fails with status {status}; omit it")
 
 
 def time_cusparse(cells: Triple, precision: Literal["single", "double"]) -> list[tuple[str, float, int]]:

@@ -49,7 +49,7 @@ def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, req
     """
     here, device = open_here(requested)
     if sweeping.cusparse and device.kind == "cpu":
-        raise BadInput("--cusparse: it is a library for GPUs; leave it out, or use --device gpu")
+        raise BadInput("--cusparse: it is a library for GPUs; omit it, or use --device gpu")
 
     def measure() -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []

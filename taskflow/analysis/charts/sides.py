@@ -26,7 +26,7 @@ WORDS = {
     "x": "x of the middle of the face", "y": "y of the middle of the face", "z": "z of the middle of the face",
     "normal_x": "x of the normal, out of the fluid", "normal_y": "y of the normal, out of the fluid",
     "normal_z": "z of the normal, out of the fluid", "area": "area of the face", "chart": "chart of the face",
-    "k": "k of the cell beside the face", "j": "j of the cell beside the face", "i": "i of the cell beside the face",
+    "k": "k of the adjacent cell", "j": "j of the adjacent cell", "i": "i of the adjacent cell",
 }  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     """
     known = patches(records)
     if name not in known:
-        raise BadInput(f"side = {name!r}: there is no such side; choose one of {', '.join(sorted(known))}")
+        raise BadInput(f"side = {name!r}: unknown side; choose one of {', '.join(sorted(known))}")
     datasets = dict(charts(records))
     parts = [_on(datasets[patch.chart], patch, _wall(records, name)) for patch in known[name]]
     if not all("p_face" in part for part in parts):

@@ -145,7 +145,7 @@ def show_channels(result: Result) -> None:
         [
             ("copy", f"{size(result['copy_bandwidth'])}/s for all blocks together, measured with the messages"),
             ("halo step", "microseconds for a message to and from both neighbours, by its size"),
-            ("GB/s", "what leaves a block, while as much comes, in the last of them"),
+            ("GB/s", "outgoing bandwidth of a block with the largest messages, with equal incoming traffic"),
             ("all-reduce", "microseconds, of three numbers"),
         ],
     )

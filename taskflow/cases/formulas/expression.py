@@ -79,7 +79,7 @@ _HINTS: dict[type[ast.AST], str] = {
 class Expression:
     """A number, or a formula in x, y and z, that gives a field its values; of the time t, too, if it is `timed`.
 
-    `source` is what was written. Anything that is not such a formula is `BadInput`, which names the part that is not.
+    `source` is what was written. Anything that is not such a formula is `BadInput`, which names the invalid part.
     Values are computed in float64 only, so no formula takes longer or needs more memory than its length explains.
     """
 
@@ -111,7 +111,7 @@ class Expression:
         return names_in(self.source) if isinstance(self.source, str) else frozenset()
 
     def __call__(self, x: Any, y: Any, z: Any, t: Any = 0.0) -> Array:
-        """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
+        """Return values in float64, in the shape to which x, y and z broadcast. BadInput: if a value is not finite."""
         names = {name: np.asarray(at, dtype=np.float64) for name, at in zip(COORDINATES, (x, y, z), strict=True)}
         with np.errstate(all="ignore"):  # where(x > 0, log(x), 0) computes both branches
             values = compiled(self.source, self._variables)({**names, TIME: np.float64(t)})

@@ -46,7 +46,7 @@ TEXTS = Arithmetic(
     {name: form.format for name, form in CALLS.items()},
 )
 OWN = frozenset((*COORDINATES, TIME, *CONSTANTS, *FUNCTIONS))
-"""The names that mean something in every expression, whatever fields there are."""
+"""Return the names that every expression may use, for any fields."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class FieldExpression:
     def __call__(self, x: Any, y: Any, z: Any, t: float, values: Mapping[str, Any]) -> Array:
         """Values in float64 where the fields have these `values`, in the shape to which x, y and z broadcast.
 
-        Raises BadInput where one is not finite.
+        Raises BadInput if a value is not finite.
         """
         names = {name: np.asarray(at, np.float64) for name, at in {"x": x, "y": y, "z": z, TIME: t, **values}.items()}
         with np.errstate(all="ignore"):

@@ -64,7 +64,7 @@ def of_time(value: Any) -> Expression:
 
 def dual(expression: Expression, t: Any) -> Dual:
     """The value and the derivative of an expression `of_time` at a time or an array of times. Where it has a kink the
-    derivative is that to one side; what is not finite is left so.
+    derivative is one-sided. Values that are not finite stay so.
     """
     with np.errstate(all="ignore"):
         now = Dual(np.asarray(t, np.float64), np.float64(1.0))
@@ -145,8 +145,8 @@ class RigidMotion:
         return Pose((x, y, z), angle, self.axis, self.centre)
 
     def ways(self, times: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """How far points [n, xyz] of the body at rest get from where they are at the first of some times until the
-        others, [time, n, xyz]; without a turn one for all. Raises as `pose` does.
+        """Return the distances of points [n, xyz] of the body at rest from their places at the first of some times, at
+        the others, [time, n, xyz]; without a turn one for all. Raises as `pose` does.
         """
         values = np.zeros((4, *times.shape))
         for row, (_, part) in zip(values, self.parts, strict=True):
@@ -201,7 +201,7 @@ class RigidMotion:
 
     @cached_property
     def constants(self) -> tuple[Dual | None, ...]:
-        """The values and derivatives of those `parts` that stay as they are, which need not be found for each time."""
+        """Return values and derivatives of the constant `parts`, which are not evaluated for each time."""
         return tuple(None if part.varies else _moment(name, part, 0.0) for name, part in self.parts)
 
     @cached_property
@@ -240,7 +240,7 @@ def continued(old: Expression, now: float, new: Expression, before: float) -> Ex
 
 
 def _since(source: str, before: float) -> str:
-    """The text of an expression for times from `before` on, without what was continued earlier."""
+    """Return the text of an expression for times from `before` on, without earlier continuations."""
     match parsed(source, "eval"):
         case ast.Expression(
             ast.Call(ast.Name("where"), [ast.Compare(ast.Name("t"), [ast.LtE()], [ast.Constant(float(end))]), old, new])
@@ -251,7 +251,7 @@ def _since(source: str, before: float) -> str:
 
 
 def steepest(at: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """The ends of that part of an interval, as short as can be told, in which a function changes most: by halving."""
+    """Return the ends of the shortest resolved part of an interval in which a function changes most, by bisection."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:

@@ -1,6 +1,6 @@
 """Velocities that are sums of all waves that fit a domain, computed axis by axis, where they are needed.
 
-A cell takes as many products as there are waves along x, and few more for those along y and z, since all waves of one
+A cell takes one product per wave along x, and few more for waves along y and z, since all waves of one
 wavenumber along x are summed up before. Products and sums are done one by one, in one order: the bits depend neither on
 blocks nor on devices.
 """
@@ -49,7 +49,7 @@ class WaveLattice:
 
     @property
     def dimensions(self) -> list[int]:
-        """The axes along which there are waves."""
+        """Return the axes along which waves vary."""
         return [axis for axis, cells in enumerate(self.grid.cells) if cells > FLAT]
 
     def unit(self, axis: int) -> float:
@@ -67,8 +67,8 @@ class WaveLattice:
 
 @dataclass(frozen=True, eq=False)
 class WaveSum:
-    """u, v, w = Re sum c exp(i k . x), x from the lowest corner; for an axis that is not periodic there is sin(k x) in
-    the component along it, cos(k x) in the others, in place of the exponential.
+    """u, v, w = Re sum c exp(i k . x), x from the lowest corner; an axis that is not periodic has sin(k x) in
+    the component along it, cos(k x) in the others, instead of the exponential.
 
     `amplitudes` are the real and imaginary parts of c, [nz, ny, nx], of each component.
     """
@@ -210,7 +210,7 @@ class RandomVelocity:
         return [q[axis] - part * along for axis, part in enumerate(modified)]
 
     def _kept(self, lattice: WaveLattice, k: list[np.ndarray], size: np.ndarray) -> np.ndarray:
-        """The mask of waves: those of the spectrum that the cells resolve, one of two opposite ones."""
+        """Return the mask of the resolved waves of the spectrum, one of each opposite pair."""
         kept = (size > 0) & (size <= lattice.end * (1 + 1e-12))
         first = np.ones((1, 1, 1), bool)  # whether the wave is constant along all periodic axes before
         for axis, (part, wraps) in enumerate(zip(k, self.grid.periodic, strict=True)):

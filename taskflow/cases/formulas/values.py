@@ -14,7 +14,7 @@ LARGEST_WHOLE = 2**31 - 1
 
 
 def number(value: object) -> float:
-    """A finite number; whole numbers count, true and text do not."""
+    """A finite number; integers count, true and text do not."""
     return _real(value, "a number", "give a finite number", -math.inf)
 
 
@@ -39,7 +39,7 @@ def checked(kind: Callable[[object], Any], fits: Callable[[Any], bool], remedy: 
 
 
 def saying(kind: Callable[[object], Any], remedy: str) -> Callable[[object], Any]:
-    """Reads a value of a `kind`; `remedy` says what to give, whatever is wrong with another one."""
+    """Read a value of a `kind`; `remedy` is the advice for any invalid value."""
 
     def read(value: object) -> Any:
         try:
@@ -51,12 +51,12 @@ def saying(kind: Callable[[object], Any], remedy: str) -> Callable[[object], Any
 
 
 def share(meaning: str) -> Callable[[object], float]:
-    """The reading of a number > 0 and < 1, which `meaning` says what it is of."""
+    """Return the reader of a number > 0 and < 1, described by `meaning`."""
     return checked(positive, lambda value: value < 1, f"give a number < 1, {meaning}")
 
 
 def several(kind: Callable[[object], Any], count: int, remedy: str) -> Callable[[object], tuple[Any, ...]]:
-    """Reads a list of so many values of one `kind`."""
+    """Read a list of a given number of values of one `kind`."""
 
     def read(value: object) -> tuple[Any, ...]:
         if not isinstance(value, (list, tuple)) or len(value) != count:
@@ -81,16 +81,16 @@ def _real(value: object, what: str, finite: str, above: float) -> float:
 
 
 def whole(value: object) -> int:
-    """A whole number from 1 to 2^31 - 1."""
+    """Read an integer from 1 to 2^31 - 1."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or int(value) < 1:
-        raise BadInput("give a whole number >= 1")
+        raise BadInput("give an integer >= 1")
     if int(value) > LARGEST_WHOLE:
         raise BadInput(f"give at most {LARGEST_WHOLE}")
     return int(value)
 
 
 def natural(value: object) -> int:
-    """A whole number from 0 to 2^31 - 1."""
+    """Read an integer from 0 to 2^31 - 1."""
     try:
         return 0 if value == 0 and not isinstance(value, (bool, np.bool_, float)) else whole(value)
     except BadInput as error:
@@ -144,7 +144,7 @@ def word_or(word: str, kind: Callable[[object], Any], remedy: str | None = None)
 
 
 def unchosen(value: object, choices: Sequence[str]) -> str:
-    """The remedy for a value that is none of `choices`."""
+    """Return the remedy for a value that is not among `choices`."""
     quoted = [f'"{choice}"' for choice in choices]
     close = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
     what = " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)

@@ -35,7 +35,7 @@ BY_NAME = HEAT_ON_SIDES | {
 """Places that a system supports only if it names them, even if it supports the table that contains them."""
 TIMED, PLACED = "timed", "timed.placed"
 SORTS = {
-    TIMED: "give what is constant", PLACED: "give expressions of t alone", "nonzero": "give 0",
+    TIMED: "give a constant", PLACED: "give expressions of t alone", "nonzero": "give 0",
     "function": "give an expression in x, y, z", "array": "give an expression in x, y, z",
 }  # fmt: skip
 """Remedies for unsupported kinds of values."""
@@ -213,8 +213,8 @@ def refusals(name: str, supports: Supports, tables: Mapping[str, Any], others: O
 
 
 def together(other: str, remedy: str | None = None) -> str:
-    """Return the message for a key that is not supported together with another one."""
-    return f"not supported together with {other}; {remedy or 'leave one of them out'}"
+    """Return the message for a key that is not supported together with another key."""
+    return f"not supported together with {other}; {remedy or 'omit one of them'}"
 
 
 def refusal(name: str, supports: Supports, use: Demand, others: Others) -> Problem:
@@ -239,4 +239,4 @@ def refusal(name: str, supports: Supports, use: Demand, others: Others) -> Probl
 def unsupported(name: str, others: Collection[str]) -> str:
     """Return the message for a key that one model does not support, but others do."""
     use = f", or use the model {' or '.join(map(shown, others))}" if others else ""
-    return f"not supported by the model {shown(name)}; leave it out{use}"
+    return f"not supported by the model {shown(name)}; omit it{use}"

@@ -19,16 +19,16 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes
 LONGEST = 60  # characters of a value that are shown
 LISTED = 20  # problems that are printed, and unknown keys of a table that are explained
 COMPARED = 200  # unknown keys of a case that are compared with known ones: each takes a millisecond
-STORED = "something in the store has this name; give another one"
+STORED = "another entry of the store has this name; give another name"
 NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to correct: key from the outermost table inwards, what to do, and the value as text if there is one.
+    """One thing to correct: key from the outermost table inwards, what to do, and the value, if any, as text.
 
-    `unknown`: there is no such key; `message` then says nothing yet about which one was meant. `strange`: the table of
-    its system has no such key, another one may have it.
+    `unknown`: unknown key; `message` then says nothing yet about which one was meant. `strange`: the table of
+    its system lacks the key, another system may have it.
     """
 
     keys: Key
@@ -134,13 +134,13 @@ def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Pro
             advice = f"; known here: {', '.join(here)}" if here else ""
             if key := intended[problem.keys]:
                 advice = f"; did you mean {'.'.join(key).replace('.[', '[')}?"
-            yield replace(problem, message=f"there is no such key{advice}")
+            yield replace(problem, message=f"unknown key{advice}")
         elif problem.unknown or problem.value is not None or problem.keys not in intended.values():
             yield problem
 
 
 def meant(keys: Key, known: Sequence[Key]) -> Key | None:
-    """The key of `known` that was probably meant, None if there is none or after many others: see `sparingly`."""
+    """Return the key of `known` that was probably meant, or None; also None after many problems: see `sparingly`."""
     if keys in known:
         return keys
     answers = _compared.get()
@@ -171,7 +171,7 @@ def no_such_side(name: str, sides: Collection[str]) -> str:
     """Return the remedy for the name of a side that a grid does not have: the side that was probably meant, or all."""
     close = get_close_matches(name, sides, n=1)
     advice = f"did you mean {shown(close[0])}?" if close else f"it has {', '.join(sides)}"
-    return f"the grid has no such side; {advice}"
+    return f"unknown side of the grid; {advice}"
 
 
 def present(values: Mapping[str, Any], *names: str) -> list[str]:
@@ -190,7 +190,7 @@ def exclusive(values: Mapping[str, Any], *names: str, needed: Problem | None = N
 
 
 def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
-    """The tables of lists, each with its key."""
+    """Yield the tables of lists with their keys."""
     for name, tables in lists.items():
         yield from (((name, f"[{n}]"), table) for n, table in enumerate(tables, start=1))
 
@@ -198,7 +198,7 @@ def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
 def names_differ(
     taken: set[str], tables: Iterable[tuple[Key, Any]], remedy: str = STORED
 ) -> Iterator[Problem]:  # fmt: skip
-    """Problems with tables whose names are taken, or those of tables before them."""
+    """Yield problems with tables whose names are taken, also by earlier tables."""
     for key, table in tables:
         if table.name in taken:
             yield wrong((*key, "name"), table.name, remedy)
@@ -206,7 +206,7 @@ def names_differ(
 
 
 def unknown_fields(key: Key, names: Collection[str] | None, fields: Collection[str]) -> Iterator[Problem]:
-    """A problem for each of the names under a key that is none of the fields of the case."""
+    """Yield a problem for each name under a key that is not a field of the case."""
     for name in names or ():
         if name not in fields:
             message = f"this case has no field {shown(name)}; it has {', '.join(fields)}{NEEDS.get(name, '')}"

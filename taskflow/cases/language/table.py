@@ -1,4 +1,4 @@
-"""The base of all tables of a case: strict, frozen, and every problem reported at once in words of our own."""
+"""The base of all tables of a case: strict, frozen, and all problems reported together in our own messages."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -53,7 +53,7 @@ def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
 def entry(meaning: str, default: Any = ..., *, remedy: str | None = None, otherwise: str | None = None) -> Any:
     """A key, with its `meaning` for the reference and for editors.
 
-    `remedy` says what to give where it is required and missing, or is no list; `otherwise` in words what holds without
+    `remedy` says what to give where it is required and missing, or is no list; `otherwise` describes the default
     it, where that is not the `default` itself.
     """
     said: dict[str, Any] = {REMEDY: remedy, OTHERWISE: otherwise}
@@ -61,7 +61,7 @@ def entry(meaning: str, default: Any = ..., *, remedy: str | None = None, otherw
 
 
 def optional(meaning: str, *, remedy: str | None = None, otherwise: str | None = None) -> Any:
-    """A key that need not be there, and is None then: see `entry`."""
+    """Return an optional key, None by default: see `entry`."""
     return entry(meaning, None, remedy=remedy, otherwise=otherwise)
 
 
@@ -75,7 +75,7 @@ Positive = Annotated[float, Field(gt=0), reads(positive)]
 Vector = Annotated[tuple[float, float, float], reads(three(number, "three numbers"))]
 Truth = Annotated[bool, reads(truth)]
 Precision = Literal["single", "double"]
-WholeVector = Annotated[tuple[Whole, Whole, Whole], reads(three(whole, "three whole numbers >= 1"))]
+WholeVector = Annotated[tuple[Whole, Whole, Whole], reads(three(whole, "three integers >= 1"))]
 
 Rule = Callable[..., Iterator[Problem]]
 
@@ -124,7 +124,7 @@ class Table(BaseModel):
         raise BadInput(f"del {name}: {self._frozen(name)}")
 
     def _frozen(self, name: str) -> str:
-        return f'a case does not change; case.replace(**{{"{self.within}{name}": ...}}) returns another one'
+        return f'a case is immutable; case.replace(**{{"{self.within}{name}": ...}}) returns a changed copy'
 
     def __dir__(self) -> list[str]:
         """The keys, and what a user may call; pydantic has many more names."""
@@ -133,7 +133,7 @@ class Table(BaseModel):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        """The keys as they are given, with defaults that follow from other keys of the table."""
+        """Return the given keys, with defaults that follow from other keys of the table."""
         return values
 
     @classmethod
@@ -155,7 +155,7 @@ class Table(BaseModel):
 
     @classmethod
     def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
-        """The JSON schema of the table, from that of its keys."""
+        """Return the JSON schema of the table, made of the schemas of its keys."""
         if cls.brief is None:
             return made
         key = made["properties"][cls.brief]
@@ -172,7 +172,7 @@ class Table(BaseModel):
         return self
 
     def written(self) -> Any:
-        """As the case file has it, defaults included; what is not given and has no default is left out."""
+        """Return the table as in a case file, defaults included; keys without value and default are omitted."""
         values = {name: written(value) for name, value in self if value is not None}
         return values[self.brief] if self.brief and values.keys() == {self.brief} else values
 
@@ -193,7 +193,7 @@ class Table(BaseModel):
             elif item["type"] == "missing":
                 yield missing(key, cls._said(key, REMEDY) or "give it")
             elif item["type"] == "extra_forbidden":
-                yield Problem((key,), "there is no such key", shown(value), unknown=True, strange=True)
+                yield Problem((key,), "unknown key", shown(value), unknown=True, strange=True)
             elif item["type"] == "literal_error":
                 choices = re.findall(r"'(.*?)'", expected := item["ctx"]["expected"])
                 yield wrong(key, value, unchosen(value, choices) if choices else f"give {expected}")
@@ -223,7 +223,7 @@ def written(value: Any) -> Any:
 
 
 def plain_keys(value: Any) -> Any:
-    """A mapping, and those in a list, with text as keys; anything else as it is."""
+    """Return a mapping, also within a list, with text as keys; other values unchanged."""
     if isinstance(value, tuple) and all(isinstance(item, Table) for item in value):
         return value
     if isinstance(value, list | tuple):
@@ -232,7 +232,7 @@ def plain_keys(value: Any) -> Any:
 
 
 def is_mapping(value: Any) -> bool:
-    """Return whether a value is a table in the making; a dataset of xarray, a mapping of its variables, is none."""
+    """Return whether a value can become a table; a dataset of xarray, though a mapping, cannot."""
     return isinstance(value, Mapping) and not hasattr(value, "data_vars")
 
 

@@ -48,7 +48,7 @@ class LogLawTable(Table):
             yield missing(other, "give the speed, and the height above ground where it is")
 
 
-PAIR = 'a pair of sides can only be "periodic"; give each side a type of its own'
+PAIR = 'a pair of sides can only be "periodic"; give each side its own type'
 _pair = saying(checked(text, lambda pair: pair == "periodic", PAIR), PAIR)
 
 
@@ -100,7 +100,7 @@ BOTH, NEEDED = "the pair of sides is periodic", "required unless the pair is per
 
 
 class Boundaries(Table):
-    """A pair of periodic sides, or two sides of their own, in each direction."""
+    """A pair of periodic sides, or two separate sides, in each direction."""
 
     each: ClassVar[type[Table] | None] = Boundary
 
@@ -121,7 +121,7 @@ class Boundaries(Table):
             sides = present(values, low, high)
             if values.get(axis) is not None:
                 for side in sides:
-                    yield wrong(side, values[side], f"{axis} says what both sides are; leave out {axis} or {side}")
+                    yield wrong(side, values[side], f"{axis} sets both sides; omit {axis} or {side}")
             elif not sides:
                 yield missing(low, f'and so is {high}; give each a type, or {axis} = "periodic" for the pair')
             elif len(sides) == 1 and kind_of(values[sides[0]]) != "periodic":
@@ -156,7 +156,7 @@ class Boundaries(Table):
         """A type alone stands for a table with this type."""
         axis = str(info.field_name)[0]
         if kind_of(value) == "periodic":
-            raise ValueError(f'both sides or none; give {axis} = "periodic" in place of {axis}_min and {axis}_max')
+            raise ValueError(f'both sides or none; give {axis} = "periodic" instead of {axis}_min and {axis}_max')
         if isinstance(value, str):
             if Boundary.offered(value) is None:
                 raise ValueError(Boundary.unknown(value))
@@ -184,14 +184,14 @@ def _walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Proble
 
 
 def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
-    """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
+    """Convection determines the speed, but not the share of each of several outflows, which pressure does."""
     sides = boundaries.sides
     leaving = [side for side in sides.values() if side.kind.permeable and not side.kind.enters]
     for face, side in sides.items():
         if not side.kind.balances:
             continue
         if len(leaving) > 1:
-            several = f"with {len(leaving)} outflows pressure decides how much leaves where"
+            several = f"with {len(leaving)} outflows their pressures set the flow through each"
             remedy = f"{several}; give all of them a pressure, such as 0"
         elif not any(side.kind.enters for side in sides.values()):
             remedy = "nothing enters that could leave; give an inflow, or the outflow pressure = 0"
@@ -223,7 +223,7 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             remedy = "the table has T as well; give one of them"
             yield wrong((*key, "temperature"), written(side.temperature), remedy)
         if table and name in table.axes:
-            yield wrong((*key, "table"), table.source, f"{face} has one {name}; leave the column {name} out")
+            yield wrong((*key, "table"), table.source, f"{face} has one {name}; omit the column {name}")
 
 
 def _lines_end_at_walls(boundaries: Boundaries, grid: GridTable, time: Time) -> Iterator[Problem]:
@@ -232,10 +232,10 @@ def _lines_end_at_walls(boundaries: Boundaries, grid: GridTable, time: Time) -> 
         sides = [boundaries.sides.get(f"{axis}_{end}") for end in ("min", "max")]
         if others := {"periodic" if side is None else side.type for side in sides if not side or side.kind.permeable}:
             sort = f"{axis} has sides of type {' and '.join(sorted(others))}"
-            remedy = f"{sort}; give a direction between walls or slip boundaries, or leave it out"
+            remedy = f"{sort}; give a direction between walls or slip boundaries, or omit it"
             yield wrong(("time", "implicit"), [axis], remedy)
         elif grid.cells[AXES.index(axis)] < 2:
-            remedy = "there is one cell along it; give grid.cells 2 or more there, or leave it out"
+            remedy = "there is one cell along it; give grid.cells 2 or more there, or omit it"
             yield wrong(("time", "implicit"), [axis], remedy)
 
 

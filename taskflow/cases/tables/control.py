@@ -1,4 +1,4 @@
-"""How the run proceeds and what it tells: [time], [output], [monitor], [checkpoint]."""
+"""Control of a run and its records: [time], [output], [monitor], [checkpoint]."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -62,7 +62,7 @@ def _direction(value: object) -> tuple[str, ...] | None:
 
 
 class Time(Table):
-    """Where the run stops and how long its steps are."""
+    """End of the run and length of its steps."""
 
     alternatives = (
         (("end", "steps"), missing("end", "give the time at which to stop, or time.steps")),
@@ -123,12 +123,12 @@ def names(value: object) -> tuple[str, ...]:
 FieldNames = Annotated[tuple[str, ...] | None, reads(names)]
 
 
-DIGITS = f"give a number from {LEAST_ERROR:g} to below 1, or leave it out for all digits"
+DIGITS = f"give a number from {LEAST_ERROR:g} to below 1, or omit it for all digits"
 _relative = checked(positive, lambda error: LEAST_ERROR <= error < 1, DIGITS)
 
 
 class Output(Table):
-    """The snapshots, and when they are written besides time 0 and the end."""
+    """Snapshots, written at time 0, at the end and at an interval."""
 
     fields: FieldNames = optional(
         "of `u v w p`, `T` with heat, the names of scalars, with turbulence `nu_t`, the eddy viscosity, with two"
@@ -153,7 +153,7 @@ class Output(Table):
 
 
 class MonitorTable(Table):
-    """When a line goes to the log, and what it has besides."""
+    """Interval of the log, and additional quantities in it."""
 
     every: Interval = entry("interval of log lines", Every(steps=10))
     fields: FieldNames = optional(
@@ -163,7 +163,7 @@ class MonitorTable(Table):
 
 
 class CheckpointTable(Table):
-    """When, besides the end and a signal, the state is saved with which the run can go on, and how many are kept."""
+    """Interval of checkpoints, which are also saved at the end and on a signal, and the number kept."""
 
     every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = optional(
         "as `output.every`, or `{ minutes = m }` of wall-clock time: interval of states for a"
@@ -175,7 +175,7 @@ class CheckpointTable(Table):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         if values.get("keep") == 0 and present(values, "every"):
-            yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
+            yield wrong("keep", 0, "then none is written; give 1 or more, or omit checkpoint.every")
 
 
 def _fields_exist(recordable: tuple[str, ...], output: Output) -> Iterator[Problem]:
@@ -198,7 +198,7 @@ Output.rules = (_fields_exist, _snapshots_can_be_counted)
 
 def _capillary_waves_are_there(tables: Mapping[str, Any], time: Time) -> Iterator[Problem]:
     if time.capillary is not None and "two_phase" not in tables:
-        yield wrong(("time", "capillary"), time.capillary, "one fluid has no capillary waves; leave it out")
+        yield wrong(("time", "capillary"), time.capillary, "one fluid has no capillary waves; omit it")
 
 
 Time.rules = (_capillary_waves_are_there,)

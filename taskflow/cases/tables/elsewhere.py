@@ -59,7 +59,7 @@ def _table_of(system: Kind | None, common: Tables, keys: Key) -> tuple[type[Tabl
 
 
 def _is_misspelt(system: Kind | None, common: Tables, keys: Key) -> bool:
-    """Return whether a key resembles a key in the table of its own system."""
+    """Return whether a key resembles a key in its system's table."""
     kind, path = _table_of(system, common, keys)
     return bool(kind and path and get_close_matches(path[-1], [key[-1] for key in kind.paths()], 1, 0.8))
 

@@ -44,7 +44,7 @@ class ForcingTable(Table):
 
     on: Text = entry(
         "the quantity it acts on: `u`, `v`, `w`, `T` or the name of a scalar",
-        remedy="give what it acts on: u, v, w, T or the name of a scalar",
+        remedy="give the quantity it acts on: u, v, w, T or the name of a scalar",
     )
     expression: ExpressionText = entry(
         "term added to the rate of change: an expression of the fields `u`, `v`, `w`, `T` and scalars, of `x`, `y`,"
@@ -59,18 +59,18 @@ class ForcingTable(Table):
     )
 
     def whole(self, fields: tuple[str, ...]) -> FieldExpression:
-        """The expression of these fields, 0 where the condition is. Raises BadInput where it is none."""
+        """Return the expression of these fields, 0 where the condition is. Raises BadInput if it is invalid."""
         source = self.expression if self.where is None else f"where({self.where}, {self.expression}, 0)"
         return FieldExpression(source, fields)
 
     @property
     def described(self) -> str:
-        """A line on what it does, where."""
+        """Return a line on its effect and place."""
         inside = f" in the box {[list(corner) for corner in self.box]}" if self.box else ""
         return f"{self.on}: {self.expression}{inside}{f' where {self.where}' if self.where else ''}"
 
     def cells(self, grid: StaggeredGrid) -> Box:
-        """The cells that have what it acts on in the box."""
+        """Return the cells with the affected quantity in the box."""
         if self.box is None:
             return grid.box
         at: Location = FACE.get(self.on, "c")
@@ -139,7 +139,7 @@ class ExpressionTable(Table):
     units: Text = entry("its units, for the store", "1")
 
     def field(self, fields: tuple[str, ...]) -> FieldExpression:
-        """The expression of these fields. Raises BadInput where it is none."""
+        """Return the expression of these fields. Raises BadInput if it is invalid."""
         return FieldExpression(self.expression, fields)
 
 
@@ -183,7 +183,7 @@ def recordable(fields: tuple[str, ...], expressions: Expressions) -> tuple[str, 
 
 
 def _expressions_can_be_read(fields: tuple[str, ...], expressions: Expressions) -> Iterator[Problem]:
-    remedy = "another field has this name; give another one"
+    remedy = "another field has this name; give another name"
     yield from names_differ({*fields, Q}, numbered(expressions=expressions), remedy)
     for key, table in numbered(expressions=expressions):
         try:
@@ -220,7 +220,7 @@ def _no_bodies_are_in_q(
 ) -> Iterator[Problem]:  # fmt: skip
     for key, names in recorded(output, statistics, probes, planes, monitor) if obstacles else ():
         if Q in names and Q not in fields:
-            remedy = "leave it out: ds.flow.q_criterion() computes it"
+            remedy = "omit it: ds.flow.q_criterion() computes it"
             yield wrong(key, Q, together("obstacles", remedy))
 
 

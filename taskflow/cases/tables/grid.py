@@ -30,7 +30,7 @@ ALONG, EQUAL = "how cells are spaced along this direction", "all cells are equal
 
 
 def _faces(value: object) -> Places:
-    """Numbers, or those of a file: as many as you like in a line, with commas or blanks between them."""
+    """Numbers, or the numbers of a file: any number per line, separated by commas or blanks."""
     if isinstance(value, str):
         value = _read(files.text(value, files.TABLE, "give a file of numbers", "paths are relative to the case file"))
     if not isinstance(value, (list, tuple)):
@@ -39,7 +39,7 @@ def _faces(value: object) -> Places:
 
 
 def _read(text: str) -> list[float]:
-    """The numbers of a text. Raises BadInput with the place of what is none."""
+    """Return the numbers of a text. Raises BadInput with the place of an invalid one."""
     numbers = []
     for line, words in enumerate(text.splitlines(), start=1):
         for word in re.finditer(r"[^\s,]+", words):
@@ -80,7 +80,7 @@ class Spacing(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         yield from exclusive(values, *KINDS, needed=missing("tanh", "give one of tanh, geometric and faces"))
         if present(values, *KINDS, "toward") == ["faces", "toward"]:
-            yield wrong("toward", values["toward"], "faces say where cells are narrow; leave it out")
+            yield wrong("toward", values["toward"], "faces say where cells are narrow; omit it")
 
     def edges(self, cells: int, start: float, length: float) -> Places:
         """The places of all faces. For xi from 0 to 1, with a = `tanh`, they are, narrow toward both ends,
@@ -116,7 +116,7 @@ class GridTable(Table):
     """A box of cells."""
 
     cells: WholeVector = entry(
-        "number of cells along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"
+        "number of cells along x, y and z", remedy="give three integers >= 1, in the order x, y, z"
     )
     lengths: Annotated[tuple[Positive, Positive, Positive], reads(three(_length, "three numbers > 0"))] = entry(
         "the size of the domain", remedy="give three numbers > 0, in the order x, y, z"
@@ -137,7 +137,7 @@ class GridTable(Table):
 
     @property
     def room(self) -> tuple[int, int, int]:
-        """How many blocks find a plane of cells each, along x, y and z."""
+        """Return the largest numbers of blocks along x, y and z: one plane of cells each."""
         return self.cells
 
     @property
@@ -147,12 +147,12 @@ class GridTable(Table):
 
     @property
     def size(self) -> str:
-        """The cells in words."""
+        """The cells, as text."""
         return f"{' x '.join(map(str, self.cells))} cells"
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return math.prod(self.cells)
 
     @property
@@ -172,7 +172,7 @@ class GridTable(Table):
 
 def cells_fit(grid: GridTable) -> Iterator[Problem]:
     """Problems with the places of cells: with faces that are given, or that follow from a spacing, or else with
-    coordinates that coincide. A grid has metrics only where there are none.
+    coordinates that coincide. A grid has metrics only without these.
     """
     yield from list(_faces_fit(grid)) or _coordinates_differ(grid)
 
@@ -207,13 +207,13 @@ def _faces_fit(grid: GridTable) -> Iterator[Problem]:
         faces, key = spacing.faces, ("grid", "stretching", axis, "faces")
         if faces is None:
             if min(np.diff(spacing.edges(n, start, length))) <= 0:
-                remedy = f"of {n} cells some are too narrow to be told apart; give fewer, or a spacing nearer to even"
+                remedy = f"with {n} cells adjacent faces coincide in floating point; use fewer cells or less stretching"
                 yield wrong(key[:-1], spacing.written(), remedy)
         elif len(faces) != n + 1:
             yield wrong(key, f"{len(faces)} numbers", f"{n} cells in {axis} have {n + 1} faces; give as many numbers")
         elif min(np.diff(faces)) <= 0:
             worst = int(np.argmin(np.diff(faces)))
-            yield wrong(key, list(faces[worst : worst + 2]), "faces have to increase; give each behind the last")
+            yield wrong(key, list(faces[worst : worst + 2]), "faces must increase; give them in ascending order")
         elif max(abs(faces[0] - start), abs(faces[-1] - start - length)) > NEAR * length:
             ends = f"from {faces[0]:g} to {faces[-1]:g}"
             remedy = f"the grid goes from {start:g} to {start + length:g} in {axis}; give these, or other grid.lengths"

@@ -34,7 +34,7 @@ class Function(NamedFunction):
     sort = "function"
 
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
+        """Return values in float64, in the shape to which x, y and z broadcast. BadInput: if a value is not finite."""
         return field_values(self.called(x, y, z, takes=TAKES), (x, y, z), f"the function {self.source}")
 
 
@@ -71,7 +71,7 @@ class GivenState:
 
     @property
     def source(self) -> str:
-        """The names of what it has and how large it is; of a tree its charts."""
+        """Return the names and sizes of its variables, or the charts of a tree."""
         parts = [part.to_dataset() for part in getattr(self.dataset, "leaves", ())] or [self.dataset]
         sizes = ("; " + ", ".join(f"{dim}: {size}" for dim, size in part.sizes.items()) for part in parts)
         return f"dataset of {', '.join(map(str, parts[0].data_vars))}{''.join(sizes)}"
@@ -191,14 +191,14 @@ class Initial(Table):
         if present(values, "source"):
             yield from exclusive(values, "source", "velocity")
         elif present(values, "time"):
-            yield wrong("time", values["time"], "it is that of a state in initial.source; give one, or leave it out")
+            yield wrong("time", values["time"], "it belongs to initial.source; give a source, or omit it")
 
     def written(self) -> dict[str, Any]:
-        """See `Table`; with a source there is no velocity beside it."""
+        """See `Table`; a source excludes a velocity."""
         return {key: value for key, value in super().written().items() if key != "velocity" or self.source is None}
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
-        """With the reference temperature, where there is heat and no other one is given."""
+        """Return the table with the reference temperature, if the case has heat and gives no temperature."""
         heat = tables.get("heat")
         if heat is None or self.temperature is not None:
             return self
@@ -225,7 +225,7 @@ def _noise_has_waves(grid: GridTable, boundaries: Boundaries, initial: Initial) 
     uniform, noise = StaggeredGrid(grid.cells, grid.lengths, periodic=boundaries.periodic), initial.noise
     waves = WaveLattice(uniform, SPECTRA[noise.spectrum].end * noise.wavenumber)
     if len(waves.dimensions) < 2:
-        remedy = f"it needs two directions of more than {FLAT} cells; give more, or leave it out"
+        remedy = f"it needs two directions of more than {FLAT} cells; give more, or omit it"
         yield wrong(("initial", "noise"), noise.written(), remedy)
         return
     least, most = (min(f(axis) for axis in waves.dimensions) for f in (waves.unit, waves.finest))

@@ -69,7 +69,7 @@ class SideTable(Table):
 
     @classmethod
     def offered(cls, side: Any) -> Kind | None:
-        """Return the kind of a side given as text, mapping or table; None if there is no such kind."""
+        """Return the kind of a side given as text, mapping or table; None if it is unknown."""
         name = kind_of(side)
         found = _found(name) if name is not None else None
         return found if isinstance(found, type) and cls._offers(found) else None
@@ -91,7 +91,7 @@ class SideTable(Table):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        """The keys as they are given, those of the kind's own table read. A solid side stands still without another
+        """Return the given keys, with the kind's own table read. A solid side stands still without another
         velocity.
         """
         kind = cls.offered(values)
@@ -114,10 +114,10 @@ class SideTable(Table):
                 continue
             homes = [f'"{name}"' for name, other in BOUNDARIES.available()[0].items() if key in own_keys(other)]
             if kind is not None and homes:
-                remedy = f"{cls.called(kind)} has none; leave it out, or give type = {' or '.join(homes)}"
+                remedy = f"{cls.called(kind)} has none; omit it, or give type = {' or '.join(homes)}"
                 yield wrong(key, value, remedy)
             elif not homes and not broken:  # else the type alone is at fault
-                yield Problem((key,), "there is no such key", shown(value), unknown=True, strange=True)
+                yield Problem((key,), "unknown key", shown(value), unknown=True, strange=True)
         if kind is None:
             if (name := values.get("type")) is not None:
                 yield wrong("type", name, cls.unknown(name))
@@ -136,7 +136,7 @@ class SideTable(Table):
         for key in present(values, *cls.model_fields):
             if key != "type" and key not in kind.keys:
                 homes = " or ".join(f'"{name}"' for name in cls.kinds() if key in BOUNDARIES[name].keys)
-                yield wrong(key, values[key], f"{cls.called(kind)} has none; leave it out, or give type = {homes}")
+                yield wrong(key, values[key], f"{cls.called(kind)} has none; omit it, or give type = {homes}")
 
     @classmethod
     def wanted(cls) -> str:

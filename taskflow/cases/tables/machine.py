@@ -16,7 +16,7 @@ from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.runtime.regions import Triple
 
 MOST_BLOCKS = 1024
-PIECES = "three whole numbers >= 1"
+PIECES = "three integers >= 1"
 
 Auto = Literal["auto"]
 Count = Annotated[Whole | Auto, reads(word_or("auto", whole))]
@@ -148,7 +148,7 @@ def _blocks_have_cells(charts: MultiBlockGrid, machine: Machine) -> Iterator[Pro
         return
     if not isinstance(blocks, BlockCount):
         counted = "on charts blocks are counted, as pieces of several charts make one"
-        yield wrong(("machine", "blocks"), blocks, f'{counted}: give a whole number, or "auto"')
+        yield wrong(("machine", "blocks"), blocks, f'{counted}: give an integer, or "auto"')
         return
     if (count := blocks[2]) > charts.cells:
         yield wrong(("machine", "blocks"), count, f"the grid has {charts.cells} cells; give at most as many")
@@ -165,7 +165,7 @@ def _cuts_are_of_charts(charts: MultiBlockGrid, machine: Machine) -> Iterator[Pr
     for name, pieces in machine.cuts.items():
         key = ("machine", "cuts", name)
         if not name.isdecimal() or not 1 <= int(name) <= len(charts.charts):
-            yield wrong(key, pieces, f"there is no such chart; they have the numbers 1 to {len(charts.charts)}")
+            yield wrong(key, pieces, f"unknown chart; charts have the numbers 1 to {len(charts.charts)}")
             continue
         cells = charts.charts[int(name) - 1].cells
         if any(n > count for n, count in zip(pieces, cells, strict=True)):

@@ -35,7 +35,7 @@ REMEDY = "give another unit of length or time, or a number nearer to 1"
 class Magnitudes:
     """The narrowest cells of a grid along x, y and z, the largest diffusivity, and the precision of the fields.
 
-    Every method says what is wrong with a number, or None.
+    Every method returns the problem with a number, or None.
     """
 
     spacings: tuple[float, float, float]
@@ -49,7 +49,7 @@ class Magnitudes:
 
     @np.errstate(all="ignore")
     def spacing(self, width: float) -> str | None:
-        """A width of cells: its square and what it divides are formed."""
+        """A width of cells: its square and quotients by it are formed."""
         h = np.float64(width)
         return self._lost({"its square": h * h, "one over its square": 1 / (h * h)}, small=True)
 
@@ -73,7 +73,7 @@ class Magnitudes:
         return self._lost({"it": value, "it over the square of the spacing": np.float64(value) / (h * h)})
 
     def plain(self, value: float) -> str | None:
-        """A number that is used as it is."""
+        """A number that is used directly."""
         return self._lost({"it": value})
 
     @np.errstate(all="ignore")
@@ -100,9 +100,9 @@ def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine)
     several = [length / n for length, n in zip(grid.lengths, grid.cells, strict=True) if n > 1]
     if several and min(several) / max(several) < numbers.info.eps:
         remedy = (
-            f"cells are {min(several):.3g} wide in one direction and {max(several):.3g} in another: beside one over the"
-            f" first that of the second is lost in {machine.precision} precision; give lengths and cells whose widths"
-            f" differ by a factor of at most {1 / numbers.info.eps:.3g}"
+            f"cells are {min(several):.3g} wide in one direction and {max(several):.3g} in another, which rounding in"
+            f" {machine.precision} precision loses; give lengths and cells whose widths differ by a factor of at most"
+            f" {1 / numbers.info.eps:.3g}"
         )
         yield wrong(("grid", "lengths"), grid.lengths, remedy)
 
@@ -110,7 +110,7 @@ def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine)
 def _numbers_can_be_computed(
     tables: Mapping[str, Any], grid: GridTable, cells: StaggeredGrid, machine: Machine
 ) -> Iterator[Problem]:
-    """Yield a problem for each number that is lost, whichever tables the system of the case reads on a box."""
+    """Yield a problem for each number that is lost, for any tables that the system of the case reads on a box."""
     if not list(_widths_go_together(grid, cells, machine)):
         numbers = Magnitudes(narrowest(cells), largest_diffusivity(tables), machine.precision)
         yield from lost_numbers(numbers, tables, CHECKED)
@@ -155,7 +155,7 @@ CHECKED: Checks = {
 
 
 def _checked(key: Key, items: Iterable[tuple[str, Any]], checks: Checks) -> Iterator[tuple[Key, Any, Check]]:
-    """The values under a key that are checked, with their keys, and those of tables and lists in it."""
+    """Yield the checked values under a key, with their keys, also in nested tables and lists."""
     for name, value in items:
         if isinstance(value, Table):
             own = next((checks[kind] for kind in type(value).__mro__ if kind in checks), {})
@@ -186,7 +186,7 @@ def _oscillations_have_a_frequency(heat: Heat | None, body: Forcing) -> Iterator
     """Products of what a stratified fluid oscillates with are numbers."""
     if heat is None or math.isfinite(buoyancy_frequency(heat.expansion, body.gravity, heat.background_gradient)):
         return
-    remedy = f"times heat.expansion = {heat.expansion:g} and body.gravity it is no number any more; {REMEDY}"
+    remedy = f"times heat.expansion = {heat.expansion:g} and body.gravity the product is no longer finite; {REMEDY}"
     yield wrong(("heat", "background_gradient"), heat.background_gradient, remedy)
 
 

@@ -137,7 +137,7 @@ def choose(
     name = claims[0][1] if claims else named
     if name in (None, PROJECTION) or not isinstance(name, str):
         lists = {key: system.table_name for system in systems.values() for key in system.lists if key in strange}
-        add = "of a case with a table [{}]; add that, or leave it out"
+        add = "of a case with a table [{}]; add that, or omit it"
         problems += [wrong(key, values[key], add.format(owner)) for key, owner in lists.items()]
         values, more = _read_ones(None, PROJECTION, values, known)
         return None, {key: value for key, value in values.items() if key not in lists}, problems + more
@@ -205,7 +205,7 @@ def _spelled(values: Mapping[str, Any], tables: list[str], systems: Mapping[str,
     claimed = [system.table_name for system in systems.values()]
     for table in tables[:LISTED]:
         if (close := get_close_matches(table, [*known, *claimed], n=1, cutoff=0.8)) and close[0] in claimed:
-            raise CaseError(wrong(table, values[table], f"there is no such key; did you mean {close[0]}?"))
+            raise CaseError(wrong(table, values[table], f"unknown key; did you mean {close[0]}?"))
 
 
 def _contradictory(values: Mapping[str, Any], claims: list[tuple[str, str]], named: str | None) -> Iterator[Problem]:
@@ -214,12 +214,12 @@ def _contradictory(values: Mapping[str, Any], claims: list[tuple[str, str]], nam
         return
     table, name = claims[0]
     if named is not None and named not in [name for _, name in claims]:
-        yield wrong(("method", "type"), named, f'[{table}] selects the model "{name}"; leave one of them out')
+        yield wrong(("method", "type"), named, f'[{table}] selects the model "{name}"; omit one of them')
     for other, rival in claims[1:]:
         if other == table:
             remedy = f'it selects the models "{name}" and "{rival}"; remove one of their packages'
         else:
-            remedy = f'it selects the model "{rival}", and [{table}] the model "{name}"; leave one of them out'
+            remedy = f'it selects the model "{rival}", and [{table}] the model "{name}"; omit one of them'
         yield wrong(other, values[other], remedy)
 
 
@@ -229,5 +229,5 @@ def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -
     names = [PROJECTION, *systems]
     close = get_close_matches(name, names, n=1)
     if close:
-        return f"there is no such model; did you mean {shown(close[0])}?"
-    return f"there is no such model; give one of {', '.join(map(shown, names))}, or install the package that has it"
+        return f"unknown model; did you mean {shown(close[0])}?"
+    return f"unknown model; give one of {', '.join(map(shown, names))}, or install the package that has it"

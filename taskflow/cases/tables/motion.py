@@ -1,4 +1,4 @@
-"""Rigid motion as it is told: angles and a displacement, expressions of time. [motion]."""
+"""Prescribed rigid motion: angles and a displacement, expressions of time. [motion]."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class GridMotion(Table):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         if not present(values, "angle", "displacement"):
-            yield Problem((), "nothing moves; give angle or displacement, or leave the table out")
+            yield Problem((), "nothing moves; give angle or displacement, or omit the table")
 
     def pose(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """R and b of x = R X + b at a time. Raises BadInput where an expression is not finite."""
@@ -116,7 +116,7 @@ class GridMotion(Table):
 
 
 def placed(grid: MultiBlockGrid, motion: GridMotion | None, time: float = 0.0) -> MultiBlockGrid:
-    """The grid where a motion, if there is one, puts it at a time."""
+    """Return the grid at a time, moved if it has a motion."""
     if motion is None:
         return grid
     return replace(grid, charts=tuple(Chart(motion.moved(chart.vertices, time)) for chart in grid.charts))

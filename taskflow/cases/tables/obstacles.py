@@ -35,7 +35,7 @@ REMEDIES = {
     "inside": "give an expression in x, y, z that is negative inside the body",
     "file": "give the path of a file",
 }
-NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
+NO_OBSTACLES = "this case has no [[obstacles]]; omit it"
 ANGLE = "the angle about this axis in radians; one of them"
 _displacement = three(of_time, "three numbers or expressions of t")
 
@@ -70,7 +70,7 @@ class BodyMotion(Table):
         if not present(values, "displacement", "angle"):
             yield missing("displacement", "give displacement, angle, or both")
         if present(values, "centre") and not present(values, "angle"):
-            yield wrong("centre", values["centre"], "it is the centre of a turn; give angle, or leave it out")
+            yield wrong("centre", values["centre"], "it is the centre of a turn; give angle, or omit it")
 
     def rigid(self, key: str) -> RigidMotion:
         """The motion, of which errors name this key."""
@@ -191,7 +191,7 @@ def _obstacles_have_heat(heat: Heat | None, obstacles: Obstacles) -> Iterator[Pr
 def _forces_can_be_followed(obstacles: Obstacles) -> Iterator[Problem]:
     names = list(dict.fromkeys(obstacle.name for obstacle in obstacles if obstacle.name))
     if len(names) > MOST:
-        remedy = f"the forces on at most {MOST} bodies are followed; leave out names, or give several parts one name"
+        remedy = f"the forces on at most {MOST} bodies are recorded; omit names, or give several parts one name"
         yield wrong(("obstacles",), f"{len(names)} names", remedy)
     points: dict[str | None, Vector] = {}
     for key, obstacle in numbered(obstacles=obstacles):

@@ -54,7 +54,7 @@ class ParticlesTable(RecordTable):
         "of a particle with mass, over the density of the fluid: `body.gravity` acts on the difference",
         otherwise="far denser than the fluid",
     )
-    every: Interval = entry(OFTEN, remedy="give how often, as output.every")
+    every: Interval = entry(OFTEN, remedy="give an interval, as output.every")
     fields: FieldNames = optional(
         "fields recorded along with positions and velocities, interpolated linearly as for probes",
         otherwise="nothing",
@@ -67,22 +67,22 @@ class ParticlesTable(RecordTable):
             yield from exclusive(values, "count", "lattice", needed=missing("count", "give count, or lattice"))
         for key in ("count", "lattice") if "box" not in values else ():
             if key in values:
-                yield wrong(key, values[key], "it is of a box; give box, too, or leave it out")
+                yield wrong(key, values[key], "it is of a box; give box, too, or omit it")
         if "density" in values and "response_time" not in values:
             yield wrong("density", values["density"], "give response_time, too: massless particles have none")
         if "releases" in values and "interval" not in values and values["releases"] != 1:
             yield wrong("releases", values["releases"], "give interval, too: the time between releases")
         if "interval" in values and "releases" not in values:
-            yield wrong("interval", values["interval"], "give releases, too: how many there are")
+            yield wrong("interval", values["interval"], "give releases, too: their number")
 
     @property
     def at_once(self) -> int:
-        """How many particles a release has."""
+        """The number of particles of a release."""
         return len(self.points or ()) or self.count or prod(self.lattice or (1,))
 
     @property
     def total(self) -> int:
-        """How many there are in all."""
+        """The total number of particles."""
         return self.at_once * self.releases
 
     def inertia(self, gravity: Vector) -> Inertia | None:
@@ -93,7 +93,7 @@ class ParticlesTable(RecordTable):
         return Inertia(self.response_time, triple(falling * g for g in gravity))
 
     def described(self, gravity: Vector) -> str:
-        """How many are released where and when, and how they fall, in a line."""
+        """Number, place and time of releases, and the settling, in a line."""
         where = f"at {len(self.points)} points" if self.points else "in a box"
         often = f", {self.at_once} in each of {self.releases} releases" if self.interval else ""
         heavy = self.inertia(gravity)
@@ -102,14 +102,14 @@ class ParticlesTable(RecordTable):
         return f"{self.name}: {self.total} released {where} from time {self.start:g} on{often}{falls}"
 
     def due(self, time: float) -> int:
-        """How many releases there are up to a time."""
+        """Return the number of releases up to a time."""
         if time < self.start * (1 - MEETS):
             return 0
         intervals = (time - self.start) / self.interval + MEETS if self.interval else 0.0
         return self.releases if intervals >= self.releases - 1 else 1 + max(0, int(intervals))
 
     def places(self, release: int) -> np.ndarray:
-        """The places [particle, axis] at which those of a release begin."""
+        """Return the initial places [particle, axis] of a release."""
         if self.box is None:
             return np.array(self.points, float)
         low, high = np.array(self.box)
@@ -154,10 +154,10 @@ def _fields_are_there(fields: tuple[str, ...], particles: Particles) -> Iterator
     for key, table in numbered(particles=particles):
         for name in table.fields or ():
             if name in VELOCITY:
-                yield wrong((*key, "fields"), table.fields, f"{name} is always recorded; leave it out")
+                yield wrong((*key, "fields"), table.fields, f"{name} is always recorded; omit it")
                 break
             if name in OF_THE_GROUP:
-                remedy = f"trajectories have something else of the name {name}; leave it out, or rename the scalar"
+                remedy = f"trajectories have something else of the name {name}; omit it, or rename the scalar"
                 yield wrong((*key, "fields"), table.fields, remedy)
                 break
         else:

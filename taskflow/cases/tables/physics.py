@@ -33,7 +33,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.closures import CLOSURES, Closure
 from taskflow.flow.closures.eddy_viscosity import PRANDTL
 
-NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or omit it"
 ALONG = "mean velocity along this direction"
 
 
@@ -109,7 +109,7 @@ class Forcing(Table, FormulaVector):
     bulk_velocity: BulkVelocity | None = optional(
         "a table with `x`, `y`, `z`, or some of them: the mean velocity over the fluid along a periodic direction,"
         " kept constant from the start by a uniform force. The log has the force as `force_x`, ...",
-        otherwise="no such force",
+        otherwise="no force",
     )
 
     @property
@@ -177,7 +177,7 @@ class TurbulenceTable(Table):
             f"`{name}` {_closure(kind, {}).constant:g}" for name, kind in kinds.items()
         )
         needed = ", ".join(f"`{name}`" for name, kind in kinds.items() if kind.damps)
-        keys["constants"][OTHERWISE] = "those of the closure"
+        keys["constants"][OTHERWISE] = "as in the closure"
         keys["damping"][OTHERWISE] = f"`van-driest` of {needed}"
         return made
 
@@ -188,7 +188,7 @@ class TurbulenceTable(Table):
 
 
 def _known(values: Mapping[str, Any]) -> type[Closure] | None:
-    """Return the class of the closure that a table names; None if there is no such closure."""
+    """Return the class of the closure that a table names; None if it is unknown."""
     name = values.get("model")
     with suppress(KeyError, Unusable):
         return CLOSURES[name] if isinstance(name, str) else None
@@ -212,17 +212,17 @@ def _misfits(kind: type[Closure], values: Mapping[str, Any]) -> Iterator[Problem
     """Numbers that a closure does not have or refuses, and damping that it does not need."""
     if not kind.damps:
         for key in present(values, "damping"):
-            yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
+            yield wrong(key, values[key], "its viscosity vanishes at walls of itself; omit it")
     numbers, known = values.get("constants") or {}, kind.numbers()
     if not _are_numbers(values):
         return
     remedies = {}
     for name, value in numbers.items():
         if name not in known:
-            remedy = f"give one of {', '.join(known)}" if known else "leave it out"
-            remedies[name] = f"{kind.title} has no such number; {remedy}"
+            remedy = f"give one of {', '.join(known)}" if known else "omit it"
+            remedies[name] = f"{kind.title} has no constant of this name; {remedy}"
         elif type(known[name]) is int and value % 1 != 0:
-            remedies[name] = "give a whole number"
+            remedies[name] = "give an integer"
     yield from (wrong(("constants", name), numbers[name], remedy) for name, remedy in remedies.items())
     if remedies:
         return
@@ -263,13 +263,13 @@ def heat_is_on(heat: Heat | None, boundaries: Any, initial: Initial) -> Iterator
 def _tables_have_heat(heat: Heat | None, boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         if heat is None and side.table and "T" in side.table.names:
-            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
+            message = "it has T, but this case has no temperature; add a [heat] table, or omit the column"
             yield wrong(("boundaries", face, "table"), side.table.source, message)
 
 
 def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
     if heat and heat.scheme != "central" and any(heat.background_gradient):
-        remedy = "a departure from a background has no bounds to keep; leave it out, or background_gradient"
+        remedy = "a departure from a background has no bounds to keep; omit it, or background_gradient"
         yield wrong(("heat", "scheme"), heat.scheme, remedy)
 
 
@@ -285,20 +285,20 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Pr
             continue
         key = ("body", "bulk_velocity", axis)
         if getattr(boundaries, axis) is None:
-            remedy = f'what flows along {axis} has to come back; give boundaries.{axis} = "periodic", or leave it out'
+            remedy = f'what flows along {axis} has to come back; give boundaries.{axis} = "periodic", or omit it'
             yield wrong(key, mean, remedy)
         if acceleration != 0:
             now = f"{acceleration:g}" if isinstance(acceleration, float) else shown(written(acceleration))
             remedy = f"it takes the force that it needs; give 0 for body.force along {axis} (now {now})"
             yield wrong(key, mean, remedy)
     if any(body.geostrophic_wind):
-        remedy = "body.bulk_velocity drives the flow, too; leave one of them out"
+        remedy = "body.bulk_velocity drives the flow, too; omit one of them"
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
 def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
     if any(body.geostrophic_wind) and not any(body.rotation):
-        remedy = "without rotation no Coriolis force balances it; give body.rotation, or leave it out"
+        remedy = "without rotation no Coriolis force balances it; give body.rotation, or omit it"
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 

@@ -1,4 +1,4 @@
-"""Pictures that are drawn while the run goes on: [[pictures]]."""
+"""Pictures that are drawn during a run: [[pictures]]."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PictureTable(Across):
         if surface is not None and level is None:
             yield missing("value", "give the value of the field on the surface, a number")
         if surface is None and level is not None:
-            yield wrong("value", level, "a slice has none; give isosurface, or leave it out")
+            yield wrong("value", level, "a slice has none; give isosurface, or omit it")
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -72,11 +72,11 @@ Pictures = tuple[PictureTable, ...]
 
 def _pictures_have_names_and_fields(recordable: tuple[str, ...], pictures: Pictures) -> Iterator[Problem]:
     known = dict.fromkeys((*recordable, SPEED, Q))
-    yield from names_differ(set(), numbered(pictures=pictures), "another picture has this name; give another one")
+    yield from names_differ(set(), numbered(pictures=pictures), "another picture has this name; give another name")
     for key, picture in numbered(pictures=pictures):
         for name, asked in (("field", picture.field), ("isosurface", picture.isosurface)):
             if asked is not None and asked not in known:
-                yield wrong((*key, name), asked, f"this case has no such field; give one of {', '.join(known)}")
+                yield wrong((*key, name), asked, f"unknown field; give one of {', '.join(known)}")
 
 
 def _slices_are_inside(grid: GridTable, pictures: Pictures) -> Iterator[Problem]:
@@ -89,7 +89,7 @@ def _slices_are_inside(grid: GridTable, pictures: Pictures) -> Iterator[Problem]
 
 
 def _colours_are_there(pictures: Pictures) -> Iterator[Problem]:
-    """Yield a problem for what `taskflow plot` refuses; matplotlib is loaded where there are pictures alone."""
+    """Yield a problem for what `taskflow plot` refuses; matplotlib is loaded only for pictures."""
     for key, picture in numbered(pictures=pictures):
         from taskflow.plots.look import Look
 

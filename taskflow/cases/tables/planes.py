@@ -36,7 +36,7 @@ class PlaneTable(Across):
     i: Whole | None = optional(ACROSS)
     j: Whole | None = optional(ACROSS)
     k: Whole | None = optional(ACROSS)
-    every: Interval = entry("as `output.every`. Does not shorten steps", remedy="give how often, as output.every")
+    every: Interval = entry("as `output.every`. Does not shorten steps", remedy="give an interval, as output.every")
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @classmethod
@@ -87,7 +87,7 @@ def _planes_have_cells(charts: MultiBlockGrid, planes: Planes) -> Iterator[Probl
 def _chart_has_layer(charts: MultiBlockGrid, plane: PlaneTable, key: Key) -> Iterator[Problem]:
     chart, axis, number = plane.layer
     if chart >= len(charts.charts):
-        remedy = f"there is no such chart; they have the numbers 1 to {len(charts.charts)}"
+        remedy = f"unknown chart; charts have the numbers 1 to {len(charts.charts)}"
         yield wrong((*key, "chart"), plane.chart, remedy)
     elif number >= (cells := charts.given(chart))[axis]:
         last = f"1 to {cells[axis]}" if cells[axis] > 1 else "1"

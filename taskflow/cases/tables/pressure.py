@@ -69,13 +69,13 @@ class PressureTable(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         solver = values.get("solver", "auto")
         if solver != "fft" and values.get("forcing") is not None:
-            yield wrong("forcing", values["forcing"], 'of solver = "fft": others know where bodies are; leave it out')
+            yield wrong("forcing", values["forcing"], 'of solver = "fft": others know where bodies are; omit it')
         if solver != "multigrid":
             for key in present(values, *OF_MULTIGRID, *MORE_OF_MULTIGRID):
-                yield wrong(key, values[key], 'an option of multigrid; give solver = "multigrid", or leave it out')
+                yield wrong(key, values[key], 'an option of multigrid; give solver = "multigrid", or omit it')
         if solver == "fft":
             for key in present(values, "iterations", "tolerance", "max_iterations"):
-                yield wrong(key, values[key], 'solver = "fft" is direct, and exact to rounding; leave it out')
+                yield wrong(key, values[key], 'solver = "fft" is direct, and exact to rounding; omit it')
             return
         yield from exclusive(values, "iterations", "tolerance")
         if present(values, "iterations", "max_iterations") == ["iterations", "max_iterations"]:
@@ -123,7 +123,7 @@ def _precision_suffices(pressure: PressureTable, machine: Machine) -> Iterator[P
         remedy = f"{rounded}; give {least:g} or more, below 1"
         yield wrong(("pressure", "tolerance"), pressure.tolerance, remedy)
     if pressure.precision == "double" and machine.precision == "single":
-        remedy = 'machine.precision is "single", and corrections cannot be finer; leave it out'
+        remedy = 'machine.precision is "single", and corrections cannot be finer; omit it'
         yield wrong(("pressure", "precision"), pressure.precision, remedy)
 
 

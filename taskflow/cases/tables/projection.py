@@ -2,9 +2,9 @@
 
 from taskflow.cases.language.capabilities import HEAT_ON_SIDES, TIMED, Supports
 
-NO_PHASES = "one fluid has no phases; leave it out, or give a table [two_phase]"
-CONTACT_ANGLE = "interfaces meet walls and bodies at 90 degrees; leave it out"
-WORK = "the budget has no term for its work; leave one of them out"
+NO_PHASES = "one fluid has no phases; omit it, or give a table [two_phase]"
+CONTACT_ANGLE = "interfaces meet walls and bodies at 90 degrees; omit it"
+WORK = "the budget has no term for its work; omit one of them"
 
 ON_WALLS = ("velocity", "temperature", "heat_flux", "outside_temperature")
 FLOW = Supports(
@@ -22,7 +22,7 @@ FLOW = Supports(
     },
     apart={
         ("statistics.budget", "body.force.timed"): WORK,
-        ("body.geostrophic_wind", "body.rotation.timed"): "give body.force in place of it",
+        ("body.geostrophic_wind", "body.rotation.timed"): "give body.force instead",
         **{("boundaries.wall.roughness", f"boundaries.wall.{key}.timed"): "give numbers there" for key in ON_WALLS},
         ("turbulence.damping.van-driest", "boundaries.wall.velocity.timed"): 'give turbulence.damping = "none"',
         ("scalars.boundaries.flux.timed", "turbulence"): "give a number",
@@ -42,7 +42,7 @@ PROJECTION = Supports(
         ("boundaries.wall.velocity.timed.placed", "turbulence"): "give numbers",
         ("boundaries.outflow.pressure.nonzero", "obstacles"): "give 0",
         ("boundaries.outflow.pressure.timed", "obstacles"): "give 0",
-        ("bodies.treatment.immersed", "particles"): 'give "flagged", or leave particles out',
+        ("bodies.treatment.immersed", "particles"): 'give "flagged", or omit particles',
         ("time.scheme", "obstacles.motion"): 'give "ab2"',
         ("body.bulk_velocity", "obstacles.motion"): None,
         ("statistics.budget", "obstacles.motion"): None,

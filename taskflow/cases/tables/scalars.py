@@ -39,7 +39,7 @@ def scalar_name(value: object) -> str:
         raise BadInput(
             "give a name of letters, digits and underscores, other than"
             f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_, mean_, cov_, was_,"
-            " leaks_ nor ends with _new, _faces or _other, and is none of dx, dx_f, b_x, body_x, blockage_x, push_x,"
+            " leaks_ nor ends with _new, _faces or _other, and is not dx, dx_f, b_x, body_x, blockage_x, push_x,"
             " friction_x, nor one of these with y or z"
         )
     return name
@@ -61,7 +61,7 @@ class SourceTable(Table):
     point: Vector | None = optional("instead of `box`: the source is spread over a box of the size of a cell")
     rate: Annotated[Value, reads(of_time)] = entry(
         "total release per time: concentration times volume. May [change in time](#values-that-change-in-time)",
-        remedy="give what is released per time, a number",
+        remedy="give the amount released per time, a number",
     )
 
 
@@ -139,9 +139,9 @@ def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalar
             if face not in FACES:
                 yield wrong(key, side.written(), no_such_side(face, FACES))
             elif getattr(boundaries, axis) is not None:
-                yield wrong(key, side.written(), f"{axis} is periodic; leave {face} out")
+                yield wrong(key, side.written(), f"{axis} is periodic; omit {face}")
             elif side.value is not None and grid.cells[AXES.index(axis)] == 1:
-                yield wrong(key, side.written(), f"one cell in {axis} has no room for a value; leave it out")
+                yield wrong(key, side.written(), f"one cell in {axis} has no room for a value; omit it")
             elif side.flux and scalar.diffusivity == 0:
                 remedy = "nothing diffuses without diffusivity; give one, or a source"
                 yield wrong((*key, "flux"), written(side.flux), remedy)

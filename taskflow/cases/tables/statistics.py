@@ -58,7 +58,7 @@ def _pairs(value: object) -> tuple[tuple[str, str], ...]:
             raise BadInput('give pairs of names, as [["u", "w"]]')
         one, other = pair
         if one == other:
-            raise BadInput(f"name two different fields; the spectrum of {text(one)} itself is that of fields")
+            raise BadInput(f"name two different fields; the spectrum of {text(one)} itself is recorded by fields")
         if (one, other) in pairs or (other, one) in pairs:
             raise BadInput(f"give the pair of {text(one)} and {text(other)} once")
         pairs.append((one, other))
@@ -106,12 +106,12 @@ def _budgets_have_what_they_need(boundaries: Boundaries, statistics: StatisticsT
     key = ("statistics", "budget")
     ends = [axis for axis in AXES if getattr(boundaries, axis) is None]
     if len(ends) > 1 and any(side.roughness for side in boundaries.sides.values()):
-        problem = f"{' and '.join(ends)} are not periodic, and the edge of a rough wall has no stress; leave it out"
+        problem = f"{' and '.join(ends)} are not periodic, and the edge of a rough wall has no stress; omit it"
         yield wrong(key, True, problem)
     if statistics.order != 2:
         yield wrong(key, True, "it is made of covariances; give statistics.order = 2")
     if statistics.fields and not {*VELOCITY, "p"} <= {*statistics.fields}:
-        yield wrong(key, True, "it needs u, v, w and p among statistics.fields; add them, or leave fields out")
+        yield wrong(key, True, "it needs u, v, w and p among statistics.fields; add them, or omit fields")
 
 
 def _covariances_are_told_apart(fields: tuple[str, ...], statistics: StatisticsTable | None) -> Iterator[Problem]:
@@ -122,7 +122,7 @@ def _covariances_are_told_apart(fields: tuple[str, ...], statistics: StatisticsT
     roles = Counter(covariance_of(a, b) for n, a in enumerate(names) for b in names[n:])
     for role, times in roles.items():
         if times > 1:
-            remedy = f"{times} covariances would be called {role}; give scalars other names, or leave one out"
+            remedy = f"{times} covariances would be called {role}; give scalars other names, or omit one"
             yield wrong(KEY, names, remedy)
             return
 
@@ -164,7 +164,7 @@ def _there_are_not_too_many(
         lines = prod(cells for axis, cells in zip(AXES, grid.cells, strict=True) if axis not in (one.along, *alike))
         numbers = lines * (grid.cells[AXES.index(one.along)] // 2)
         if numbers > MOST:
-            remedy = f"{lines} lines are not alike, and of {numbers} numbers {MOST} can be kept; record planes instead"
+            remedy = f"{lines} lines differ, and of {numbers} numbers {MOST} can be kept; record planes instead"
             yield wrong((*key, "along"), one.along, remedy)
 
 

@@ -97,7 +97,7 @@ class TimeFunction(NamedFunction):
             raise BadInput(f"{words}; return a finite number") from None
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
-        """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
+        """Return values in float64, in the shape to which x, y and z broadcast. BadInput: if a value is not finite."""
         return field_values(self._called(x, y, z, t), (x, y, z), f"the function {self.source}")
 
     def _called(self, *of: Any) -> Any:
@@ -139,11 +139,11 @@ class FormulaVector(ABC):
 
     @property
     def numbers(self) -> Vector:
-        """Its components, 0 for those that vary."""
+        """The components, 0 for varying ones."""
         return triple(item if isinstance(item, float) else 0.0 for item in self.vector)
 
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
-        """Its components at points and a time. Raises BadInput where one is not finite."""
+        """Return the components at points and a time. Raises BadInput if one is not finite."""
         moments = (item.at(t) if isinstance(item, TimeFunction) and not self.enters else item for item in self.vector)
         return [np.full(x.shape, item) if isinstance(item, float) else item(x, y, z, t) for item in moments]
 
@@ -204,7 +204,7 @@ def at_times(of: Value, times: np.ndarray) -> np.ndarray:
 
 
 def at_time(of: Value, time: float) -> float:
-    """The number that a value of the time is. Raises BadInput where it is none."""
+    """Return the number that a value of the time has. Raises BadInput if it is invalid."""
     if isinstance(of, Expression):
         with np.errstate(all="ignore"):
             try:

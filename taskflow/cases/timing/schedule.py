@@ -1,4 +1,4 @@
-"""When things happen: how often, where the next step leads, and when a run is over.
+"""Schedule of a run: intervals, the next step, and the end.
 
 Every block of a run asks its own `Clock` and gets the same answer: no I/O, no state, no time of day. A `Pause` alone
 may be due by the wall clock.
@@ -79,7 +79,7 @@ class Every:
         return {name: value for name, value in vars(self).items() if value is not None}
 
     def due(self, before: Tick, step: int, time: float) -> bool:
-        """Return whether an event falls after `before`, up to `step` and `time`; those of the wall clock never do."""
+        """Return whether an event falls after `before`, up to `step` and `time`; never for wall-clock events."""
         if self.time is None:
             return self.steps is not None and step % self.steps == 0 and step > before.step
         return (time / self.time + MEETS) // 1 > (before.time / self.time + MEETS) // 1
@@ -105,16 +105,16 @@ class Every:
 def intervals(time: float, length: float) -> int:
     """The number of intervals of `length` in `time`, give or take one. Raises BadInput where rounding hides it."""
     if length < 16 * ROUNDING * time:
-        raise BadInput(f"intervals of {length:g} cannot be told apart at time {time:g}; give longer ones")
+        raise BadInput(f"intervals of {length:g} cannot be resolved at time {time:g}; give longer ones")
     return math.floor(time / length)
 
 
 @dataclass(frozen=True)
 class Tick:
-    """The state of a run after `step` steps, and what is due then.
+    """The state of a run after `step` steps, and the events scheduled then.
 
     `dt` is the length of the step that led here; `ratio` = dt / previous dt is what Adams-Bashforth needs (0: Euler).
-    `bounds` are those of its length, see `StepLimit.bounds`; `limit` says which of them set it, or "end" where less was
+    `bounds` limit its length, see `StepLimit.bounds`; `limit` names the active one, or "end" where less was
     left to a time that is hit.
     """
 
@@ -136,7 +136,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Clock:
-    """Leads a run from `start` to `end` (a time) or to so many `steps`; hits the end and the times of `output` exactly.
+    """Leads a run from `start` to `end` (a time) or for a number of `steps`, exactly to the end and times of `output`.
 
     Steps are as long as `limit` allows, but the way to the next such time is divided evenly: no step is shorter than
     half of that unless the whole way is. `monitor` and `checkpoint` are due at the first step that reaches their time:
@@ -162,7 +162,7 @@ class Clock:
         as in `StepLimit`. A step that is not fixed is at most as long as `most`, what time.cfl allows a flow that
         accelerates.
 
-        `RunFailed` if the velocity is not finite any more, or demands steps too short to get anywhere.
+        `RunFailed` if the velocity is no longer finite, or demands steps too short to get anywhere.
         """
         advection = float(advection)
         if not 0 <= advection < math.inf:
@@ -193,7 +193,7 @@ class Clock:
         return quiet
 
     def target(self, now: Tick) -> float:
-        """Return the next time that a step has to hit; infinite if there is none."""
+        """Return the next time that a step has to hit, or infinity."""
         target = self.output.after(now.time) if self.output else math.inf
         return self.end if self.end is not None and self._is_end(target) else target
 
@@ -280,10 +280,11 @@ class Clock:
 
 @dataclass(frozen=True)
 class Pause:
-    """The first tick at `step` or later, or at `time` or later, or after so many seconds of the `wall` clock, whichever
-    comes first. `deadline` is when these seconds are over, by `time.perf_counter` of the block that counts them.
+    """The first tick at `step` or later, at `time` or later, or after a number of seconds of the `wall` clock.
 
-    A run that `stays` pauses where it is asked to stop; another one ends there.
+    The first of these counts. `deadline` is the end of these seconds, by `time.perf_counter` of the counting block.
+
+    A run that `stays` pauses where it is asked to stop; other runs end there.
     """
 
     step: float = math.inf

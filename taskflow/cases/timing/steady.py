@@ -22,7 +22,7 @@ Measure = Callable[[Tick], Mapping[str, float]]  # the scalars of the monitor's 
 
 class StateWatch(ABC):
     """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it. After a look
-    `insane` is the number that is not finite, and `concern` what has to be said of the step.
+    `insane` is the number that is not finite, and `concern` a warning about the step.
     """
 
     insane: str | None = None
@@ -38,12 +38,12 @@ class StateWatch(ABC):
 
     @abstractmethod
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Go on from the `state` of a checkpoint, whose fields are restored already."""
+        """Restart from the `state` of a checkpoint, whose fields are restored already."""
 
     @property
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """The state for a checkpoint, besides fields."""
+        """Return the state for a checkpoint, except fields."""
 
     @abstractmethod
     def look(self, before: Tick, now: Tick) -> str | None:
@@ -64,7 +64,7 @@ class Criterion(ABC):
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """The programs by which it is looked at, in their order, beside the monitor."""
+        """The programs that measure it, in their order, in addition to the monitor."""
         return ()
 
     @property
@@ -94,7 +94,7 @@ class SteadyCriterion(Criterion):
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Comparing with the state that is kept, and keeping another one."""
+        """Return the programs that compare with the kept state, and replace it."""
         return self.steadiness.compare, self.steadiness.keep
 
     @property
@@ -110,11 +110,11 @@ class SteadyCriterion(Criterion):
         if self.over is not None:
             over = f"a time of {self.over:g}"
         else:
-            over = "as long as the largest speed takes across the longest side"
-            over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
+            over = "the time in which the largest speed crosses the longest side"
+            over += f", but at most {most:.4g}, the time of diffusion" if most < math.inf else ""
         n = self.every.steps
         often = f"{n} step{'s' * (n > 1)}" if n else f"{self.every.time:g} of time"
-        how = f"largest change since that time began / (its length x range), looked at every {often}"
+        how = f"largest change since that time began / (its length x range), checked every {often}"
         yield Row("steady", f"when the rate of {names} stays below {self.rate:g} for {over}")
         yield Row("", f"rate: {how}")
 
@@ -122,9 +122,9 @@ class SteadyCriterion(Criterion):
 class SteadyWatch(StateWatch):
     """The judgement on one block; all blocks come to the same.
 
-    A while begins with a state that is kept. It goes on as long as nothing has got away from that state as fast as
+    A while begins with a state that is kept. It lasts as long as nothing has departed from that state as fast as
     `rate`, on average since then; otherwise a new one begins. The range of a quantity is the largest that it has had:
-    what fades away gets steady, too. Before anything has moved there is no while.
+    decaying flows become steady, too. Before anything has moved no interval is counted.
     """
 
     def __init__(self, criterion: SteadyCriterion, shard: Shard) -> None:
@@ -167,6 +167,6 @@ class SteadyWatch(StateWatch):
         return self._criterion.every.quiet(now)
 
     def _rate(self, name: str, motion: Motion, length: float) -> float:
-        """0 where there is nothing that could differ."""
+        """Return 0 if nothing can differ."""
         self._ranges[name] = largest = max(self._ranges[name], motion.range)
         return motion.change / (length * largest) if motion.range > 0 else motion.range

@@ -72,7 +72,7 @@ def missing_along(number: int, ending: str) -> str:
 
 
 def is_kept_around_bodies(scalars: Mapping[str, float], number: int, ending: str) -> bool:
-    """Return True if the deficit along an axis was measured, as it is with bodies."""
+    """Return True if the deficit along an axis was measured, as with bodies."""
     return scalars.keys() >= {*bulk_velocity_deficit.numbers["missing"].of(missing_along(number, ending))}
 
 

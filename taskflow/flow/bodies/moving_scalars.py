@@ -6,7 +6,7 @@ through closed faces. A step then corrects the values in bodies:
 - **With a temperature** T_b: T = T_b in cells whose centre is inside. Adjacent cells get conduction over the true
   distance s h, as at rest (`taskflow.flow.bodies.immersed.wall_heat_flux`). The heat of a body is the sum of these
   changes, so the sum of T over all cells, bodies included, changes by it and by boundaries and sources, up to rounding.
-  T_b is constant, and so is the heat stored inside.
+  T_b and the heat stored inside are constant.
 - **Without a temperature**, or for a passive scalar: cells without an open face keep their value, and before each step
   take the mean of the neighbours outside, or of all neighbours if none is outside. Ghost cells of walls are no
   neighbours. A body thus carries adjacent values through closed faces, and a cell that leaves a body starts with the

@@ -186,7 +186,7 @@ class BoundaryCondition:
 
     @property
     def still(self) -> BoundaryCondition:
-        """The same condition for changes of the flow: given values of its own keys, such as a shear rate, are 0."""
+        """Return the condition for changes of the flow: values of its keys, such as a shear rate, are 0."""
         return self
 
     @property

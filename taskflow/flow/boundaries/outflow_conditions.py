@@ -85,7 +85,7 @@ class ConvectiveOutflow(CarriedOutflow):
 
     @property
     def described(self) -> str:
-        return "as much leaves, carried out at its mean speed"
+        return "outflow balances inflow, convected out at its mean speed"
 
     def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from super().begin(f, side, stage)
@@ -125,7 +125,7 @@ class PressureOutflow(Outflow):
     @property
     def described(self) -> str:
         pressure = f"up to {self.pressure:g}" if self.timed else "0"
-        return f"p = {pressure}, which decides how much leaves or enters"
+        return f"p = {pressure}, which sets the flow through the side"
 
     def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
@@ -145,7 +145,7 @@ class AdvectedOutflow(CarriedOutflow):
 
     @property
     def described(self) -> str:
-        return "as much leaves, carried out at its mean speed with its pressure"
+        return "outflow balances inflow, convected out at its mean speed with its pressure"
 
     def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield impose(_kept(f, side), over=beyond(side.face, side.grid, edges=False), value=Value(0.0))

@@ -33,9 +33,9 @@ class Wall(BoundaryCondition):
     of the law of the wall (`taskflow.flow.boundaries.rough_wall`), 0 for a smooth wall.
 
     `timed` names the time-dependent values: "velocity", "temperature" or "heat", the part of the heat flux that does
-    not depend on the wall temperature. They are scalars at the end of each stage. `fields` names those that depend on
-    position, "velocity" or "temperature" (`taskflow.flow.boundaries.inflow.placed_ghosts`). The attributes then have
-    their largest values.
+    not depend on the wall temperature. They are scalars at the end of each stage. `fields` names the values that
+    depend on position, "velocity" or "temperature" (`taskflow.flow.boundaries.inflow.placed_ghosts`). The attributes
+    then have their largest values.
     """
 
     name: ClassVar[str] = "wall"

@@ -50,7 +50,7 @@ def derive(name: str, formula: Formula, origin: Vector) -> Task:
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """Program that computes the fields `formulas` by name; the formula of Q is None.
+    """Program that computes the fields `formulas` by name; Q has no formula (None).
 
     It reads the scalar `NOW` if a formula depends on time.
     """

@@ -36,7 +36,7 @@ class Jacobi(Solver):
 
     def __post_init__(self) -> None:
         if self.blocked and not self.operator.plain:
-            raise BadInput("jacobi: blocked sweeps have walls and constant coefficients; leave blocked out")
+            raise BadInput("jacobi: blocked sweeps have walls and constant coefficients; omit blocked")
 
     @property
     def fields(self) -> dict[str, Location]:

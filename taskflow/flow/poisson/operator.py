@@ -77,7 +77,7 @@ class Operator:
 
     def __post_init__(self) -> None:
         if self.near is not None and not self.plain:
-            raise BadInput("operator: flags of bodies are for b = 1 and walls; leave near out, and give coefficients")
+            raise BadInput("operator: flags of bodies are for b = 1 and walls; omit near, and give coefficients")
 
     @property
     def plain(self) -> bool:

@@ -77,7 +77,7 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class FewLines(Spectrum):
-    """Modes of a plane so small that lines along z do not occupy a GPU, such as those of a two-dimensional flow."""
+    """Modes of a plane so small that lines along z do not occupy a GPU, as in a two-dimensional flow."""
 
     defines: ClassVar[tuple[str, ...]] = ("FEW_LINES",)
 

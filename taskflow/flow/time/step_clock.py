@@ -1,7 +1,7 @@
 """The clock on the device: after a step it judges the step and plans the next one, so that the host need not wait.
 
 It does the arithmetic of `StepLimit` and of a run's clock in double precision, in the same order, so both find the same
-bits. What it cannot plan it leaves to the host: states that are written, the start of motion, doubtful steps.
+bits. The host plans the rest: states that are written, the start of motion, doubtful steps.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def limit_scalars(limits: Mapping[str, float]) -> dict[str, float]:
 
 
 def state_scalars(state: Mapping[str, float]) -> dict[str, float]:
-    """Return the scalars of a state; what it omits is 0."""
+    """Return the scalars of a state, 0 for omitted ones."""
     return dict(zip(numbered(STATE, len(STATE_NAMES)), (state.get(name, 0.0) for name in STATE_NAMES), strict=True))
 
 

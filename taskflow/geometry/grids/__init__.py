@@ -40,4 +40,4 @@ def shape(name: str, keys: Mapping[str, Any]) -> GridShape:
         return SHAPES[name].of(keys)
     near = get_close_matches(name, SHAPES, 1)
     remedy = f"did you mean {near[0]}?" if near else f"give one of {', '.join(SHAPES)}"
-    raise BadGrid([BadArgument("shape", f'"{name}"', ": there is no such shape", remedy)])
+    raise BadGrid([BadArgument("shape", f'"{name}"', ": unknown shape", remedy)])

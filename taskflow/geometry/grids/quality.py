@@ -122,7 +122,7 @@ def singular(grid: MultiBlockGrid) -> dict[int, int]:
 
 
 def _around(grid: MultiBlockGrid, lattice: Lattice, used: np.ndarray) -> np.ndarray:
-    """Return the number of cells of its own chart around each of these edges."""
+    """Return the number of cells of the edge's chart around each of these edges."""
     result = np.zeros(used.size)
     for (chart, axis), first in lattice.first.items():
         shape = lattice.shapes[chart, axis]

@@ -23,7 +23,7 @@ Map = tuple[np.ndarray, np.ndarray, np.ndarray, Units]  # x, y, heights [y, x], 
 VALUE = 42  # bytes in memory for a height while it is read: measured 9 to 24, 33 of a GeoTIFF, 41 of turned axes
 REMEDIES = {
     ".npy": "give an array of numbers as numpy.save writes it",
-    ".nc": f'give a NetCDF file; those of version 4 need pip install "taskflow-cfd[{EXTRA}]"',
+    ".nc": f'give a NetCDF file; version 4 needs pip install "taskflow-cfd[{EXTRA}]"',
     ".tif": "give a GeoTIFF file",
     ".tiff": "give a GeoTIFF file",
 }
@@ -51,7 +51,7 @@ class HeightMap(Pointwise):
         if len({unit_of_length(unit)[0] for unit in named.values()}) < 2:
             return ""
         listed = ", ".join(f"{what} in {unit}" for what, unit in named.items())
-        return f"{listed}: the numbers are taken as they are; write all of them in one unit of length"
+        return f"{listed}: the numbers are used unchanged; write all of them in one unit of length"
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
@@ -99,7 +99,7 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
     """Return the heights in a .npy, NetCDF or GeoTIFF file.
 
     .npy: an array [y, x] of equal pixels that cover `extent`. NetCDF: `variable`, or the only one of two dimensions,
-    with its coordinates. GeoTIFF: the first band. Raises BadInput if the file does not exist or is invalid.
+    with its coordinates. GeoTIFF: the first band. Raises BadInput if file not found or is invalid.
     """
     readers = {".npy": _numpy, ".nc": _netcdf, ".tif": _geotiff, ".tiff": _geotiff}
     with user_file(path, readers) as file:
@@ -168,7 +168,7 @@ def _geotiff(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Ma
     rasterio = library("rasterio", f"the height map {path.name}")
     for beside in path.parent.iterdir():  # GDAL reads some of these, as world files
         if beside.name.startswith(path.stem) and not beside.is_dir() and not beside.is_file():
-            raise BadInput(f"{beside}: it is no regular file, and beside {path.name} it would be read; remove it")
+            raise BadInput(f"{beside}: it is not a regular file, and next to {path.name} it would be read; remove it")
     with rasterio.open(path, driver="GTiff") as raster:  # other formats name further files, on this host and others
         size, blocks = path.stat().st_size, [rows * columns for rows, columns in raster.block_shapes]
         fits(VALUE * raster.width * raster.height, f"{path}: {raster.width} x {raster.height} pixels", size)

@@ -32,7 +32,7 @@ def user_file(path: Path, formats: Collection[str]) -> Iterator[IO[bytes]]:
     if path.suffix.lower() not in formats:
         if words := foreign(path, SURFACE):
             raise BadInput(f"{path.name}: {words}")
-        raise BadInput(f"{path.name} is none of {', '.join(formats)}; convert it to one of them")
+        raise BadInput(f"{path.name} is not one of {', '.join(formats)}; convert it to one of them")
     remedy, place = "give the file of a shape", "give a path that is absolute or begins where the case file is"
     with ExitStack() as stack, quiet():
         with named(str(path)):

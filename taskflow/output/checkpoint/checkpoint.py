@@ -199,7 +199,7 @@ def _verify(path: Path, file: Mapping[str, Any]) -> None:
     except OSError as error:
         raise Damaged(f"{path}: {error.strerror or error}") from None
     if f"{crc:08x}" != file["crc32c"]:
-        raise Damaged(f"{path}: its checksum is not that of what was written")
+        raise Damaged(f"{path}: its checksum differs from the recorded one")
 
 
 def sealed(body: Mapping[str, Any]) -> bytes:

@@ -77,7 +77,7 @@ class RunComparison:
             problems += self._group(group, state["records"][group], state["store"][group])
         if problems:
             more = f" and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
-            raise Damaged(f"{checkpoint.path}: it counts on what is damaged: {'; '.join(problems[:NAMED])}{more}")
+            raise Damaged(f"{checkpoint.path}: it depends on damaged data: {'; '.join(problems[:NAMED])}{more}")
 
     def _log(self, lines: int, crc: int) -> Iterator[str]:
         path = self._directory / LOG

@@ -165,7 +165,7 @@ class RemappedField:
             reach = REACH * (nodes[1] - nodes[0] if nodes.size > 1 else np.inf)
             self._covers(axis, ends, nodes[0] - reach, nodes[-1] + reach)
         elif nodes[-1] - nodes[0] > period * (1 - ROUNDING):  # the last point repeats the first one
-            raise BadInput(f"{source} of {self.state.where} covers a period or more; leave the last point out")
+            raise BadInput(f"{source} of {self.state.where} covers a period or more; omit the last point")
         if cells and target.endswith("_c") and source.endswith("_c"):
             return averaging(whole, ends, period)
         return nodal(nodes, places, period)

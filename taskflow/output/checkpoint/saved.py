@@ -222,7 +222,7 @@ def _at(
             dims = ", ".join(map(str, ds["time"].dims))
             raise BadInput(f"{where}: its time lies along {dims}; give one number, or a dimension that is called time")
         if time is not None and not ("time" in ds.coords and _is(float(times), time)):
-            raise BadInput(f"time = {time:g}: {where} has no times to choose from; leave it out")
+            raise BadInput(f"time = {time:g}: {where} has no times to choose from; omit it")
         state = SavedState(ds, float(times), where)
     else:
         known = [float(t) for t in times]
@@ -249,7 +249,7 @@ def _falling(ds: xr.Dataset) -> dict[Hashable, slice]:
 def _opened(path: Path) -> xr.Dataset | xr.DataTree:
     """Return the content of a file or folder, as a tree for charts. Raises BadInput if it cannot be read."""
     if not path.exists():
-        raise BadInput(f"{path}: there is no such run, file or folder; give a run directory, a NetCDF file or a store")
+        raise BadInput(f"{path}: this source does not exist; give a run directory, a NetCDF file or a store")
     if words := foreign(path, STATE):
         raise BadInput(f"{path}: {words}")
     try:

@@ -70,7 +70,7 @@ def check_file(path: Path, chunks: int, *, contents: bool = True) -> None:
         with path.open("rb") as file:
             if not chunks:
                 if not ends_in_checksum(file.read()):
-                    raise Damaged(f"{path}: its checksum is not that of what was written")
+                    raise Damaged(f"{path}: its checksum differs from the recorded one")
                 return
             end = size - chunks * ENTRY - SIZE
             file.seek(max(end, 0))
@@ -83,13 +83,13 @@ def check_file(path: Path, chunks: int, *, contents: bool = True) -> None:
                 if place == length == MISSING:
                     continue
                 if place != known or length > end - known:
-                    raise Damaged(f"{path}: {size} bytes, which are not those of its index")
+                    raise Damaged(f"{path}: {size} bytes, which differs from its index")
                 known += length
                 if contents:
                     file.seek(place)
                     if not ends_in_checksum(file.read(length)):
-                        raise Damaged(f"{path}: the checksum of a chunk is not that of what was written")
+                        raise Damaged(f"{path}: the checksum of a chunk differs from the recorded one")
             if known != end:
-                raise Damaged(f"{path}: {size} bytes, which are not those of its index")
+                raise Damaged(f"{path}: {size} bytes, which differs from its index")
     except OSError as error:
         raise Damaged(f"{path}: {error.strerror or error}") from None

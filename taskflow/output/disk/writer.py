@@ -1,4 +1,4 @@
-"""Writer thread that works while the run continues, and delays the run when it falls behind."""
+"""Writer thread that works while the run continues, and delays the run when it is late."""
 
 from __future__ import annotations
 

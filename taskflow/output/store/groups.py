@@ -138,7 +138,7 @@ def add_array(
 ) -> zarr.Array:
     """Create an array in a group, with chunks (default: one) that are packed if requested and end in their checksum.
 
-    Other options are those of zarr.create_array.
+    Other options are passed to zarr.create_array.
     """
     return group.create_array(
         name,

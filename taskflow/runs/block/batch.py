@@ -111,7 +111,7 @@ class StepBatches:
             )
 
     def _tried(self, now: Tick, count: int, horizon: float) -> Batch:
-        """Take `count` steps; return how many of them count."""
+        """Take `count` steps, and return the number of accepted ones."""
         shard, model, pace, counted = self._shard, self._spec.model, self._stepping.pace, self._counted.copy()
         first = self._stepping.planned(now)
         if first.time >= horizon or first.output or not self._stepping.moves:

@@ -222,7 +222,7 @@ class RunLoop:
         if self.settling is not None and self.settling.insane is not None:
             why = self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
             kept = self.saving.last
-            raise RunFailed(f"{why}; the last checkpoint is that of step {kept}" if kept is not None else f"{why}")
+            raise RunFailed(f"{why}; the last checkpoint is at step {kept}" if kept is not None else f"{why}")
         if self.settling is not None and self.settling.concern is not None:
             self._warn(self.settling.concern)
         if ended is None:

@@ -160,7 +160,7 @@ class Records:
     def warnings(self) -> list[str]:
         """Warnings at the end of a run: omitted pictures, and values outside the given ranges."""
         count = self._pictures.left_out if self._pictures else 0
-        late = f"pictures left out: {count}, as those before them were not drawn yet; draw them less often"
+        late = f"pictures skipped: {count}, because earlier ones were not drawn yet; draw them less often"
         return [*([late] if count else []), *self.ranges.warnings]
 
     def drain(self) -> None:

@@ -61,7 +61,7 @@ class RunDirectory:
                         raise refusal(path, lock)
                     raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
                 if content and not (path.is_dir() and ours(path)):
-                    words = f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})"
+                    words = f"{path} exists and is not a run directory: it is kept; choose another directory ({OUTPUT})"
                     raise BadInput(words)
             parent = next(p for p in path.absolute().parents if p.exists())
             if not parent.is_dir():

@@ -127,9 +127,9 @@ class Lock:
             text = content(path)
             return None if text is None else cls.parse(text)
         except OSError as error:
-            raise BadInput(f"{path}: {error.strerror or error}; remove it by hand, or {ANOTHER}") from None
+            raise BadInput(f"{path}: {error.strerror or error}; remove it manually, or {ANOTHER}") from None
         except ValueError:
-            words = f"{path}: damaged; where no run goes on: {unlocking(directory)}; else {ANOTHER}"
+            words = f"{path}: damaged; if no run is active: {unlocking(directory)}; otherwise {ANOTHER}"
             raise BadInput(words) from None
 
     @classmethod
@@ -156,14 +156,14 @@ class HeldLock:
         try:
             text = content(self.path)
         except OSError as error:
-            raise RunFailed(f"{self.path}: {error.strerror or error}; whose directory it is cannot be seen") from None
+            raise RunFailed(f"{self.path}: {error.strerror or error}; the owner of the directory is unknown") from None
         if text is not None and first(text) == self.line:
             return
         now = None
         with suppress(BadInput):
             now = Lock.read(self.path.parent)
-        why = f"{now.owner} has taken over {self.path.parent}" if now else f"{self.path}: somebody has removed it"
-        raise RunFailed(f"{why} while this run stood still, or was taken for ended; it ends, and leaves all as it is")
+        why = f"{now.owner} has taken over {self.path.parent}" if now else f"{self.path}: it has been removed"
+        raise RunFailed(f"{why} while this run was suspended or presumed dead; it ends and changes no files")
 
 
 @contextmanager
@@ -196,8 +196,8 @@ def locked(directory: Path, tell: Callable[[str], None]) -> Iterator[HeldLock]:
 def refusal(directory: Path, lock: Lock) -> BadInput:
     """Return the error that refuses a second run, with remedies."""
     return BadInput(
-        f"{directory}: {lock.owner} computes a run there since {lock.owner.since}: wait until it has ended, stop it,"
-        f" or {ANOTHER}; where that is no run: {unlocking(directory)}"
+        f"{directory}: {lock.owner} has been running there since {lock.owner.since}: wait until it ends, stop it,"
+        f" or {ANOTHER}; if no run is active: {unlocking(directory)}"
     )
 
 
@@ -212,11 +212,11 @@ def unlock(directory: Path, tell: Callable[[str], None]) -> bool:
     try:
         lock = Lock.parse(text)
     except ValueError:
-        tell(f"{directory / LOCK}: damaged: it names nobody")
+        tell(f"{directory / LOCK}: damaged: it names no process")
     else:
         tell(f"{directory}: locked by {lock.owner}, since {lock.owner.since}")
         if _lives(directory, lock, tell):
-            raise BadInput(f"{directory}: {lock.owner} goes on: stop it there, and its lock is gone")
+            raise BadInput(f"{directory}: {lock.owner} is still running: stop it there, which removes its lock")
     remove(directory / LOCK, first(text))
     return True
 
@@ -233,7 +233,7 @@ def _taken(directory: Path, line: bytes, tell: Callable[[str], None]) -> int:
             raise refusal(directory, lock)
         else:
             remove(directory / LOCK, lock.line)
-    raise BadInput(f"{directory / LOCK}: others take and release it all the time; {ANOTHER}")
+    raise BadInput(f"{directory / LOCK}: other runs take and release it continually; {ANOTHER}")
 
 
 def _lives(directory: Path, lock: Lock, tell: Callable[[str], None]) -> bool:
@@ -243,7 +243,7 @@ def _lives(directory: Path, lock: Lock, tell: Callable[[str], None]) -> bool:
     alive = lock.alive
     if alive is not None:
         return alive
-    tell(f"{directory}: {lock.owner} cannot be seen from here; its lock is watched for {SILENCE:g} s, unless it moves")
+    tell(f"{directory}: {lock.owner} is not visible from this host; its lock is watched for up to {SILENCE:g} s")
     for _ in range(round(SILENCE / LOOK)):
         time.sleep(LOOK)
         now = Lock.read(directory)

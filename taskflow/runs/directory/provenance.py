@@ -79,7 +79,7 @@ def brief(commit: str) -> str:
 
 @cache
 def commit(folder: Path) -> str | None:
-    """Return the git commit of taskflow's own checkout, or None. It is that of the modules of this process."""
+    """Return the git commit of taskflow's own checkout, or None, as of the modules of this process."""
     if not (folder.parent / ".git").exists():
         return None
     try:

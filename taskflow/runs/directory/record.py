@@ -81,13 +81,13 @@ class Record:
         if ended == "failed":
             return "failed"
         if ended is None:
-            return "not begun, or ended before its first step"
+            return "not started, or ended before its first step"
         where, here = self._computed_by()
         if here is False:
-            return f"ended without a word: {where} is gone; what was written is readable"
+            return f"ended without a report: {where} has exited; written data are readable"
         ago = duration(max(time.time() - self.directory.joinpath(LOG).stat().st_mtime, 0.0)) if self.log else ""
         latest = f", last line of the log {ago} ago" if ago else ""
-        return f"running{'' if here else ', as far as can be seen from here'}: {where}{latest}"
+        return f"running{'' if here else ', as far as this host can tell'}: {where}{latest}"
 
     def _computed_by(self) -> tuple[str, bool | None]:
         """Return the process that computes the run, and True if it is still active, which requires a lock; None if it

@@ -54,7 +54,7 @@ def owned(directory: Path) -> Iterator[Guard]:
 
 def _settle(directory: Path) -> None:
     if settle(directory):
-        _warn(f"{directory}: the run that was to replace it has written no state; what was there before is back")
+        _warn(f"{directory}: the run that replaced it wrote no state; the previous data are restored")
 
 
 def _warn(words: str) -> None:

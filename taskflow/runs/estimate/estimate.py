@@ -59,7 +59,7 @@ class Estimate(MemoryEstimate):
 
     @cached_property
     def bandwidth(self) -> float:
-        """The copy bandwidth of all devices together, in bytes per second: that of one GPU for all, or of the cores of
+        """The copy bandwidth of all devices together, in bytes per second: of one GPU for all, or of the cores of
         the blocks.
         """
         if self.device == "gpu":

@@ -43,13 +43,13 @@ class StepCount:
         """Yield rows of `taskflow check`: the time of a run whose steps take `seconds`, at most if `bounded`, and which
         may end early if it becomes `steady`.
         """
-        about = "at most some" if bounded else "about"
+        about = "at most about" if bounded else "about"
         whole = " to ".join(duration(seconds * count) for count in self.range)
         yield Row("time", f"{about} {duration(seconds)} per step, {whole} for the run (an estimate)")
         *least, last = self.range
         number = f"{'' if self.exact else 'about '}{f'{least[0]} to ' if least else ''}{several(last, 'step')}"
         first = f", the first {self.first:.3g} long" if self.first and not self.exact else ""
-        yield Row("", f"{number}{first}: {self.basis}{', fewer if it gets steady' if steady else ''}")
+        yield Row("", f"{number}{first}: {self.basis}{', fewer if it becomes steady' if steady else ''}")
 
 
 def count_steps(sim: RunSetup) -> StepCount:
@@ -71,19 +71,19 @@ def count_steps(sim: RunSetup) -> StepCount:
     if by_flow and onset.acceleration == onset.jerk == 0:
         rate = fastest = sum(1 / sim.grid.narrowest(axis) for axis in range(3) if sim.grid.cells[axis] > 1)
         least = np.full(MOMENTS, rate)
-        bounds, basis = limit.bounds(rate), "at a speed of 1 along x, y and z, as nothing tells the speed"
+        bounds, basis = limit.bounds(rate), "at a speed of 1 along x, y and z, as the case gives no speed"
         basis = f"CFL {limit.cfl:g} {basis}"
     elif by_flow or min(bounds["cfl"], onset.longest(limit.cfl, rate)) <= others:
         basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
-        basis += ", and as forces accelerate the fluid" if onset.acceleration + onset.jerk + limit.fall > 0 else ""
+        basis += ", and the acceleration by forces" if onset.acceleration + onset.jerk + limit.fall > 0 else ""
     else:
         name = min((name for name in bounds if name != "cfl"), key=bounds.__getitem__)
         basis = {
             "cfl and diffusion": "CFL and diffusion number together",
-            "scalars": "what bounded scalars need at the speed of walls, inflows and initial velocity",
+            "scalars": "bound of bounded scalars at the speed of walls, inflows and initial velocity",
             "capillary": "time.capillary",
         }.get(name, f"diffusion number {limit.diffusion:g}")
-        basis += "; a fast flow takes more"
+        basis += "; a faster flow needs more"
     longest = min(shortest(bounds), onset.longest(limit.cfl, rate), end or math.inf)
     rests = longest * rate <= REST * limit.cfl and not outlook.inert
     first = min(longest, onset.gentle(limit.cfl)) if rests else longest

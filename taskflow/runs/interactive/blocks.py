@@ -95,7 +95,7 @@ class BlocksJob:
                 fold = FOLDS[self.fold]
                 numbers = {name: fold(numbers[name], x) if name in numbers else x for name, x in new.items()}
         except Exception as error:
-            remedy = "; name what it changes in writes=[...]" if "read-only" in str(error) else ""
+            remedy = "; name the fields that it changes in writes=[...]" if "read-only" in str(error) else ""
             failure = f"block {shard.block}: {type(error).__name__}: {error}{remedy}\n{traceback.format_exc()}"
         shard.synchronize()
         if self.writes:
@@ -107,7 +107,7 @@ class BlocksJob:
         if failed:
             return failure or "another block failed"
         if most != -least:
-            return f"the function returned {len(numbers)} numbers on block {shard.block}, and others on another one"
+            return f"the function returned {len(numbers)} numbers on block {shard.block}, and others on another block"
         names = tuple(sorted(numbers))
         return names, shard.allreduce([numbers[name] for name in names], self.fold).tolist() if names else []
 

@@ -1,6 +1,4 @@
-"""A run that goes on and pauses as it is told, seen from the client, and the functions that are called meanwhile: what
-`tf.Simulation` is made of.
-"""
+"""Client side of `tf.Simulation`: a run that advances and pauses on request, and the functions called meanwhile."""
 
 from __future__ import annotations
 
@@ -43,8 +41,8 @@ Answer = TypeVar("Answer")
 
 @dataclass(eq=False)
 class Callback:
-    """A function that is called again and again: after so many steps, when so much time has passed (an interval), or
-    after so many seconds of the `wall` clock. `next` is when it is due.
+    """A function that is called repeatedly: after a number of steps, after an interval of simulation time, or
+    after a number of seconds of the `wall` clock. `next` is the scheduled moment.
     """
 
     function: Callable[[Any], object]
@@ -56,7 +54,7 @@ class Callback:
     def of(
         cls, function: Callable[[Any], object], now: Tick, steps: int | None, time: float | None, wall: float | None
     ) -> Callback:
-        """Raises BadInput where not one interval is given, or it is none."""
+        """Raise BadInput unless exactly one valid interval is given."""
         if (steps, time, wall).count(None) != 2:
             raise BadInput(f"every(steps={steps}, time={time}, wall={wall}); give one of steps, time and wall")
         if not callable(function):
@@ -96,7 +94,7 @@ class Callbacks(list[Callback]):
         return Pause(min(end.step for end in ends), min(end.time for end in ends), max(0.0, wall))
 
     def due(self, now: Tick) -> list[Callback]:
-        """Those that are to be called at a tick; each is planned anew."""
+        """Return the functions to be called at a tick, and schedule each again."""
         due = [callback for callback in self if callback.due(now)]
         for callback in due:
             callback.plan(now)
@@ -279,19 +277,19 @@ class DrivenRun:
 
     def _check_open(self, call: str) -> None:
         if self._closed or self._over == "it has failed":
-            raise BadInput(f"{call}: the simulation is closed; Run.open({str(self.directory)!r}) has what it wrote")
+            raise BadInput(f"{call}: the simulation is closed; Run.open({str(self.directory)!r}) reads its data")
 
     def _check_going(self, call: str) -> None:
         if self._over:
             end, broken = self.case.time, any(word in self._over for word in ("interrupted", "failed"))
             last = f"time.end = {end.end:g}" if end.end is not None else f"time.steps = {end.steps}"
             to = "" if broken else f", to a later end than {last}"
-            remedy = f"Simulation(case, ..., resume=True) goes on with it{to}"
-            raise BadInput(f"{call}: the run is over: {self._over}; {remedy}")
+            remedy = f"Simulation(case, ..., resume=True) resumes it{to}"
+            raise BadInput(f"{call}: the run has ended: {self._over}; {remedy}")
 
     def _check_free(self, call: str, *, drives: bool = True) -> None:
         if self._busy and (drives or not self._busy.startswith("the callback")):
-            raise BadInput(f"{call} within {self._busy}: it would have to go on while it goes on; call stop() there")
+            raise BadInput(f"{call} within {self._busy}: the simulation is busy; call stop() there")
 
     @contextmanager
     def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:

@@ -131,7 +131,7 @@ def _refused(key: str, case: Case, known: Mapping[str, Value]) -> str:
     if key.startswith("obstacles") and "motion" in key:
         return f'the body is at rest in this case; give a motion there, as displacement = ["0*t", 0, 0]; {timed}'
     if _found(key, case) is None:
-        return f"the case has no such value; {timed}"
+        return f"unknown value of the case; {timed}"
     return (
         "it does not change in time in this case; kernels have it as a constant: give it there as an expression of t,"
         f' such as "0*t", if it takes one; {timed}'

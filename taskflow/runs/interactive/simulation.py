@@ -150,7 +150,7 @@ class Simulation(DrivenRun):
         """Return all fields of the present state, and recorded expressions, as lazy arrays.
 
         Only values that are accessed are transferred. Values that were not accessed before the simulation continues
-        raise BadInput. After the end there are no expressions.
+        raise BadInput. After the end expressions are not available.
 
         Returns
         -------
@@ -185,13 +185,13 @@ class Simulation(DrivenRun):
     def __getitem__(self, name: str) -> xr.DataArray | xr.DataTree:
         """Return a field of the present state, such as "u", as a lazy array over all blocks (see `dataset`).
 
-        Raises BadInput if there is no such field.
+        Raises BadInput if the field is unknown.
         """
         known = (*self.case.fields, *self._derived)
         if name not in known:
             expressions = {table.name for table in self.case.expressions}
             remedy = "; an expression has to be recorded (output.fields, ...)" if name in expressions else ""
-            raise BadInput(f"simulation[{name!r}]: the case has no such field; it has {', '.join(known)}{remedy}")
+            raise BadInput(f"simulation[{name!r}]: unknown field; the case has {', '.join(known)}{remedy}")
         fields = self.dataset()
         if hasattr(fields, "map_over_datasets"):
             return fields.map_over_datasets(

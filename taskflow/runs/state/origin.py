@@ -82,12 +82,12 @@ class InitialState(ABC):
         if changed := [*changes(*(_flow(sim.system.with_references(tables)) for tables in (old, new)))]:
             return f"{changed[0].partition(': begin')[0]}: have it so"
         if sim.system.moving is not None or getattr(sim.case, "motion", None) is not None:
-            return "something moves as time tells, which begins anew"
+            return "a motion depends on time, which starts at 0 again"
         if other := other_faces(checkpoint.state):
             return other
         entering, timed = sim.inflows, sim.system.timed or sim.model.stage_times(0.0, 1.0)
         if timed or getattr(entering, "varies", False) or getattr(entering, "changing", False):
-            return "what is given changes in time, which begins anew"
+            return "given values depend on time, which starts at 0 again"
         return lacking(checkpoint, sim, sim.model.fields.keys())
 
     @property
@@ -130,7 +130,7 @@ class InitialState(ABC):
         if self.checkpoint is not None:
             return Row("start", f"{self.state.where}, time {self.state.time:g}, continued bitwise")
         then = ", then made free of divergence" if self.projected else ""
-        how = "as it is" if self.kept else f"put on the grid{then}"
+        how = "unchanged" if self.kept else f"put on the grid{then}"
         return Row("start", f"{self.state.where}; {how}{self._units}")
 
     @property
@@ -142,7 +142,7 @@ class InitialState(ABC):
         used = {*VELOCITY, *self.sim.system.initial, "p", *map(str, fields.dims)} & {*map(str, fields.variables)}
         units = {name: str(fields[name].attrs.get("units", "1")) for name in used}
         named = [f"{name} in {unit}" for name, unit in sorted(units.items()) if unit not in ("1", "")]
-        return f"; {', '.join(named)}: numbers are taken as they are" if named else ""
+        return f"; {', '.join(named)}: numbers are used unchanged" if named else ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,7 @@ def check_state(checkpoint: Checkpoint) -> None:
     except (ValueError, RecursionError):
         raise _damaged(checkpoint, "case: it is no TOML") from None
     if not state.records.keys() == state.store.keys():
-        raise _damaged(checkpoint, "store: its groups are not those of records")
+        raise _damaged(checkpoint, "store: its groups do not match the records")
     for key, value in tables.items():
         listed = isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
         sound = key == "title" or (isinstance(value, Mapping) and key not in NAMED) or listed
@@ -230,7 +230,7 @@ def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]
     checkpoint, skipped = usable(directory, case, contents=True)
     if checkpoint is None:
         why = "".join(f"\n{reason}" for reason in skipped)
-        whole, copy = ("whole ", "restore what is damaged from a copy, ") if skipped else ("", "")
+        whole, copy = ("whole ", "restore the damaged files from a copy, ") if skipped else ("", "")
         raise BadInput(f"{directory}: it has no {whole}checkpoint to go on from; {copy}{AGAIN}{why}")
     return RestartPoint.of(checkpoint, case), skipped
 

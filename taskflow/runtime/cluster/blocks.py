@@ -247,7 +247,7 @@ class Blocks:
         return results
 
     def _home(self, role: str) -> Partition:
-        """Return the partition of the region that has a field. Raises BadInput if there is none."""
+        """Return the partition of the region that has a field. Raises BadInput if no partition has it."""
         if role not in self.partition.homes:
             raise BadInput(f"no field plays {role!r}; there are {', '.join(self.partition.fields)}")
         return self.partition.homes[role]
@@ -268,7 +268,7 @@ class Blocks:
             for name in launch.scalars.values():
                 if name not in produced:
                     taken = name == "times"
-                    remedy = "rename it: run(..., times=n) says how often" if taken else f"run(..., {name}=value)"
+                    remedy = "rename it: run(..., times=n) gives the passes" if taken else f"run(..., {name}=value)"
                     raise BadInput(f"{launch.task.name} reads {name!r}, which has no value; {remedy}")
                 read.add(name)
             produced.update(name for name, _ in launch.reductions.values())
@@ -293,7 +293,7 @@ class Blocks:
 def _counted(times: int) -> int:
     """Return the number of passes. Raises BadInput if it is invalid."""
     if not whole_number(times, 0):
-        raise BadInput(f"times = {times!r}; give a whole number, 0 or more")
+        raise BadInput(f"times = {times!r}; give an integer, 0 or more")
     return index(times)
 
 
@@ -313,7 +313,7 @@ def _checked(program: object) -> Program:
     try:
         hash(program)
     except TypeError as error:
-        remedy = f"make {type(program).__name__} a function, or its class a @dataclass(frozen=True) of what is hashable"
+        remedy = f"make {type(program).__name__} a function, or its class a @dataclass(frozen=True) of hashable values"
         raise BadInput(f"program = {program!r}: {error}; {remedy}") from None
     return cast(Program, program)
 

@@ -45,7 +45,7 @@ class Pickled:
             name = getattr(value, "__name__", None) or repr(value)
             raise BadInput(
                 f"{name} cannot be sent to the blocks ({type(error).__name__}: {error}); files, clients and blocks"
-                " stay here: pass on what is needed of them"
+                " stay here: pass only the needed data"
             ) from error
 
     def open(self) -> Any:

@@ -57,8 +57,8 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client | Here]:
     """Yield a client of a private cluster on this machine.
 
     CPU: a single worker is this process, several are separate processes. GPU: one process per GPU, pinned by dask-cuda.
-    Processes listen on loopback to holders of their certificate. Raises BadInput if dask-cuda is not installed or there
-    are fewer GPUs than workers, Lost if the processes do not start, RunFailed in a process that was started by a script
+    Processes listen on loopback to holders of their certificate. Raises BadInput if dask-cuda is not installed or
+    GPUs are fewer than workers, Lost if the processes do not start, RunFailed in a process that was started by a script
     and imports it.
     """
     if getattr(process.current_process(), "_inheriting", False):  # in which multiprocessing forbids new processes too
@@ -87,7 +87,7 @@ def embedded(workers: int, *, gpu: bool) -> Iterator[Client | Here]:
 def importable_scratch() -> Iterator[Path]:
     """Yield a private folder for the files of Dask's servers, which they prepend to `sys.path`.
 
-    Servers that share a process leave entries behind. They are removed before the folder, whose name other users may
+    Servers that share a process leave entries. They are removed before the folder, whose name other users may
     take afterwards.
     """
     with scratch() as folder:

@@ -60,7 +60,7 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
         return BadArgument("scheduler_file", str(path), f": {problem}", remedy)
 
     if not path.is_file():
-        raise refused("there is no such file", f"start a cluster with: dask scheduler --scheduler-file {path}")
+        raise refused("file not found", f"start a cluster with: dask scheduler --scheduler-file {path}")
     address = _address(path)
     if address is None:
         raise refused("no Dask scheduler wrote this file", "give the one that yours wrote")
@@ -68,14 +68,14 @@ def by_scheduler_file(path: Path, *, timeout: float = 30.0) -> Iterator[Client]:
     try:
         if folder.is_dir() and (unsafe := weakness(folder)):
             problem = f"its certificate is not safe: {unsafe}"
-            raise refused(problem, "begin the cluster with a scheduler file in a folder of your own")
+            raise refused(problem, "start the cluster with a scheduler file in your own folder")
         certificate = security(folder) if folder.is_dir() else Security()
         certified = certificate.get_connection_args("client").get("ssl_context") is not None
     except OSError as error:
         raise refused(f"its certificate cannot be read ({error})", "is it yours?") from error
     if address.startswith("tls://") and not certified:
         raise refused(
-            f"this cluster wants a certificate, and there is none in {folder}, nor does Dask's configuration name one",
+            f"this cluster requires a certificate, but neither {folder} nor Dask's configuration has one",
             "set distributed.comm.tls.ca-file, .client.cert and .client.key",
         )
     try:
@@ -246,7 +246,7 @@ def copying(threads: int, where: Sequence[Place], device: str) -> dict[int, int]
 
 
 def shortage(needs: Sequence[int], placed: Sequence[Place], device: str) -> str | None:
-    """Return a message if blocks, each with its need in bytes and its place, exceed the free memory, or None."""
+    """Return a message if blocks, given with need in bytes and place, exceed the free memory, or None."""
     needed: Counter[str] = Counter()
     for need, place in zip(needs, placed, strict=True):
         where, free = place.host, place.memory

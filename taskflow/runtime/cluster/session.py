@@ -142,24 +142,24 @@ def _arranged(returned: object, cut: Partition) -> Partition:
     if isinstance(returned, Partition) and same and returned.parts == cut.parts:
         return returned
     raise BadInput(
-        f"arrange(partition) returned {returned!r}; give the partition itself with more to it:"
+        f"arrange(partition) returned {returned!r}; return the partition with additions:"
         " dataclasses.replace(partition, beside=(...), reach=(...))"
     )
 
 
 def _shape(region: Region, blocks: Sequence[int] | int | Auto) -> Triple | Auto:
-    """The blocks along x, y and z; those of an atlas are in a row."""
+    """The blocks along x, y and z; on an atlas they are in a row."""
     if isinstance(blocks, str) and blocks == "auto":
         return "auto"
     if region.atlas is not None:
         if isinstance(blocks, int) and blocks >= 1:
             return 1, 1, blocks
-        raise BadInput(f'blocks = {blocks!r}; the region has charts: use a whole number from 1, or "auto"')
+        raise BadInput(f'blocks = {blocks!r}; the region has charts: use an integer from 1, or "auto"')
     with suppress(TypeError, ValueError):
         shape = triple(map(index, cast(Sequence[int], blocks)))
         if min(shape) >= 1:
             return shape
-    raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
+    raise BadInput(f'blocks = {blocks!r}; use three integers (nx, ny, nz), or "auto"')
 
 
 def _cuts(region: Region, cuts: Mapping[int, Sequence[int]]) -> dict[int, Triple]:
@@ -169,7 +169,7 @@ def _cuts(region: Region, cuts: Mapping[int, Sequence[int]]) -> dict[int, Triple
             has = f"charts 0 to {charts - 1}" if charts else "no charts: use blocks = (nx, ny, nz)"
             raise BadInput(f"cuts = {dict(cuts)!r}; the region has {has}")
         if len(pieces) != 3 or not all(isinstance(n, int) for n in pieces):
-            raise BadInput(f"cuts of chart {chart} = {pieces!r}; use three whole numbers, of pieces along x, y and z")
+            raise BadInput(f"cuts of chart {chart} = {pieces!r}; use three integers, of pieces along x, y and z")
     return {chart: triple(pieces) for chart, pieces in cuts.items()}
 
 
@@ -181,5 +181,5 @@ def _checked(
             raise BadInput(f"{name} = {value!r}; use one of {', '.join(known.split())}")
     for name, count in (("workers", workers), ("threads", threads)):
         if count != "auto" and not (isinstance(count, int) and count >= 1):
-            raise BadInput(f'{name} = {count!r}; use a whole number from 1, or "auto"')
+            raise BadInput(f'{name} = {count!r}; use an integer from 1, or "auto"')
     return ProcessRequest(device, blocks, workers, threads)

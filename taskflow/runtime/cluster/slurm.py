@@ -34,7 +34,7 @@ REFUSALS = (
     (
         r"configuration source|slurm\.conf|resolve .*slurmctld|DNS SRV",
         "SLURM has no configuration on this machine",
-        "use it where jobs are submitted, or leave it out; if SLURM is elsewhere, set SLURM_CONF to its slurm.conf",
+        "use it where jobs are submitted, or omit it; if SLURM is elsewhere, set SLURM_CONF to its slurm.conf",
     ),
     (
         r"unable to contact|connection refused|communication.*failure|not responding|timed out",
@@ -103,9 +103,9 @@ class Slurm:
             if not value:
                 raise _refused(key, value, f"give it a value: {key}=...")
             if key in COUNTS and not re.fullmatch(r"[1-9]\d*", value):
-                raise _refused(key, value, "give a whole number from 1")
+                raise _refused(key, value, "give an integer from 1")
         if ("gpus" in options) == ("workers" in options):
-            raise BadArgument("slurm", text, "", "say how much you want, by either gpus=N or workers=N")
+            raise BadArgument("slurm", text, "", "give either gpus=N or workers=N")
         key = "gpus" if "gpus" in options else "workers"
         workers, per_node, cores = (int(options.get(name, 1)) for name in (key, "per-node", "cores"))
         if workers % per_node:
@@ -133,7 +133,7 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
     from distributed import Client
 
     if shutil.which("sbatch") is None:
-        remedy = "use it where jobs are submitted, or leave it out"
+        remedy = "use it where jobs are submitted, or omit it"
         raise BadArgument("slurm", None, ": there is no sbatch here", remedy)
     # Nodes see the current folder, or could not run this environment either. Nobody else may exchange the key.
     place = first_own((".", Path.home()))
@@ -201,7 +201,7 @@ def _wait(cluster: Any, client: Client, slurm: Slurm, folder: Path) -> None:
             if slurm.report is not None:
                 running = sum(state == "RUNNING" for state in states.values())
                 jobs_begun, workers_there = f"{running} of {slurm.jobs} jobs", f"{come} of {slurm.workers} workers"
-                slurm.report(f"SLURM: {jobs_begun} have begun, {workers_there} have come")
+                slurm.report(f"SLURM: {jobs_begun} have started, {workers_there} have connected")
             if jobs - states.keys():
                 raise RunFailed(f"a job of SLURM ended before its workers had come: {_reason(folder)}")
         elif time.monotonic() > begun + SUBMITTED:

@@ -45,7 +45,7 @@ class HeartbeatSource(NamedTuple):
 
 
 def begin_heartbeat(dask_worker: Any) -> HeartbeatSource | None:
-    """Start the heartbeat of this worker process, on the interface of its own connections.
+    """Start the heartbeat of this worker process, on the interface of the process's connections.
 
     Returns None if the worker is in the process of its client, has no compiler, or cannot open a port.
     """

@@ -23,7 +23,7 @@ _numbers = itertools.count(1)
 class Here:
     """A cluster of one worker in this process. Close it.
 
-    Actors are called as those of Dask: every method is asynchronous, and returns a future.
+    Actors are called as in Dask: every method is asynchronous, and returns a future.
     """
 
     def __init__(self) -> None:

@@ -165,7 +165,7 @@ def unused_ports(known: Sequence[Port], ways: Sequence[str]) -> str | None:
     unused = [port.name for port in known if port.active and port.name not in devices]
     if not unused:
         return None
-    reason = "this UCX was built without InfiniBand, as wheels are; that of conda-forge has it (deploy/conda)"
+    reason = "this UCX was built without InfiniBand, as wheels are; the conda-forge build has it (deploy/conda)"
     if chosen := [f"{name}={os.environ[name]}" for name in RESTRICTING if name in os.environ]:
         reason = f"{' and '.join(chosen)} may forbid it"
     return f"UCX does not use {', '.join(unused)}: {reason}"

@@ -36,7 +36,7 @@ def known_workers(client: Client | Here) -> dict[str, Any]:
     while client.status == "connecting" and time.monotonic() < until:
         time.sleep(LOOK)
     if client.status != "running":
-        raise SchedulerGone("the scheduler has gone; begin again with another one")
+        raise SchedulerGone("the scheduler has exited; start again with another one")
     try:
         return dict(client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)["workers"])
     except (OSError, ValueError) as error:

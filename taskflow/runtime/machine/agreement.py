@@ -1,7 +1,7 @@
 """Agreement: all blocks run the same program, or all end and report where their programs differ.
 
-Nothing in a run of steps informs a block of the others' decisions: messages match because every block decides alike. A
-program that differs between blocks, by a swapped field or a number from elsewhere, would lead to wrong results or a
+Nothing in a run of steps informs a block of the others' decisions: messages match as all blocks decide identically.
+A program that differs between blocks, by a swapped field or a number from elsewhere, would lead to wrong results or a
 deadlock.
 """
 
@@ -33,7 +33,7 @@ class Agreement:
     def begin(self, scalars: Mapping[str, float]) -> None:
         """Record the scalars that are set before the next pass."""
         values = (f"{name} = {float(value)!r}" for name, value in sorted(scalars.items()))
-        self._begin = f"begun with the scalars {{{', '.join(values)}}}"
+        self._begin = f"started with the scalars {{{', '.join(values)}}}"
 
     def check(self, launches: Sequence[Launch]) -> None:
         """Compare the launches of a pass, and the scalars set before it. Collective.

@@ -16,7 +16,7 @@ OWN = __name__.partition(".")[0]
 def compile_others(launches: Iterable[Launch], partition: Partition, device: Device) -> int:
     """Compile the kernels of launches to which another package gives the text, or functions in it; return their number.
 
-    Raises BadInput if there is no compiler, and KernelError if a text does not compile.
+    Raises BadInput without a compiler, and KernelError if a text does not compile.
     """
     texts = {text_of(launch, partition) for launch in launches if launch.task.kernel is not None}
     others = [(task, real, False) for task, real in texts if _of_others(task)]

@@ -68,7 +68,7 @@ class Shard:
         fields.
 
         A program is analysed when it first occurs in a state (roles of the fields, valid ghost cells), and replayed
-        afterwards. The analysis assumes that the program is repeated. If another one follows, this costs at most a
+        afterwards. The analysis assumes that the program is repeated. If another program follows, this costs at most a
         transfer.
 
         Raises BadInput if the program is impossible on this partition or reads a scalar without a value, ChannelError

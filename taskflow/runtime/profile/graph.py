@@ -112,7 +112,7 @@ def _arrow(axes: Axes, start: Spot, end: Spot, *, message: bool = False, **looks
 def _legend(axes: Axes, drawing: Drawing) -> None:
     looks = drawing.looks.values()
     handles: list[Patch | Line2D] = [Patch(fc=colour, ec="0.3", label=meaning) for colour, meaning in looks]
-    handles.append(Line2D([], [], **WAIT, label="waits for what is above"))
+    handles.append(Line2D([], [], **WAIT, label="waits for the operation above"))
     if drawing.messages or drawing.ties:
         handles.append(Line2D([], [], **SENT, label="message to another block"))
     axes.legend(handles=handles, loc="lower center", ncols=2, fontsize=7, frameon=False, bbox_to_anchor=(0.5, 0.0))

@@ -47,7 +47,7 @@ extern "C" __global__ void hold(unsigned long long nanoseconds) {
 
 @dataclass(frozen=True)
 class Offset:
-    """Offset to be added to a clock to get another one, and its accuracy, in nanoseconds."""
+    """Offset between two clocks and its accuracy, in nanoseconds."""
 
     add: int
     accuracy: int

@@ -81,7 +81,7 @@ class Channels:
         """Wait until a message has arrived."""
         name = self._name(block, message)
         if name not in self._arriving:
-            raise Broken(f"block {block}: {text}: nobody has said where it is to arrive")
+            raise Broken(f"block {block}: {text}: no receive names its destination")
         arrival, event = self._arriving[name], self._timeline.call(block)
         arrival.end = event
         self._timeline.order.follow(event, arrival.begin)
@@ -95,10 +95,10 @@ class Channels:
         """Connect both ends of each message. Raises Broken if one is missing."""
         for name, arrival in self._arriving.items():
             if name not in self._sent:
-                raise Broken(f"{arrival.text}: nobody sends it")
+                raise Broken(f"{arrival.text}: it is never sent")
             self._timeline.order.follow(arrival.begin, self._sent[name])
         for name in self._sent.keys() - self._posted.keys():
-            raise Broken(f"{name[2]}. message from block {name[0]} to block {name[1]}: nobody receives it")
+            raise Broken(f"{name[2]}. message from block {name[0]} to block {name[1]}: it is never received")
         for event, name in self._freed:  # some channels take a message only after its receive is posted
             self._timeline.order.hold(event, self._posted[name])
 

@@ -78,7 +78,7 @@ def collisions(execution: Execution) -> Iterator[str]:
             for cells in parts:  # one copy may fill a place repeatedly: packed cells stand at several
                 twice[cells] |= every[cells]
                 every[cells] = True
-            for what, wrong in (("fills some cells twice", twice), ("reads what it fills", every[read])):
+            for what, wrong in (("fills some cells twice", twice), ("reads cells that it fills", every[read])):
                 if wrong.any():
                     yield f"{execution.describe(place, parts[0][:1])}: {step.text} {what}"
 
@@ -106,7 +106,7 @@ def overwritten(execution: Execution, partition: Partition) -> Iterator[str]:
     constant = {(block, name) for block in range(len(partition)) for name in names}
     for step in execution.steps:
         for place in step.writes.keys() & constant:
-            yield f"{execution.describe(place, step.writes[place][:1])}: {step.text} writes what is constant"
+            yield f"{execution.describe(place, step.writes[place][:1])}: {step.text} writes a constant field"
 
 
 def _bounds(execution: Execution, turn: int, place: Place) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -132,6 +132,6 @@ def _tables(steps: list[TimedStep], place: Place) -> tuple[np.ndarray, np.ndarra
 
 
 def _flat(touched: list[dict[Place, np.ndarray]], place: Place) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows and cells of a place that each touches, one after the other."""
+    """Return the rows and cells of a place that each touches, in sequence."""
     parts = [cells.get(place, NONE) for cells in touched]
     return np.repeat(np.arange(len(parts)), [len(cells) for cells in parts]), np.concatenate(parts)

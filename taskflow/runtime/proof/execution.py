@@ -96,7 +96,7 @@ class Execution:
         self._channels.finish()
         for event, flag, text in self._awaits:
             if flag not in self._flags:
-                raise Broken(f"{text}: nobody signals it")
+                raise Broken(f"{text}: it is never signalled")
             self.order.follow(event, self._flags[flag])
         for turn in range(len(self.starts) - 1):
             every = [self._folds[turn, block] for block in range(self.blocks)]
@@ -148,7 +148,7 @@ class Execution:
             for node in nodes:
                 self._copy(step, trace, operation, node)
         else:
-            raise Broken(f"block {block}: {text}: no such operation")
+            raise Broken(f"block {block}: {text}: unknown operation")
 
     def _computes(self, block: int, turn: int, text: str, lane: int | None, nodes: Sequence[Node]) -> None:
         """Add the point tasks of one operation, all between its begin and its end, so that they must not interfere.
@@ -159,7 +159,7 @@ class Execution:
         begun = set[Launch]()
         for node in nodes:
             if not isinstance(node, Compute):
-                raise Broken(f"block {block}: {text}: no such operation")
+                raise Broken(f"block {block}: {text}: unknown operation")
             step = self._timeline.step(block, turn, text, begin, "compute", end)
             self._compute(step, node)
             for name, _ in node.launch.reductions.values() if node.launch in begun else ():
@@ -184,7 +184,7 @@ class Execution:
         elif isinstance(node, Receive):
             self._channels.unpack(step, trace, node.message, operation.nodes)
         else:
-            raise Broken(f"{step.text}: no such operation")
+            raise Broken(f"{step.text}: unknown operation")
 
     def _direct(self, step: TimedStep, trace: Trace, node: Send | Receive) -> None:
         """Copy to ghost cells or to the inbox of a neighbour, or from the own inbox."""
@@ -204,7 +204,7 @@ class Execution:
         step = self._timeline.step(block, turn, text, event, "count")
         for node in nodes:
             if not isinstance(node, Grant | Claim | Send | Receive):
-                raise Broken(f"block {block}: {text}: no such operation")
+                raise Broken(f"block {block}: {text}: unknown operation")
             message = node.message
             what = "granted" if isinstance(node, Grant | Claim) else "arrived"
             flag = (what, message.source, message.target, message.number)

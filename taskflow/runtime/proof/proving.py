@@ -196,7 +196,7 @@ def prove(
 
 
 def _forms(passes: Iterable[RecordedPass]) -> dict[RecordedPass, int]:
-    """Return a number for each pass, the same for those that are alike."""
+    """Return a number for each pass, the same for identical passes."""
     numbers, known, forms = dict[Hashable, int](), dict[Hashable, int](), dict[RecordedPass, int]()
     for one in passes:
         key = one.launches, one.traces, one.entry, one.scalars  # recorded once, and used in several states
@@ -245,7 +245,7 @@ def examine(
     cells
         Numbers of the cells of these passes, and of others.
     others
-        Runs of passes that are alike: they differ in the ghost cells that are called valid.
+        Runs of equal passes: they differ in the ghost cells that are called valid.
     claims
         These ghost cells as numbers.
     """

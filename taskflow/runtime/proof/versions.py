@@ -222,5 +222,5 @@ class Versions:
             yield self._wrong(place, cells[wrong & ~taken], text, filled=not unfilled)
 
     def _wrong(self, place: Place, cells: np.ndarray, text: str, *, filled: bool) -> str:
-        held = "another version than the program means" if filled else "what nobody filled in"
+        held = "another version than the program means" if filled else "unfilled cells"
         return f"{self.execution.describe(place, cells)}: {text} finds {held}"

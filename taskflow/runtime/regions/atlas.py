@@ -204,7 +204,7 @@ class Atlas:
         return tuple(chart.grow(self.ghost) for chart in self.charts)
 
     def images(self, box: Box) -> list[Image]:
-        """Return the cells of `box` as boxes of cells that charts own, each with its turn into `box`."""
+        """Return the cells of `box` as boxes of cells that charts own, with their turns into `box`."""
         images = []
         for chart, around, own, fed in zip(self.charts, self.grown, self.own, self.fed, strict=True):
             if not box.meets(around):
@@ -232,7 +232,7 @@ class Atlas:
                     yield part, turn
 
     def _reaches(self, seam: Seam, edge: Box) -> bool:
-        """Whether a seam's cells lie beside a box beyond an edge: a face in common."""
+        """Return whether a seam's cells share a face with a box beyond an edge."""
         return any(seam.beyond.shift(_along(axis, n)).meets(edge) for axis in range(3) for n in (1, -1))
 
     def _beyond_edge(self, edge: Box, one: Turn | None, other: Turn | None) -> Turn | None:

@@ -50,7 +50,7 @@ class Box:
             (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
             _ = x0 | y0 | z0 | x1 | y1 | z1
         except (TypeError, ValueError):
-            raise BadInput(f"Box({self.lo!r}, {self.hi!r}): give each corner as three whole numbers") from None
+            raise BadInput(f"Box({self.lo!r}, {self.hi!r}): give each corner as three integers") from None
 
     @classmethod
     def of(cls, shape: Iterable[int]) -> Box:

@@ -85,9 +85,9 @@ class Partition:
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
-            raise BadArgument("blocks", str(self.shape), "", "give three whole numbers, of blocks along x, y and z")
+            raise BadArgument("blocks", str(self.shape), "", "give three integers, of blocks along x, y and z")
         if len(self.multiple) != 3 or min(self.multiple) < 1:
-            raise BadArgument("multiple", str(self.multiple), "", "give three whole numbers from 1")
+            raise BadArgument("multiple", str(self.multiple), "", "give three integers from 1")
         shapes = self.region.cells.shape, self.shape, self.multiple
         for name, cells, blocks, multiple in zip("xyz", *shapes, strict=True):
             most = -(-cells // multiple)
@@ -102,7 +102,7 @@ class Partition:
         if self.pieces is not None and not complete(self.parts, self.region.charts):
             raise ValueError("the pieces are not the cells of the charts, each once")
         if any(len(other) != len(self) or other.beside for other in self.beside):
-            raise ValueError("partitions beside each other have as many blocks, and none beside themselves")
+            raise ValueError("partitions in `beside` have the same number of blocks, and no `beside` of their own")
         if len(self.homes) < sum(len(home.region.fields) for home in (self, *self.beside)):
             names = [name for home in (self, *self.beside) for name in home.region.fields]
             raise ValueError(f"two regions have a field of one name among {', '.join(names)}; rename one of them")

@@ -13,8 +13,8 @@ Pieces = tuple[tuple[Box, ...], ...]
 
 
 def cuts(cells: int, blocks: int, least: int = 1, multiple: int = 1) -> tuple[int, ...]:
-    """Return where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks, between
-    groups of `multiple` cells, of which the last one may be smaller.
+    """Return where blocks begin (and, last, where they end) when `cells` in a row are cut into a number of blocks,
+    between groups of `multiple` cells, of which the last one may be smaller.
 
     Every block is as wide as the widest has to be, ceil(cells / blocks), and the last takes what remains: the widest
     block sets the time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where fewer than
@@ -33,18 +33,18 @@ def cuts(cells: int, blocks: int, least: int = 1, multiple: int = 1) -> tuple[in
 
 
 def cuts_into(at: tuple[int, ...], low: int, high: int, blocks: int) -> bool:
-    """Return whether these are the places where so many blocks of [low, high) begin, and the last one ends."""
+    """Return whether these are the places where the blocks of [low, high) begin, and the last one ends."""
     return (at[0], at[-1], len(at)) == (low, high, blocks + 1) and all(a < b for a, b in pairwise(at))
 
 
 def divided(
     atlas: Atlas, blocks: int, cuts: Mapping[int, Triple] | None = None, multiple: Triple = (1, 1, 1)
 ) -> Pieces:
-    """The pieces of each of so many blocks.
+    """Return the pieces of each of a number of blocks.
 
     Charts, in their order, are dealt out in halves: of n blocks the first n / 2 get so much of all cells, for which at
-    most one chart is cut, across the last direction in which it is longest. A chart in `cuts` is cut into so many
-    pieces along x, y and z beforehand. No piece is thinner than the ghost layers where it was cut. All cuts are at a
+    most one chart is cut, across the last direction in which it is longest. A chart in `cuts` is cut into those pieces
+    along x, y and z beforehand. No piece is thinner than the ghost layers where it was cut. All cuts are at a
     `multiple` of cells from the first one of the chart, as between the tiles of a sweep. Raises BadArgument where that
     makes fewer pieces than blocks, or a chart in `cuts` has fewer multiples than pieces.
     """
@@ -75,7 +75,7 @@ def complete(pieces: Sequence[Box], charts: Sequence[Box]) -> bool:
 
 
 def _cut(chart: Box, shape: Triple, multiple: Triple) -> list[Box]:
-    """The chart in so many pieces along x, y and z, of widths that differ by at most one multiple of cells."""
+    """Return the chart in the given pieces along x, y and z, of widths that differ by at most one multiple of cells."""
     groups = triple(-(-cells // n) for cells, n in zip(chart.shape, multiple, strict=True))
     if any(not 1 <= n <= most for n, most in zip(shape, groups, strict=True)):
         problem = f" does not cut {chart.shape[0]} x {chart.shape[1]} x {chart.shape[2]} cells"

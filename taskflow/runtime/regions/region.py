@@ -62,9 +62,9 @@ class Field:
 
     def __post_init__(self) -> None:
         if self.location not in LOCATIONS:
-            raise ValueError(f"field {self.name!r}: location {self.location!r} is none of {', '.join(LOCATIONS)}")
+            raise ValueError(f"field {self.name!r}: location {self.location!r} is not one of {', '.join(LOCATIONS)}")
         if not whole_number(self.values, 1):
-            raise ValueError(f"field {self.name!r}: values = {self.values!r}; give a whole number, 1 or more")
+            raise ValueError(f"field {self.name!r}: values = {self.values!r}; give an integer, 1 or more")
         if self.constant and self.private:
             raise ValueError(f"field {self.name!r} is constant, which neighbours may read, and private")
         if self.rows and not self.private:
@@ -125,7 +125,7 @@ def powers_of_two(tile: Triple) -> bool:
 def _range(dtype: np.dtype) -> str:
     """Return the range of a type as text."""
     if dtype.kind in "iu":
-        return f"whole numbers from {np.iinfo(dtype).min} to {np.iinfo(dtype).max}"
+        return f"integers from {np.iinfo(dtype).min} to {np.iinfo(dtype).max}"
     if dtype.kind == "f":
         return f"real numbers up to {np.finfo(dtype).max:.4g}"
     return "True and False" if dtype.kind == "b" else "numbers"
@@ -179,8 +179,8 @@ class Region:
     Raises
     ------
     ValueError
-        If there is no cell, `ghost` is negative, a scale is below 1, or the atlas has other cells, other ghost layers
-        or fields on faces.
+        If the region is empty, `ghost` is negative, a scale is below 1, or the atlas has other cells, ghost layers or
+        fields on faces.
     """
 
     cells: Box
@@ -194,7 +194,7 @@ class Region:
         if not self.cells:
             raise ValueError(f"a region needs at least one cell in every direction, not {self.cells.shape}")
         if not whole_number(self.ghost, 0):
-            raise ValueError(f"the ghost width is {self.ghost!r}; it must be a whole number, 0 or more")
+            raise ValueError(f"the ghost width is {self.ghost!r}; it must be an integer, 0 or more")
         if min(self.scale) < 1:
             raise ValueError(f"the scale is {self.scale}; cells are 1 or more cells of the finest region long")
         if self.atlas is not None and (self.cells, self.ghost, any(self.periodic)) != (
@@ -220,7 +220,7 @@ class Region:
         return self.atlas.own if self.atlas else ((self.bounds,),)
 
     def images(self, box: Box) -> list[Image]:
-        """Return the cells of `box` as boxes of cells that hold a separate value, each with its turn into `box`.
+        """Return the cells of `box` as boxes of cells that hold a separate value, with their turns into `box`.
 
         Cells outside the bounds are unchanged for a box and omitted for an atlas.
         """

@@ -89,7 +89,7 @@ def _check(launch: Launch, partition: Partition) -> None:
             raise BadInput(f"{launch}: {name!r} has {values} values per cell, but {taken}")
     if launch.task.kernel is not None and len(set(precisions.values())) > 1:
         listed = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
-        raise BadInput(f"{launch}: {listed}; a kernel text is compiled for one precision: declare the fields alike")
+        raise BadInput(f"{launch}: {listed}; a kernel text is compiled for one precision: declare one precision")
 
 
 def _refuse_private(launch: Launch, name: str, privilege: Privilege, field: Field) -> None:
@@ -189,7 +189,7 @@ def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Pa
 
 
 def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partition) -> None:
-    """Point tasks of one launch run concurrently: none may read a cell that another one writes."""
+    """Point tasks of one launch run concurrently: none may read a cell that another task writes."""
     boxes = [zip(first, last, strict=True) for first, last in stencil.offsets]
     offsets = {triple(at) for box in boxes for at in product(*(range(a, b + 1) for a, b in box))}
     for offset in offsets - {(0, 0, 0)}:

@@ -135,7 +135,7 @@ def _check_parameter(where: str, parameter: inspect.Parameter) -> None:
         kinds = "Read, Write, ReadWrite, Scalar, Reduce or a constant's type"
         raise TypeError(f"{where} is not annotated; say {kinds}")
     if parameter.name == "over":
-        raise TypeError(f"{where} has the name of the box that a launch is over; choose another one")
+        raise TypeError(f"{where} has the name of the box that a launch is over; choose another name")
     if kind is not kind.KEYWORD_ONLY:
         if not isinstance(annotation, Privilege | Components) or getattr(annotation, "reduction", None):
             raise TypeError(
@@ -145,7 +145,7 @@ def _check_parameter(where: str, parameter: inspect.Parameter) -> None:
     elif isinstance(annotation, Components) or (isinstance(annotation, Privilege) and annotation.reduction is None):
         raise TypeError(f"{where} is a field: put it before the *")
     elif isinstance(annotation, Privilege) and annotation.optional:
-        raise TypeError(f"{where} is a number that is always made: only what a task takes can be left out")
+        raise TypeError(f"{where} is always computed: only inputs of a task can be optional")
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:
@@ -168,7 +168,7 @@ def _check_task(made: Task, turns: int) -> None:
     if turns > 1:
         raise TypeError(f"{where} is turned twice; give it one Axis or one Face")
     if not turns and any(p.oriented for p in made.fields.values()):
-        raise TypeError(f"{where} reads in a frame of its own, but is not turned: give it a keyword Axis or Face")
+        raise TypeError(f"{where} reads in its own frame, but is not turned: give it a keyword Axis or Face")
     _check_sweep(where, made)
     if isinstance(kernel, Path) and not kernel.is_file():
         raise TypeError(f"{where}: there is no kernel text {kernel}")
@@ -193,15 +193,15 @@ def _check_sweep(where: str, made: Task) -> None:
     directions = {privilege.swept for privilege in made.fields.values() if privilege.swept}
     sweeps = [name for name, kind in made.constants.items() if kind is Sweep]
     if len(directions) > 1:
-        raise TypeError(f"{where} sweeps up and down at once; make it two tasks")
+        raise TypeError(f"{where} sweeps both up and down; make it two tasks")
     if len(sweeps) != len(directions) or made.optional.intersection(sweeps):
         raise TypeError(f"{where} has {len(sweeps)} keywords of the type Sweep; a task with swept fields has one")
     if directions and made.reductions:
-        raise TypeError(f"{where} sweeps and reduces: the order of its points is not that of a sum; make it two tasks")
+        raise TypeError(f"{where} sweeps and reduces: a sum has another order of points; make it two tasks")
 
 
 def _check_text(where: str, name: str, kernel: Path | str) -> None:
-    """Raises TypeError where a kernel text defines tasks, but none of this name. A text that includes files beside it,
+    """Raises TypeError where a kernel text defines tasks, but none of this name. A text that includes adjacent files,
     or joins words with `##`, may define it in ways that only the compiler sees; taskflow's own headers define none.
     """
     text, folder = (kernel.read_text(encoding="utf-8"), kernel.parent) if isinstance(kernel, Path) else (kernel, Path())
@@ -221,11 +221,11 @@ def _check_constants(where: str, constants: Mapping[str, Any]) -> None:
 
 
 def _check_source(made: Task) -> None:
-    """Raises TypeError where the body writes what was declared Read, reads what was declared Write, reads beyond the
-    stencil, writes a neighbour, or never writes what was declared Write. A body whose source is not at hand is not
+    """Raise TypeError if the body writes a Read parameter, reads a Write parameter, reads beyond the
+    stencil, writes a neighbour, or never writes a Write parameter. A body whose source is not at hand is not
     looked at.
 
-    Only what is plain to see is looked at: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound, and whether
+    Only obvious uses are examined: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound, and whether
     one that is to be written occurs at all, but as a name that is given to something else. Views refuse the rest when
     the task runs.
     """
@@ -258,7 +258,7 @@ def _check_source(made: Task) -> None:
 
 
 def _does_something(tree: ast.AST) -> bool:
-    """Return whether a function is more than a docstring or a call of another one."""
+    """Return whether a function is more than a docstring or a call of another function."""
     functions = (node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
     return any(not isinstance(line, ast.Expr | ast.Pass | ast.Raise) for body in functions for line in body)
 

@@ -208,8 +208,8 @@ class Deciding:
     """Ghost cells before a pass that affect it.
 
     `read` is the state of each field whose ghost cells are read in the pass or after it, at the first read or else at
-    the end of the pass. `others` are the ghost cells of all other fields after the pass. If `read` is equal, so are
-    messages, nodes and their order, and the ghost cells of these fields afterwards.
+    the end of the pass. `others` are the ghost cells of all other fields after the pass. If `read` is equal, messages,
+    nodes and their order, and the ghost cells of these fields afterwards are equal, too.
     """
 
     read: Mapping[str, GhostState]

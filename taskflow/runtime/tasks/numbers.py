@@ -36,14 +36,14 @@ class ScalarArray:
 
     def __post_init__(self) -> None:
         if not isinstance(self.count, int) or isinstance(self.count, bool) or self.count < 1:
-            raise TypeError(f"{self} is of {self.count!r} numbers; give how many they are, 1 or more")
+            raise TypeError(f"{self} is of {self.count!r} numbers; give their number, 1 or more")
 
     def __str__(self) -> str:
         words = EXACT if self.exact else self.operator
         return f'{"Reduce" if self.reduced else "Scalar"}["{words}", {self.count}]'
 
     def __or__(self, nothing: None) -> Any:
-        raise TypeError(f"{self} | None: numbers are always there; only fields, constants and a Scalar can be left out")
+        raise TypeError(f"{self} | None: numbers are never optional; only fields, constants and a Scalar can be")
 
     def of(self, name: str) -> tuple[str, ...]:
         """Return the scalars that hold the numbers of this name, in order."""

@@ -137,7 +137,7 @@ class Order:
         self._before: list[int] = []  # per node: bit m is set if it comes after node m
 
     def add(self, used: Iterable[tuple[Place, Use]]) -> set[int]:
-        """Register the next node, which uses these fields, and return its dependences that no other one implies."""
+        """Register the next node, which uses these fields, and return its dependences without implied ones."""
         touched = [(self._fields[place], use) for place, use in used]
         interfering = set().union(*(cells.before(use) for cells, use in touched))
         waits, before = set(), 0

@@ -31,7 +31,7 @@ class Privilege:
     coloured : bool
         Of the cells of the launch some are changed (one colour), and only other neighbours are read.
     swept : {"up", "down"}, optional
-        Coloured; of the six neighbours, a cell reads those that come earlier in the `Sweep` of the launch.
+        Coloured; of the six neighbours, a cell reads the earlier ones in the `Sweep` of the launch.
     precision : {"u1", "u2", "any"}, optional
         Flags of one or two bytes, or the precision of the field in the launch. Default: the precision of the kernel.
     oriented : Oriented, optional
@@ -177,7 +177,7 @@ class Scalar:
         """Return the annotation of several numbers. Raises TypeError for operators that `Reduce` does not have."""
         numbers = several(word, reduced=False)
         if not isinstance(numbers, ScalarArray):
-            raise TypeError(f'Scalar[{word!r}]: say as for Reduce how many numbers it has, Scalar["max", 3]')
+            raise TypeError(f'Scalar[{word!r}]: give the number of values, as for Reduce: Scalar["max", 3]')
         return numbers
 
 

@@ -159,12 +159,12 @@ class Repeat:
         if not callable(self.body):
             raise BadInput(f"repeat({self.body!r}, ...): give a program, a function of the roles that yields launches")
         if self.until is not None and not callable(self.until):
-            raise BadInput(f"repeat(until={self.until!r}): give a function of the scalars that tells if it is enough")
+            raise BadInput(f"repeat(until={self.until!r}): give a function of the scalars that returns True to stop")
         for name, value, least in (("times", self.times, 0 if self.further else 1), ("every", self.every, 1)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise BadInput(f"repeat({name}={value!r}): give a whole number, {least} or more")
+                raise BadInput(f"repeat({name}={value!r}): give an integer, {least} or more")
         if self.further and self.until is not None and self.lag:
-            raise BadInput("repeat(further=True): what was done before is asked about at once; give lag=False")
+            raise BadInput("repeat(further=True): the condition needs the numbers of the current round; give lag=False")
         if self.count is not None and not isinstance(self.count, str):
             raise BadInput(f"repeat(count={self.count!r}): give the name of a scalar")
         if self.otherwise is not None:
@@ -236,7 +236,7 @@ def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
 
 
 def _located(yields: Iterable[Any], name: str) -> Iterator[Any]:
-    """Yield the items of a program. An error of its own code gets a note that says after which launch it came."""
+    """Yield the items of a program. An error in the program's code gets a note that names the last launch."""
     items, place = iter(yields), "before its first launch"
     while True:
         try:
@@ -293,8 +293,8 @@ def _parts(items: _Items, following: tuple[Launch, ...], known: dict[Hashable, S
 
 
 def _awaited(repeat: Repeat) -> bool:
-    """Return whether the host waits for the numbers of each round: what a round needs then travels in it, so that
-    nobody waits for it in vain, nor longer for the numbers.
+    """Return whether the host waits for the numbers of each round: its inputs then travel within the round, so
+    that waits are neither needless nor longer.
     """
     return repeat.until is not None and not repeat.lag
 
@@ -315,7 +315,7 @@ def _flat(items: _Items) -> Iterator[Launch]:
 
 
 def _all(parts: Iterable[Part]) -> Iterator[Part]:
-    """All parts: those of a loop once, before it."""
+    """Return all parts: the parts of a loop once, before it."""
     for part in parts:
         if isinstance(part, Loop):
             yield from _all(part.body)
@@ -323,12 +323,12 @@ def _all(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def stretches(parts: Iterable[Part]) -> Iterator[Stretch]:
-    """The stretches of a program, those that are repeated once."""
+    """Return the stretches of a program, repeated ones once."""
     return (part for part in _all(parts) if isinstance(part, Stretch))
 
 
 def counts(parts: Iterable[Part]) -> Iterator[str]:
-    """The scalars that say how often repetitions were done, once they are over."""
+    """Return the scalars that count repetitions, set when these have ended."""
     return (part.repeat.count for part in _all(parts) if isinstance(part, Loop) and part.repeat.count is not None)
 
 

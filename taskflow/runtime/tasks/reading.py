@@ -13,7 +13,7 @@ from taskflow.runtime.tasks.task import Launch
 
 @dataclass(frozen=True)
 class Projected:
-    """A stencil around the cells of a region, cut as in `home`, that correspond to cells of another one."""
+    """A stencil around the cells of a region, cut as in `home`, that correspond to cells of another region."""
 
     stencil: Stencil
     home: Partition
@@ -56,7 +56,7 @@ class Within:
 
 
 Way = Stencil | Projected | Roaming | Within
-"""`around(box)` returns the cells that a launch over `box`, of its own region, reads: overlapping boxes."""
+"""`around(box)` returns the cells that a launch over `box`, a box of its region, reads: overlapping boxes."""
 
 
 def place(launch: Launch, partition: Partition) -> Partition:
@@ -76,7 +76,7 @@ def shares(launch: Launch, partition: Partition, piece: int) -> tuple[Box, ...]:
 
 
 def shares_of(launch: Launch, partition: Partition, block: int) -> list[tuple[int, Box]]:
-    """Return the cells of a launch on a block, as boxes, each with its piece."""
+    """Return the cells of a launch on a block, as boxes with their pieces."""
     pieces = place(launch, partition).pieces_of(block)
     return [(piece, cells) for piece in pieces for cells in shares(launch, partition, piece)]
 

@@ -83,7 +83,7 @@ class Signature:
             raise TypeError(f"{self.name} takes the keywords {expected}; it was given {actual}")
         if self.turns and values[self.turns[0]] not in self.turns[1].values:
             name, kind = self.turns
-            raise TypeError(f"{self.name}: {name}={values[name]!r} is none of {', '.join(kind.values)}")
+            raise TypeError(f"{self.name}: {name}={values[name]!r} is not one of {', '.join(kind.values)}")
         return {**dict(zip(self.parameters, fields, strict=True)), **values}
 
     def _check_field(self, name: str, parts: tuple[str, ...], argument: object) -> None:

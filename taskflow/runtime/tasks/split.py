@@ -30,7 +30,7 @@ class Splitter:
     """Cuts launches, if `chosen` has their position, in whole tiles, along directions in which the middle is at least
     half a tile.
 
-    A launch that reduces stays whole, as the order of its fold must not depend on the split, and so does a launch of a
+    A launch that reduces stays whole, as the order of its fold must not depend on the split, as does a launch of a
     whole task. Transfers after such a launch, or before the first one, can overlap with later work: there the launch
     that reads the arriving cells is cut.
     """

@@ -64,7 +64,7 @@ def offsets(x: Reach = (0, 0), y: Reach = (0, 0), z: Reach = (0, 0)) -> Stencil:
     """
     for name, (first, last) in zip("xyz", (x, y, z), strict=True):
         if first > last:
-            raise ValueError(f"offsets({name}=({first}, {last})): the first offset lies behind the last")
+            raise ValueError(f"offsets({name}=({first}, {last})): the first offset exceeds the last")
     return Stencil(((triple((x[0], y[0], z[0])), triple((x[1], y[1], z[1]))),))
 
 
@@ -151,7 +151,7 @@ def facing(n: Reach = (0, 0), r: Reach = (0, 0), s: Reach = (0, 0), *, high: Rea
     high = n if high is None else high
     for name, (first, last) in {"n": n, "r": r, "s": s, "high": high}.items():
         if first > last:
-            raise ValueError(f"facing({name}=({first}, {last})): the first offset lies behind the last")
+            raise ValueError(f"facing({name}=({first}, {last})): the first offset exceeds the last")
     across = ("r", r), ("s", s)
     return Oriented(((("n", n), *across),), ((("n", high), *across),))
 

@@ -120,7 +120,7 @@ def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tup
         "jacobi": (SingleSweep(CELL),),
     }
     if ordering not in ways:
-        raise ValueError(f"ordering {ordering!r} is none of {', '.join(ways)}")
+        raise ValueError(f"ordering {ordering!r} is not one of {', '.join(ways)}")
     return ways[ordering]
 
 

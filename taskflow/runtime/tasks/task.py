@@ -86,7 +86,7 @@ class Task(Signature):
         names, numbers, variant = self.bind(fields, values)
         for name, number in _whole_numbers({name: values[name] for name in self.constants if self.kernel is not None}):
             if number not in WHOLE:
-                limits = f"a whole number of a kernel lies between {WHOLE[0]} and {WHOLE[-1]}"
+                limits = f"an integer of a kernel lies between {WHOLE[0]} and {WHOLE[-1]}"
                 raise BadInput(f"{self.name}: {name} = {number}; {limits}: declare it float, or make it two")
         return Launch(self.of(variant), names, numbers, boxes)
 
@@ -211,7 +211,7 @@ class Launch:
 
     @cached_property
     def usual(self) -> str:
-        """A field of its region whose array covers ghost cells, if there is one."""
+        """A field of its region whose array covers ghost cells, or None."""
         apart = self.apart.values()
         return next((name for name in self.fields if name not in apart), self.own)
 
@@ -222,7 +222,7 @@ class Launch:
 
     @cached_property
     def stencils(self) -> dict[str, Stencil]:
-        """The fields of its own region that the task reads, each with the union of its stencils."""
+        """The fields of the task's region that it reads, with the union of the stencils of each."""
         joined: dict[str, Stencil] = {}
         for name, privilege in self.requirements:
             if privilege.reads and not privilege.foreign:

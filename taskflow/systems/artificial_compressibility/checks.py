@@ -129,7 +129,7 @@ def _too_long(model: ArtificialCompressibility, thinnest: float, thickest: float
     least = min(bounds)
     if least < method.courant:
         usual = replace(method, cfl=None).courant
-        other = f"leave it out, which is {usual:g}" if usual < least else "another method.march"
+        other = f"omit it, which is {usual:g}" if usual < least else "another method.march"
         yield (
             f"method.cfl = {method.courant:g}{'' if method.cfl else ' by default'}: it is stable up to {least:.3g} in"
             f" cells {bounds[least]:.3g} thick, even where the fluid is at rest; give less, or {other}"

@@ -12,7 +12,7 @@ from taskflow.geometry.grids import MultiBlockGrid, Patch, faces
 
 FLAT = 1e-6  # of the size of a side: tolerance of its vertices to a plane, a rectangle or a circle
 PROFILE = 'profile = "parabolic"'
-REMEDY = "leave it out, and give velocity as expressions"
+REMEDY = "omit it, and give velocity as expressions"
 Faces = tuple[np.ndarray, np.ndarray]  # middles and areas [xyz, ...]
 
 

@@ -214,10 +214,10 @@ class InnerCriterion(Criterion):
         assert real is not None
         yield Row(
             "inner",
-            f"a step ends when its residuals have fallen to {real.tolerance:g} of those at its beginning, and"
+            f"a step ends when its residuals have fallen to {real.tolerance:g} of their initial values, and"
             f" max |div u| to {DIVERGENCE * speed / real.length:.3g}",
         )
-        yield Row("", f"looked at every {self.model.look} steps of pseudo-time, of which {real.iterations} at most")
+        yield Row("", f"checked every {self.model.look} steps of pseudo-time, at most {real.iterations} of them")
 
 
 class InnerWatch(StateWatch):

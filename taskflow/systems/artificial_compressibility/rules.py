@@ -64,11 +64,11 @@ def _keys_of_real_time(
 ) -> Iterator[Problem]:
     if time.steady is None:
         if method.stall != "fail":
-            yield wrong(("method", "stall"), method.stall, "it is of a steady run; leave it out, or give time.steady")
+            yield wrong(("method", "stall"), method.stall, "it is of a steady run; omit it, or give time.steady")
         return
     if method.inner is not None:
-        yield wrong(("method", "inner"), method.inner.written(), "it is of real time; leave it out, or time.steady")
-    remedy = "a steady run has no time; leave t out, or time.steady"
+        yield wrong(("method", "inner"), method.inner.written(), "it is of real time; omit it, or time.steady")
+    remedy = "a steady run has no time; omit t, or time.steady"
     for name, side in boundaries.sides.items():
         if side.changes:
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
@@ -78,7 +78,7 @@ def _keys_of_real_time(
 
 def _needs_real_time(key: str, table: Table | None, time: MarchTime, why: str) -> Iterator[Problem]:
     if table is not None and time.steady is not None:
-        yield wrong(key, table.written(), f"{why}; leave it out, or time.steady")
+        yield wrong(key, table.written(), f"{why}; omit it, or time.steady")
 
 
 def _averages_are_of_real_time(time: MarchTime, statistics: StatisticsTable | None) -> Iterator[Problem]:
@@ -96,7 +96,7 @@ def _motion_is_possible(
     if motion is None:
         return
     if machine.precision == "single":
-        remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
+        remedy = 'moving grids need double precision in this version; give precision = "double", or omit it'
         yield wrong("motion", motion.written(), remedy)
     yield from _periods_are_kept(motion, charts)
     across = normal(charts)
@@ -104,12 +104,12 @@ def _motion_is_possible(
         kind, _, axis = key.partition(".")
         leaves = across is not None and (axis == "xyz"[across]) == (kind == "displacement")
         if leaves and value != 0.0:
-            remedy = "a grid in two dimensions stays in its plane; leave it out"
+            remedy = "a grid in two dimensions stays in its plane; omit it"
             yield wrong(("motion", *key.split(".")), written(value), remedy)
     for name, side in boundaries.sides.items():
         in_plane = across is not None and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
         if side.kind.symmetric and not in_plane:
-            yield wrong(("boundaries", name), side.written(), together("motion", "give a wall, or leave motion out"))
+            yield wrong(("boundaries", name), side.written(), together("motion", "give a wall, or omit motion"))
 
 
 def _periods_are_kept(motion: GridMotion, charts: MultiBlockGrid) -> Iterator[Problem]:
@@ -127,7 +127,7 @@ def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSide
         return
     for name, side in boundaries.sides.items():
         if side.kind.fixes_pressure:
-            remedy = f"boundaries.{name} says how high the pressure is; leave it out"
+            remedy = f"boundaries.{name} says how high the pressure is; omit it"
             yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
             return
 
@@ -219,7 +219,7 @@ def _scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars:
             if name not in charts.sides:
                 yield wrong(where, side.written(), no_such_side(name, charts.sides))
             elif kind is not None and not (kind.kind.solid or kind.kind.enters):
-                yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; leave it out")
+                yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; omit it")
             elif kind is not None and side.flux is not None and not kind.kind.solid:
                 remedy = "a flux is given on walls; give the value that enters"
                 yield wrong((*where, "flux"), written(side.flux), remedy)

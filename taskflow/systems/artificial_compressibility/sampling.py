@@ -1,6 +1,6 @@
 """Linear interpolation between the centres of cells on charts, up to the sides.
 
-Around a point are the centre of its cell and those of the neighbours towards the point, through seams, too. Beyond a
+Around a point are the centres of its cell and of the neighbours towards the point, through seams, too. Beyond a
 side it is the centre inside, mirrored in the plane of the face: ghost values of sides belong there. Where this gives no
 position, beyond two sides and where other than four charts meet, a position and its value are a linear combination of
 the others. So linear fields are exact on any cells.
@@ -54,7 +54,7 @@ class CellAround:
     def weights(self, point: np.ndarray, ends: Ends) -> dict[Triple, float]:
         """Return the cells from which a point in this cell has its value, with their weights.
 
-        At a side there are the ghost values, or values inside only: extrapolated ("linear"), or the nearest.
+        At a side these are the ghost values, or values inside only: extrapolated ("linear"), or the nearest.
         """
         own = shares(self._vertices_of({}), point)
         steps = {a: -1 if own is not None and own[2 - a] < 0.5 else 1 for a in self.axes}
@@ -105,8 +105,8 @@ class CellAround:
         return WeightedPoint(2 * feet(inside, np.mean(corners, axis=0), area(*corners)) - inside, {owner: 1.0})
 
     def _owner(self, steps: dict[int, int]) -> tuple[Triple, int]:
-        """Return the cell, of any chart, whose value is that after some steps, and along how many directions it lies
-        outside its chart.
+        """Return the cell, of any chart, whose value is found after some steps, and the number of directions in which
+        it lies outside its chart.
         """
         cell = triple(at + steps.get(axis, 0) for axis, at in enumerate(self.cell))
         box = Box(cell, triple(at + 1 for at in cell))

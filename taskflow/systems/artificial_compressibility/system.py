@@ -274,7 +274,7 @@ class CompressibilitySystem(System):
             told = [f"{field.nbytes} of {field.name}" for field in several if field.values > 1]
             if rounded := sum(field.nbytes for field in several if field.values == 1):
                 told.append(f"{rounded} of vectors and flow in single precision")
-            yield Row("cells", f"bytes of each: {', '.join(told)}")
+            yield Row("cells", f"bytes per cell: {', '.join(told)}")
         if self.sim.case.turbulence:
             yield Row("eddies", eddies_described(self.sim.case))
         of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}

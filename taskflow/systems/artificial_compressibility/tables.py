@@ -35,9 +35,9 @@ from taskflow.systems.artificial_compressibility.implicit import CflRamp, Linear
 NAME = "artificial-compressibility"
 OUTER_PATIENCE = 200  # outer iterations
 IN_REAL_TIME = 1e6  # the CFL number of outer iterations
-WITH_THE_GRID = "walls move with the grid; leave velocity out"
-CARTESIAN = "it needs a Cartesian grid; leave it out"
-SIDES = "bodies are sides of body-fitted grids; leave it out"
+WITH_THE_GRID = "walls move with the grid; omit velocity"
+CARTESIAN = "it needs a Cartesian grid; omit it"
+SIDES = "bodies are sides of body-fitted grids; omit it"
 LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
 UNDAMPED = 'walls of body-fitted grids damp no eddy viscosity; give turbulence.damping = "none"'
 SUPPORTS = Supports(
@@ -48,14 +48,14 @@ SUPPORTS = Supports(
     },
     lacks={
         "obstacles": SIDES, "bodies": SIDES,
-        "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
+        "pressure": "the pressure is marched with the velocity, without a separate solver; omit it",
         "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
         "planes.x": LAYER, "planes.y": LAYER, "planes.z": LAYER,
-        "time.diffusion": "method.cfl bounds pseudo-time, and real time has no such bound; leave it out",
-        "time.capillary": "one fluid has no capillary waves; leave it out",
-        "time.scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; leave it out",
-        "method.linear.lag": "the matrix is made again in every outer iteration; leave it out",
-        "boundaries.inflow.phase": "one fluid has no phases; leave it out",
+        "time.diffusion": "method.cfl bounds pseudo-time, and real time has no such bound; omit it",
+        "time.capillary": "one fluid has no capillary waves; omit it",
+        "time.scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; omit it",
+        "method.linear.lag": "the matrix is made again in every outer iteration; omit it",
+        "boundaries.inflow.phase": "one fluid has no phases; omit it",
         "initial.velocity.function": None, "initial.velocity.array": None,
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
         "scalars.initial.array": None, "scalars.source": None, "scalars.sources": None, "scalars.scheme": None,
@@ -72,7 +72,7 @@ SUPPORTS = Supports(
     },
 )  # fmt: skip
 LEFT = "the residual over that at the beginning of the step"
-STEADY = "time.steady marches to the steady state, without real time; leave one of them out"
+STEADY = "time.steady marches to the steady state, without real time; omit one of them"
 
 
 class Inner(Table):
@@ -97,7 +97,7 @@ def _steady(value: object) -> float:
 
 
 class MarchTime(Table):
-    """How far to march: to the steady state, or in real time."""
+    """End of the march: the steady state, or in real time."""
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = optional(
         "march to the steady state: the run ends when the root mean square residual of each equation, over its largest"
@@ -246,12 +246,12 @@ class CompressibilityMethod(Method):
         if central:
             for key in present(values, "reconstruction", "limiter"):
                 if values[key] != "none":
-                    yield wrong(key, values[key], 'central fluxes have none; leave it out, or give flux = "upwind"')
+                    yield wrong(key, values[key], 'central fluxes have none; omit it, or give flux = "upwind"')
         else:
             for key in present(values, "damping"):
-                yield wrong(key, values[key], 'upwind fluxes need none; leave it out, or give flux = "central"')
+                yield wrong(key, values[key], 'upwind fluxes need none; omit it, or give flux = "central"')
             if values.get("limiter") == "van-albada" and reconstruction != "third":
-                yield wrong("limiter", "van-albada", 'it is of reconstruction = "third"; leave one of them out')
+                yield wrong("limiter", "van-albada", 'it is of reconstruction = "third"; omit one of them')
             if march == "euler" and reconstruction != "first":
                 unstable = f'unstable with reconstruction = "{reconstruction}"'
                 yield wrong("march", march, f'{unstable}; give "first", flux = "central", or another march')
@@ -262,10 +262,10 @@ def _of_the_march(values: Mapping[str, Any]) -> Iterator[Problem]:
     implicit, cfl = values.get("march") == "implicit", values.get("cfl")
     ramp = isinstance(cfl, Mapping | CflRamp)
     if implicit and isinstance(cfl, int | float):
-        yield wrong("cfl", cfl, 'of march = "implicit" it is a table; give { start = 5.0 }, or leave it out')
+        yield wrong("cfl", cfl, 'of march = "implicit" it is a table; give { start = 5.0 }, or omit it')
     if implicit and values.get("steps") == "global":
-        yield wrong("steps", "global", 'march = "implicit" has steps of each cell; leave it out')
+        yield wrong("steps", "global", 'march = "implicit" has steps of each cell; omit it')
     if not implicit and ramp:
         yield wrong("cfl", cfl, 'a table belongs to march = "implicit"; give a number')
     for key in () if implicit else present(values, "linear"):
-        yield wrong(key, values[key], 'it belongs to march = "implicit"; leave it out')
+        yield wrong(key, values[key], 'it belongs to march = "implicit"; omit it')

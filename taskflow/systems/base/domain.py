@@ -38,7 +38,7 @@ class Domain(ABC):
     @property
     @abstractmethod
     def cells(self) -> list[Any]:
-        """The number of cells in each direction, for the report; a list per chart if there are several."""
+        """The number of cells in each direction, for the report; a list per chart for several charts."""
 
     @property
     @abstractmethod

@@ -294,4 +294,4 @@ class FlowSystem(System):
             if not isinstance(body, MovingBody):
                 continue
             when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"
-            yield f"{name}: its surface moves at {max(map(body.speed, path)):.4g} at most {when}"
+            yield f"{name}: surface speed at most {max(map(body.speed, path)):.4g} {when}"

@@ -52,7 +52,7 @@ def choice(case: Case) -> SolverChoice:
     if case.pressure.iterations is not None:
         return SolverChoice("jacobi", "a number of iterations is given")
     if case.obstacles and max(case.grid.cells) >= FEWEST:
-        return SolverChoice("multigrid", "there are obstacles, of which its equation knows the faces")
+        return SolverChoice("multigrid", "its equation takes the faces of obstacles into account")
     if reason := untransformed(case.grid, case.boundaries):
         return SolverChoice("multigrid" if max(case.grid.cells) >= FEWEST else "jacobi", reason)
     opened = " or sides with p = 0" if released(case) else ""

@@ -18,7 +18,7 @@ def out_of_reach(case: Case, limit: StepLimit) -> Iterator[str]:
     if limit.fixed is not None:
         for key in ("diffusion", "capillary"):
             if key in given and getattr(case.time, key) is not None:
-                yield f"time.{key} = {getattr(case.time, key):g} has no effect with time.step; leave one of them out"
+                yield f"time.{key} = {getattr(case.time, key):g} has no effect with time.step; omit one of them"
         return
     reach = _reach(limit)
     for key, asked, usual in (("cfl", limit.cfl, USUAL), ("diffusion", limit.diffusion, 0.0)):
@@ -48,6 +48,6 @@ def capillary_out_of_reach(case: Case) -> Iterator[str]:
     if asked is None or case.time.step is not None:
         return
     if not case.own.surface_tension:
-        yield f"time.capillary = {asked:g} has no effect without two_phase.surface_tension; leave it out"
+        yield f"time.capillary = {asked:g} has no effect without two_phase.surface_tension; omit it"
     elif asked > CAPILLARY:
         yield f"time.capillary = {asked:g} is out of reach: capillary waves are followed up to {CAPILLARY:g}; give less"

@@ -216,7 +216,7 @@ class StepCost:
         """Yield rows of `taskflow check`: messages of the busiest block of a sample, and of all blocks."""
         sample, most, total = self.sample, max(self.traffic), sum(self.traffic, Traffic())
         looked, about = ("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about ")
-        repeated = "what it repeats counted once" if self.bounded else f"with one {iteration}"
+        repeated = "repetitions counted once" if self.bounded else f"with one {iteration}"
         once = f" ({repeated})" if self.bounded or rounds else ""
         sent = f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once}"
         yield Row("messages", f"{sent} from the busiest block{looked}")

@@ -255,7 +255,7 @@ def shapes(case: Case) -> tuple[Shape, ...]:
 
 @dataclass(frozen=True)
 class InsideFormula:
-    """The formula of an implicit shape, with its key in errors, as it is evaluated long after it was read."""
+    """The formula of an implicit shape, with its key for errors, because it is evaluated long after reading."""
 
     formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
     key: str

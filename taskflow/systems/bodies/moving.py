@@ -1,6 +1,6 @@
 """Moving bodies: their shapes at a time, their flags and velocities, and the motion allowed in a step.
 
-Everything is a function of time: each block computes the flags of its own cells, on the host, before each step, over
+Everything is a function of time: each block computes the flags of its cells, on the host, before each step, over
 the boxes around the moving bodies at both ends of the step. Other cells keep their flags.
 """
 

@@ -29,7 +29,7 @@ class BodyPart:
     gap: int | None
 
     def __str__(self) -> str:
-        gap = "no gap beside it" if self.gap is None else f"smallest gap {several(self.gap, 'cell')}"
+        gap = "no adjacent gap" if self.gap is None else f"smallest gap {several(self.gap, 'cell')}"
         return f"{several(self.cells, 'cell')}, volume {self.volume:.6g}, {gap}"
 
 
@@ -103,7 +103,7 @@ def _check_places(bodies: Bodies) -> None:
             if low[axis] >= stop or high[axis] <= start:
                 raise BadInput(
                     f"obstacles[{number}]: it lies outside of the domain: {name} from {low[axis]:g} to {high[axis]:g},"
-                    f" where the domain goes from {start:g} to {stop:g}; move it, or leave it out"
+                    f" where the domain goes from {start:g} to {stop:g}; move it, or omit it"
                 )
 
 

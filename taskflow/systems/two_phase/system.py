@@ -79,7 +79,7 @@ def choice(case: Case) -> SolverChoice:
     if first != second:
         return SolverChoice("multigrid", "densities differ, so that the coefficient 1/density is variable")
     if case.obstacles:
-        return SolverChoice("multigrid", "there are obstacles, of which its equation knows the faces")
+        return SolverChoice("multigrid", "its equation takes the faces of obstacles into account")
     if reason := untransformed(case.grid, case.boundaries):
         return SolverChoice("multigrid", reason)
     reason = "densities are equal, and each direction is periodic or between walls or sides with p = 0"

@@ -54,9 +54,9 @@ SUPPORTS = Supports(
         "boundaries.outflow.pressure.advected": None,
         "boundaries.wall.contact_angle": CONTACT_ANGLE,
         "two_phase.contact_angle": CONTACT_ANGLE,
-        "fluid.viscosity": "two_phase.viscosity has those of both phases; leave it out",
-        "scalars.scheme.central": 'with two phases a scalar stays within bounds; give "koren", or leave it out',
-        "particles.response_time": "it is of one fluid, and differs between two phases; leave it out: tracers follow"
+        "fluid.viscosity": "two_phase.viscosity has the viscosities of both phases; omit it",
+        "scalars.scheme.central": 'with two phases a scalar stays within bounds; give "koren", or omit it',
+        "particles.response_time": "it is of one fluid, and differs between two phases; omit it: tracers follow"
         " both",
     },
 )  # fmt: skip
@@ -82,7 +82,7 @@ def _scheme(value: object) -> Any:
 
 
 class PhaseFluidTable(FluidTable):
-    """The fluid beside [two_phase], which has the densities and viscosities."""
+    """The fluid table next to [two_phase], which has the densities and viscosities."""
 
     viscosity: SkipJsonSchema[NonNegative] = 0.0
     scheme: Annotated[Any, reads(_scheme), WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
@@ -132,10 +132,10 @@ class TwoPhaseTable(Table):
         remedy = "give an expression in x, y, z that is positive in phase 1, or two_phase.shapes"
         yield from exclusive(values, "initial", "shapes", needed=missing("initial", remedy))
         if values.get("shapes") in ([], ()):
-            yield wrong("shapes", [], "give one shape or more, or leave it out and give initial")
+            yield wrong("shapes", [], "give one shape or more, or omit it and give initial")
         if not present(values, "shapes"):
             for key in present(values, "background"):
-                yield wrong(key, values[key], "it is what shapes do not cover; leave it out, or give shapes")
+                yield wrong(key, values[key], "it is what shapes do not cover; omit it, or give shapes")
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
@@ -233,7 +233,7 @@ def _phases_enter(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
             remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"
             yield missing("phase", remedy).within(key)
         if side.pressure not in (None, "advected") and falls:
-            remedy = f"the weight of the fluid acts along {falls[0]}, so the pressure changes there; leave it out"
+            remedy = f"the weight of the fluid acts along {falls[0]}, so the pressure changes there; omit it"
             yield wrong((*key, "pressure"), side.pressure, remedy)
 
 
@@ -242,7 +242,7 @@ def _bodies_have_faces(
 ) -> Iterator[Problem]:  # fmt: skip
     first, second = two_phase.density
     if obstacles and pressure.solver == "fft" and first == second:
-        remedy = 'its equation does not know the faces of bodies; give "multigrid", or leave it out'
+        remedy = 'its equation does not know the faces of bodies; give "multigrid", or omit it'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
 
 

@@ -77,8 +77,8 @@ LINES = [
     (2, "wall 1 3 1 7 1 8", "vertices 1 to 8 along k of block 1, which has 6; give ranges of vertices of that face"),
     (2, "wall 1 3 0 7 1 6", "vertices 0 to 7 along j of block 1, which has 7"),
     (2, "wall 1 3 1 1 1 6", "a range from 1 to 1 has no faces; give its first and its last vertex"),
-    (2, "wall 1 3 1 7 1", "'1 3 1 7 1'; give six whole numbers"),
-    (2, "wall 1 3 1 7 1 x", "'1 3 1 7 1 x'; give six whole numbers"),
+    (2, "wall 1 3 1 7 1", "'1 3 1 7 1'; give six integers"),
+    (2, "wall 1 3 1 7 1 x", "'1 3 1 7 1 x'; give six integers"),
     (2, "wall 1 1 1 7 1 6", "as i min, i max, j min, j max; here 1 and 2 are k min and k max, 3 to 6 those: give 3 in"),
     (2, "wall 1 3 1 7 1 5", "chart 1, i_min, cells j 1 to 6, k 5 to 5: these faces are on no seam and no side; add"),
     (2, "wall 1 4 1 7 1 6", "chart 1, i_max, cells j 1 to 6, k 1 to 5: these faces are covered more than once; remove"),
@@ -129,7 +129,7 @@ def test_of_a_file_that_is_something_else_not_every_line_is_told(read, monkeypat
 
 def test_no_map(tmp_path):
     write_grid(tmp_path / "box.xyz", shape("box", KEYS).grid())
-    with pytest.raises(Exception, match=r"none\.nmf: there is no such file; give a neutral map file"):
+    with pytest.raises(Exception, match=r"none\.nmf: file not found; give a neutral map file"):
         read_grid(tmp_path / "box.xyz", tmp_path / "none.nmf")
 
 

@@ -121,7 +121,7 @@ FILES = [
     (POINTS[:, :3], "a wing", "3 points; give two numbers a line, x and y, from the trailing edge over the upper"),
     (POINTS, "a wing\nx y", "line 2: 'x y'; give two numbers a line"),
     (POINTS, "a wing\n9. 9.", "its first numbers are counts of points on either surface; give two numbers a line"),
-    (POINTS[:, [0, 1, 1, *range(2, 17)]], "a wing", "points 2 and 3 are the same; leave one of them out"),
+    (POINTS[:, [0, 1, 1, *range(2, 17)]], "a wing", "points 2 and 3 are the same; omit one of them"),
     (POINTS * [[0], [1]], "a wing", "all points have one x; give two numbers a line"),
 ]
 

@@ -69,10 +69,10 @@ def units(parent, length, kind=None):
 
 
 @pytest.mark.parametrize(("length", "kind", "told"), [
-    ("Millimeter", None, "the file is in millimetre, and its numbers are taken as they are; grid.scale = 0.001 makes"),
-    ("Foot", "Dimensional", "the file is in foot, and its numbers are taken as they are; grid.scale = 0.3048 makes"),
+    ("Millimeter", None, "the file is in millimetre, and its numbers are used unchanged; grid.scale = 0.001 makes"),
+    ("Foot", "Dimensional", "the file is in foot, and its numbers are used unchanged; grid.scale = 0.3048 makes"),
     ("Meter", None, ""), ("Null", None, ""), ("Millimeter", "NormalizedByUnknownDimensional", ""),
-    ("Furlong", None, "the file is in Furlong, and its numbers are taken as they are; grid.scale makes them metres"),
+    ("Furlong", None, "the file is in Furlong, and its numbers are used unchanged; grid.scale makes them metres"),
 ])  # fmt: skip
 def test_units_of_length(path, tmp_path, length, kind, told):
     with h5py.File(path, "r+") as file:
@@ -354,7 +354,7 @@ def test_a_grid_without_sides(tmp_path):
 def test_a_map_beside_is_no_business_of_the_file(path):
     shutil.copy(path, path.with_suffix(".nmf"))
     assert len(read_grid(path).seams) == 1
-    with pytest.raises(BadInput, match=r"box\.nmf: .*box\.cgns has seams and sides of its own; leave the map out"):
+    with pytest.raises(BadInput, match=r"box\.nmf: .*box\.cgns has its own seams and sides; omit the map"):
         read_grid(path, path.with_suffix(".nmf"))
 
 

@@ -138,7 +138,7 @@ FILES = [
     ("truncated", GOOD[:-100], r"truncated in record 3, which says that it has 5040 bytes, while 4948 bytes"),
     ("without marks, truncated", BARE[:-100], r"truncated, or trailing data: 1 blocks \(5 x 6 x 7 vertices\) take"),
     ("trailing", BARE + b"1234", r"trailing data: 1 blocks \(5 x 6 x 7 vertices\) take 5056 or 2536 bytes, and it has"),
-    ("trailing, behind records", GOOD + b"12345", r"trailing data: 5 bytes are left behind the last record; write the"),
+    ("trailing, behind records", GOOD + b"12345", r"trailing data: 5 bytes are left after the last record; write the"),
     ("a record of another length", GOOD[:32] + struct.pack("<i", 16) + bytes(16) + struct.pack("<i", 16),
      r"block 1: 16 bytes for 5 x 6 x 7 vertices, not 2520 in single precision, 5040 in double; give"),
     ("a header of something else", struct.pack("<iiiiiii", 4, 7, 4, 8, 1, 2, 8), r"grid\.xyz: "),
@@ -173,9 +173,9 @@ def test_file_that_cannot_be_read(tmp_path, content, message):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(BadInput, match=r"none\.xyz: there is no such file; give a PLOT3D grid"):
+    with pytest.raises(BadInput, match=r"none\.xyz: file not found; give a PLOT3D grid"):
         read_grid(tmp_path / "none.xyz")
-    with pytest.raises(BadInput, match=r"none\.cgns: there is no such file; give a CGNS file of structured zones"):
+    with pytest.raises(BadInput, match=r"none\.cgns: file not found; give a CGNS file of structured zones"):
         read_grid(tmp_path / "none.cgns")
     with pytest.raises(BadInput, match=r"cannot be read \(it is a device\)"):
         read_plot3d(Path("/dev/zero"))

@@ -178,7 +178,7 @@ def test_growth():
 
 
 BAD = [
-    ("box", {"cells": (8, 6)}, "cells = [8, 6]: give three whole numbers >= 1"),
+    ("box", {"cells": (8, 6)}, "cells = [8, 6]: give three integers >= 1"),
     ("box", {"cells": (8, 6, 0)}, "cells = [8, 6, 0]"),
     ("box", {"cells": (8, 6, True)}, "cells = [8, 6, true]"),
     ("box", {"lengths": (1, 2, -3)}, "lengths = [1, 2, -3]: give three numbers > 0"),
@@ -189,10 +189,10 @@ BAD = [
     ("box", {"periodic": ["x", "t"]}, 'periodic = ["x", "t"]: give a list of "x", "y" and "z"'),
     ("box", {"periodic": 3}, "periodic = 3"),
     ("box", {"cells": (3, 6, 4), "periodic": ["x"]}, "cells = [3, 6, 4]: give at least 4 along x"),
-    ("box", {"radius": 3}, "radius = 3: there is no such key; box has cells"),
+    ("box", {"radius": 3}, "radius = 3: unknown key; box has cells"),
     ("box", {"length": (1, 1, 1)}, "did you mean lengths?"),
-    ("box", {"cells": (8, 2**31, 4)}, "cells = [8, 2147483648, 4]: give three whole numbers >= 1, none beyond 2147"),
-    ("box", {"cells": (16**5000, 6, 4)}, "cells = [(int), 6, 4]: give three whole numbers >= 1, none beyond 2147"),
+    ("box", {"cells": (8, 2**31, 4)}, "cells = [8, 2147483648, 4]: give three integers >= 1, none beyond 2147"),
+    ("box", {"cells": (16**5000, 6, 4)}, "cells = [(int), 6, 4]: give three integers >= 1, none beyond 2147"),
     ("box", {"origin": (0, -1e71, 0)}, "origin = [0, -1e+71, 0]: give three numbers, none beyond 1e+70"),
     ("box", {"lengths": (1, 1e-71, 1)}, "lengths = [1, 1e-71, 1]: give three numbers > 0, none below 1e-70"),
     ("skewed-box", {"angle": 180}, "angle = 180: give a number of degrees > 0 and < 180"),
@@ -202,7 +202,7 @@ BAD = [
     ("annulus", {"height": 0}, "height = 0: give a number > 0"),
     ("sector", {"angle": "wide"}, 'angle = "wide"'),
     ("o-grid", {"far": 0.4}, "far = 0.4: give more than the radius 0.5"),
-    ("o-grid", {"first": 0.01, "growth": 1.1}, "growth = 1.1: it follows from first; leave one of them out"),
+    ("o-grid", {"first": 0.01, "growth": 1.1}, "growth = 1.1: it follows from first; omit one of them"),
     ("o-grid", {"growth": 1.0}, "growth = 1.0: give a number > 1"),
     ("pipe", {"core": 1.0}, "core = 1.0: give a number > 0 and < 1"),
     ("pipe", {"cells": (3, 6, 5)}, "cells = [3, 6, 5]: give at least 4 along the side of the square"),
@@ -211,13 +211,13 @@ BAD = [
     ("step", {"height": 0.1}, "1 lie below the corner, 15 above; give more, for 4 in each part"),
     ("step", {"upstream": 1.0}, "upstream = 1.0: give 0, or at least 5 for 4 cells"),
     ("step", {"upstream": 1e70, "downstream": 1e-71}, "downstream = 1e-71: give a number > 0, none below 1e-70"),
-    ("step", {"cells": (8, 16, 1)}, "cells = [8, 16, 1]: give at least 12 along the way behind the step"),
+    ("step", {"cells": (8, 16, 1)}, "cells = [8, 16, 1]: give at least 12 along the way downstream of the step"),
     ("c-grid", {"section": "naca001"}, 'section = "naca001": give "naca" and four digits, as "naca0012", or a file of'),
     ("c-grid", {"section": "naca00012"}, 'section = "naca00012": give "naca" and four digits'),
     ("c-grid", {"section": "naca0000"}, "a section without thickness; give the last two digits"),
     ("c-grid", {"section": "naca2012"}, "camber and its place go together; give both of the first two digits, or 00"),
     ("c-grid", {"section": 12}, "section = 12: give a text"),
-    ("c-grid", {"section": "none.dat"}, "none.dat: there is no such file; give two numbers a line, x and y, from the"),
+    ("c-grid", {"section": "none.dat"}, "none.dat: file not found; give two numbers a line, x and y, from the"),
     ("c-grid", {"wake": 0.1}, "wake = 0.1: give at least 0.2491, for 8 cells as long as those at the trailing edge"),
     ("c-grid", {"cells": (33, 8, 1)}, "cells = [33, 8, 1]: give an even number along the first, so that a vertex lies"),
     ("c-grid", {"cells": (14, 8, 1)}, "cells = [14, 8, 1]: give at least 16 along the way round from outlet to outlet"),
@@ -235,7 +235,7 @@ BAD = [
     ("bifurcation", {"widths": (1, 0.1, 0.1)}, "the outer wall of the upper branch begins at x = 1.081, 0.5 from the"),
     ("bifurcation", {"angle": 180}, "angle = 180: give a number of degrees > 0 and < 180"),
     ("bifurcation", {"cells": (16, 7, 1)}, "cells = [16, 7, 1]: give at least 8 along the width of the channel, 4 for"),
-    ("bifurcation", {"downstream": 30.0}, "1 lie before the origin, 15 behind it; give more, for 4 in each part"),
+    ("bifurcation", {"downstream": 30.0}, "1 lie before the origin, 15 after it; give more, for 4 in each part"),
 ]
 
 
@@ -267,7 +267,7 @@ def test_a_key_that_is_missing():
 
 
 def test_no_such_shape():
-    with pytest.raises(BadGrid, match=r'shape = "pip": there is no such shape; did you mean pipe\?'):
+    with pytest.raises(BadGrid, match=r'shape = "pip": unknown shape; did you mean pipe\?'):
         shape("pip", {})
 
 

@@ -119,11 +119,11 @@ def test_pieces_functions_and_constant_ghost_cells(clients, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"blocks": (1, 1, 2)}, "the region has charts: use a whole number"),
-        ({"blocks": 0}, "the region has charts: use a whole number"),
+        ({"blocks": (1, 1, 2)}, "the region has charts: use an integer"),
+        ({"blocks": 0}, "the region has charts: use an integer"),
         ({"blocks": 200}, "2 charts make pieces for"),
         ({"cuts": {2: (1, 1, 1)}}, "the region has charts 0 to 1"),
-        ({"cuts": {0: (1, 2)}}, "use three whole numbers, of pieces"),
+        ({"cuts": {0: (1, 2)}}, "use three integers, of pieces"),
         ({"cuts": {0: (1, 9, 1)}}, "does not cut 4 x 4 x 4 cells"),
     ],
 )
@@ -136,7 +136,7 @@ def test_a_box_has_no_cuts_and_no_number_of_blocks(clients):
     space = tf.region((4, 4, 4), ["a"])
     with pytest.raises(tf.BadInput, match="the region has no charts"):
         tf.distribute(space, cuts={0: (1, 1, 2)}, client=clients, **CPU)
-    with pytest.raises(tf.BadInput, match="blocks = 2; use three whole numbers"):
+    with pytest.raises(tf.BadInput, match="blocks = 2; use three integers"):
         tf.distribute(space, blocks=2, client=clients, **CPU)
 
 

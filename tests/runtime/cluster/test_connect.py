@@ -55,7 +55,7 @@ def test_who_has_the_certificate_is_let_in(certificates, scheduler_file):
 
 def test_who_has_none_is_told(scheduler_file):
     with (
-        pytest.raises(BadInput, match=r"wants a certificate.* distributed\.comm\.tls\.ca-file"),
+        pytest.raises(BadInput, match=r"requires a certificate.* distributed\.comm\.tls\.ca-file"),
         by_scheduler_file(scheduler_file),
     ):
         pass

@@ -39,7 +39,7 @@ def test_one_that_comes_back_is_waited_for():
 
 
 @pytest.mark.parametrize(("client", "words"), [
-    (Client("connecting", "connecting", "closed"), "the scheduler has gone"),
+    (Client("connecting", "connecting", "closed"), "the scheduler has exited"),
     (Client("running", answer=TimeoutError("30 s")), "the scheduler does not answer .*30 s"),
 ], ids=["gone", "silent"])  # fmt: skip
 def test_one_that_does_not(client, words):

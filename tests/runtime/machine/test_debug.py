@@ -145,7 +145,7 @@ PARTED = {
     "[0,4)x[0,4)x[3,4), [0,4)x[0,4)x[8,9) with weight=0.2, not tests.runtime.machine.programs.relax(q, b, p) over "
     "[0,4)x[0,4)x[0,1), [0,4)x[0,4)x[2,3)",
     "shorter": "launch 9 of pass 2 is nothing more, not tests.runtime.machine.programs.shrink(u) over ",
-    "scalar": "pass 2 is begun with the scalars {dt = 0.75}, not begun with the scalars {dt = 0.5}",
+    "scalar": "pass 2 is started with the scalars {dt = 0.75}, not started with the scalars {dt = 0.5}",
 }
 
 

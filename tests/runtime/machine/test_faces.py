@@ -52,7 +52,7 @@ def planar(q: Read[star(GHOST)], sum: Write, plane: Write) -> None:
 
 
 def reference(q: np.ndarray, axes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same by NumPy; whole numbers."""
+    """The same by NumPy; integers."""
     inside = tuple(slice(GHOST, n - GHOST) for n in q.shape)
     places = np.meshgrid(*(np.arange(n) - GHOST for n in q.shape), indexing="ij")
     results = np.zeros((2, *q.shape))

@@ -57,7 +57,7 @@ def test_what_a_lost_gpu_was_told_is_not_waited_for(monkeypatch, tmp_path):
     monkeypatch.setattr(driver, "at_once", lambda: library)
     event = SimpleNamespace(ptr=7)
     assert [driver.reached(event), driver.reached(event)] == [False, False]
-    with pytest.raises(Lost, match="the GPU could not do what it was told to: CUDA_ERROR_ILLEGAL_ADDRESS"):
+    with pytest.raises(Lost, match="the GPU could not complete its work: CUDA_ERROR_ILLEGAL_ADDRESS"):
         driver.reached(event)
 
 

@@ -65,7 +65,7 @@ def moved(axis: int, other: int, values: np.ndarray, along: int, across: int = 0
 
 
 def reference(q: np.ndarray, p: np.ndarray, near: np.ndarray, areas: np.ndarray, axes: int) -> np.ndarray:
-    """The same by NumPy; whole numbers."""
+    """The same by NumPy; integers."""
     results = np.zeros((2, *q.shape))
     for axis in range(axes):
         at = partial(moved, axis, (axis + 1) % axes)

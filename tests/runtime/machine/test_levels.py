@@ -234,7 +234,7 @@ def test_a_colour_is_declared():
 def test_partitions_that_do_not_fit_together_are_refused():
     space = Region(Box.of((4, 4, 4)), FieldSpace([Field("a")]))
     other = Region(Box.of((4, 4, 4)), FieldSpace([Field("b")]))
-    with pytest.raises(ValueError, match="as many blocks"):
+    with pytest.raises(ValueError, match="same number of blocks"):
         Partition(space, (1, 1, 2), beside=(Partition(other, (1, 1, 1)),))
     with pytest.raises(ValueError, match="two regions have a field of one name among a, a; rename"):
         Partition(space, (1, 1, 2), beside=(Partition(space, (1, 1, 2)),))

@@ -77,7 +77,7 @@ def test_a_sweep_that_cannot_go_on_is_told(monkeypatch):
 
     monkeypatch.setattr(device, "allocate", begun)
     monkeypatch.setattr(sweeping, "PATIENCE", 0.05)
-    with pytest.raises(RunFailed, match=r"a sweep did not end: its thread block \d+ waited in vain"):
+    with pytest.raises(RunFailed, match=r"sweep aborted: thread block \d+ timed out"):
         solved(COLUMNS_OF_48, (1, 1, 1), "hyperplanes", (8, 8, 8), device=device, passes=1)
 
 

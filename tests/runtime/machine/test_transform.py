@@ -199,7 +199,7 @@ def test_an_operation_that_no_library_has_is_refused():
     def job(shard):
         shard.run(lambda f: iter([backward(f.a, f.b, over=space.cells)]))
 
-    with pytest.raises(BadInput, match='task backward: library = "backward" is none of forward, forward_in_place, '):
+    with pytest.raises(BadInput, match='task backward: library = "backward" is not one of forward, forward_in_place, '):
         run_threads(Partition(space, (1, 1, 1)), job, cpu(1))
 
 

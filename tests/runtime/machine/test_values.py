@@ -146,7 +146,7 @@ def test_from_a_script():
 
 
 def test_what_is_wrong_is_told():
-    with pytest.raises(ValueError, match="field 'a': values = 0; give a whole number, 1 or more"):
+    with pytest.raises(ValueError, match="field 'a': values = 0; give an integer, 1 or more"):
         Field("a", values=0)
     for wrong in (1, 2.0, "3"):
         with pytest.raises(TypeError, match="is no number of values per cell; give 2 or more"):

@@ -268,8 +268,8 @@ def onto_the_source(copy):
     [
         (half_turned, "are no images"),
         (elsewhere, "in the memory|are no images"),
-        (onto_the_source, "in the memory|reads what it fills|not ordered"),
-        (None, "nobody filled in"),
+        (onto_the_source, "in the memory|reads cells that it fills|not ordered"),
+        (None, "unfilled cells"),
     ],
 )
 def test_wrong_copies_are_found(monkeypatch, blocks, way, change, text):
@@ -299,7 +299,7 @@ def test_a_constant_field_that_travels_is_found():
     passes = recorded(partition, Rounds(wrong), mapper, hardware)[:2]  # later ones find it where it has to be
     assert not examine(partition, passes, hardware).faults
     result = examine(pieces(right, 2), passes, hardware).faults
-    assert any("writes what is constant" in fault for fault in result)
+    assert any("writes a constant field" in fault for fault in result)
 
 
 def test_a_piece_that_another_task_overwrites_is_found():

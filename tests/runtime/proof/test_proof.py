@@ -398,4 +398,4 @@ def test_a_launch_may_not_read_what_it_fills():
         return replace(trace, graph=TaskGraph(nodes, trace.graph.waits))
 
     faults = examine(partition, changed(passes, 0, change), hardware).faults
-    assert any("reads what it fills" in fault for fault in faults)
+    assert any("reads cells that it fills" in fault for fault in faults)

@@ -63,7 +63,7 @@ def test_colours_that_exchange_nothing_are_found(monkeypatch, name):
     monkeypatch.setattr(Sweep, "second", lambda self, direction: False)
     passes, hardware = recorded(partition, way)
     faults = examine(partition, passes, hardware).faults
-    assert any("forward" in fault and "nobody filled in" in fault for fault in faults)
+    assert any("forward" in fault and "unfilled cells" in fault for fault in faults)
 
 
 @pytest.mark.parametrize(("kind", "name"), [(Receive, "box"), (Refresh, "charts")])

@@ -23,7 +23,7 @@ def test_triple_wants_three(values):
 
 @pytest.mark.parametrize("corner", [(4.5, 1, 1), (8 / 2, 1, 1), (np.float64(4), 1, 1), ("4", 1, 1), (4, 1), 4])
 def test_corners_are_three_whole_numbers(corner):
-    with pytest.raises(BadInput, match=r"Box\(\(0, 0, 0\), .*\): give each corner as three whole numbers"):
+    with pytest.raises(BadInput, match=r"Box\(\(0, 0, 0\), .*\): give each corner as three integers"):
         Box((0, 0, 0), corner)
     assert Box((0, 0, 0), (np.int64(4), 1, 1)) == Box.of((4, 1, 1))
 

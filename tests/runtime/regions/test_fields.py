@@ -21,7 +21,7 @@ def test_bytes_per_cell(dtype, nbytes):
 
 @pytest.mark.parametrize("location", ["", "x", "fxy", "C"])
 def test_unknown_location(location):
-    with pytest.raises(ValueError, match=rf"field 'p': location '{location}' is none of c, fx, fy, fz"):
+    with pytest.raises(ValueError, match=rf"field 'p': location '{location}' is not one of c, fx, fy, fz"):
         Field("p", location=location)
 
 
@@ -35,10 +35,10 @@ def test_values_that_a_field_holds(dtype, values):
 
 
 @pytest.mark.parametrize(("dtype", "value", "message"), [
-    ("u1", 300, "p = 300; a field of the type uint8 holds whole numbers from 0 to 255: fill it with such values, or"),
+    ("u1", 300, "p = 300; a field of the type uint8 holds integers from 0 to 255: fill it with such values, or"),
     ("u1", -1, "p = -1; "),
     ("u1", 2.7, "p = 2.7; "),
-    ("i4", np.nan, "p = nan; a field of the type int32 holds whole numbers from -2147483648 to 2147483647"),
+    ("i4", np.nan, "p = nan; a field of the type int32 holds integers from -2147483648 to 2147483647"),
     ("i8", 2**64 - 1, "p = 18446744073709551615; "),
     ("?", 2, "p = 2; a field of the type bool holds True and False"),
     ("f8", 1j, "p = 1j; a field of the type float64 holds real numbers up to 1.798e+308"),
@@ -62,7 +62,7 @@ def test_unknown_dtype():
 
 
 def test_values_are_counted():
-    with pytest.raises(ValueError, match=r"field 'p': values = 1.5; give a whole number, 1 or more"):
+    with pytest.raises(ValueError, match=r"field 'p': values = 1.5; give an integer, 1 or more"):
         Field("p", values=1.5)
 
 

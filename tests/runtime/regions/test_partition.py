@@ -129,7 +129,7 @@ def test_more_blocks_than_planes(shape, message):
 
 @pytest.mark.parametrize("shape", [(1, 2), (1, 1, 2.0), (1, 1, 1, 1), ("1", "1", "1")])
 def test_what_is_no_number_of_blocks(shape):
-    with pytest.raises(BadInput, match=r"give three whole numbers, of blocks along x, y and z"):
+    with pytest.raises(BadInput, match=r"give three integers, of blocks along x, y and z"):
         partition(shape, (4, 5, 6))
     assert len(partition(np.array([1, 1, 2]), (4, 5, 6))) == 2
 
@@ -292,7 +292,7 @@ CHARTED = Region(CHARTS.hull, FIELDS, ghost=2, atlas=CHARTS)
 
 
 @pytest.mark.parametrize(("region", "arguments", "message"), [
-    (TWO, {"shape": (1, 1, 1), "multiple": (0, 1, 1)}, "multiple = (0, 1, 1): give three whole numbers from 1"),
+    (TWO, {"shape": (1, 1, 1), "multiple": (0, 1, 1)}, "multiple = (0, 1, 1): give three integers from 1"),
     (TWO, {"shape": (1, 1, 4), "multiple": (1, 1, 2)}, "4 blocks along z do not fit 3 groups of 2 planes of cells"),
     (TWO, {"shape": (1, 1, 1), "pieces": ((TWO.cells,),)}, "a region on an atlas is cut into pieces, one on a box is"),
     (CHARTED, {"shape": (1, 1, 1)}, "a region on an atlas is cut into pieces, one on a box is not"),
@@ -300,7 +300,7 @@ CHARTED = Region(CHARTS.hull, FIELDS, ghost=2, atlas=CHARTS)
     (CHARTED, {"shape": (1, 1, 2), "pieces": (CHARTS.charts, ())}, "every block has one or more"),
     (CHARTED, {"shape": (1, 1, 1), "pieces": ((CHARTS.charts[0],),)}, "the pieces are not the cells of the charts"),
     (CHARTED, {"shape": (1, 1, 1), "pieces": (CHARTS.charts * 2,)}, "the pieces are not the cells of the charts, each"),
-    (TWO, {"shape": (1, 1, 1), "beside": (partition((1, 1, 2), (4, 4, 4)),)}, "have as many blocks, and none beside"),
+    (TWO, {"shape": (1, 1, 1), "beside": (partition((1, 1, 2), (4, 4, 4)),)}, "have the same number of blocks"),
     (TWO, {"shape": (1, 1, 2), "beside": (partition((1, 1, 2), (4, 4, 4)),)}, "two regions have a field of one name"),
     (TWO, {"shape": (1, 1, 2), "at": ((0, 4), (0, 5), (0, 7, 6))}, "do not cut [0,4)x[0,5)x[0,6) into (1, 1, 2)"),
     (TWO, {"shape": (1, 1, 2), "at": ((0, 4), (0, 5), (0, 6))}, "do not cut [0,4)x[0,5)x[0,6) into (1, 1, 2)"),

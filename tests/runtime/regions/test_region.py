@@ -31,7 +31,7 @@ def test_a_region_has_cells():
 
 
 def test_a_ghost_width_is_not_negative():
-    with pytest.raises(ValueError, match="the ghost width is -1; it must be a whole number, 0 or more"):
+    with pytest.raises(ValueError, match="the ghost width is -1; it must be an integer, 0 or more"):
         Region(CELLS, FIELDS, ghost=-1)
 
 
@@ -49,7 +49,7 @@ def test_a_region_in_plain_words():
     ({"fields": ["a", ""]}, "a field has the name ''; give it one"),
     ({"dtype": "f3"}, "f3"),
     ({"ghost": -1}, "the ghost width is -1"),
-    ({"ghost": 1.5}, "the ghost width is 1.5; it must be a whole number"),
+    ({"ghost": 1.5}, "the ghost width is 1.5; it must be an integer"),
     ({"periodic": "xw"}, "periodic = 'xw' is not some of the letters x, y and z"),
     ({"periodic": True}, "periodic = True is not some of the letters"),
     ({"fields": "speed"}, r"fields = 'speed'; give a list of names: \['speed'\]"),

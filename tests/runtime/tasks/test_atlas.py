@@ -30,7 +30,7 @@ CELLS, FIELDS = (8, 7, 6), ("p", "q")
 
 @task
 def around(p: Read[star(2) | box(1)], q: Write) -> None:
-    """The sum over neighbours across faces, two far, and across edges; whole numbers, so that its order is free."""
+    """The sum over neighbours across faces, two far, and across edges; integers, so that its order is free."""
     total = 3 * p[0, 0, 0]
     for axis in range(3):
         for n in (-2, -1, 1, 2):

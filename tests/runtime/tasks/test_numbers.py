@@ -140,18 +140,18 @@ def test_a_task_has_as_many_numbers_as_an_all_reduce_has_places(largest, reason)
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "3", True])
 def test_numbers_are_counted(count):
-    with pytest.raises(TypeError, match=r'Reduce\["exact sum", .*give how many they are, 1 or more'):
+    with pytest.raises(TypeError, match=r'Reduce\["exact sum", .*give their number, 1 or more'):
         Reduce["exact sum", count]
 
 
 @pytest.mark.parametrize("word", ["sum", "mean", ("mean", 2), ("exact", 2)])
 def test_scalars_that_are_several_say_how_many(word):
-    with pytest.raises(TypeError, match="say as for Reduce how many numbers it has, Scalar"):
+    with pytest.raises(TypeError, match="give the number of values, as for Reduce: Scalar"):
         Scalar[word]
 
 
 def test_numbers_are_always_there():
-    with pytest.raises(TypeError, match=r'Reduce\["sum", 2\] \| None: numbers are always there'):
+    with pytest.raises(TypeError, match=r'Reduce\["sum", 2\] \| None: numbers are never optional'):
         Reduce["sum", 2] | None
 
 

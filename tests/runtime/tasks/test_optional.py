@@ -149,7 +149,7 @@ def test_an_optional_constant_is_named_all_the_same():
 def test_numbers_are_always_made():
     def wrong(p: Read, q: Write, *, s: Reduce["sum"] | None): ...
 
-    with pytest.raises(TypeError, match="parameter 's' is a number that is always made: only what a task takes"):
+    with pytest.raises(TypeError, match="parameter 's' is always computed: only inputs of a task"):
         task(wrong)
 
 

@@ -124,8 +124,8 @@ def test_a_body_gets_the_orientation():
         np.testing.assert_array_equal(memory["b"][over.slices(where.bounds.lo)], memory["a"][source])
 
 
-@pytest.mark.parametrize(("on", "about"), [("top", "on='top' is none of x_min, x_max, "), ("x", "none of x_min"),
-                                           (None, "on=None is none of")])  # fmt: skip
+@pytest.mark.parametrize(("on", "about"), [("top", "on='top' is not one of x_min, x_max, "), ("x", "not one of x_min"),
+                                           (None, "on=None is not one of")])  # fmt: skip
 def test_a_name_that_is_no_face_is_refused(on, about):
     with pytest.raises(TypeError, match=about):
         mirror("q", over=OVER, **{**SIDE, "on": on})
@@ -135,7 +135,7 @@ def test_a_face_is_no_axis():
     @task(kernel="TASK along(Range range, InOut q) {}")
     def along(q: ReadWrite, *, along: Axis) -> None: ...
 
-    with pytest.raises(TypeError, match="along='x_min' is none of x, y, z"):
+    with pytest.raises(TypeError, match="along='x_min' is not one of x, y, z"):
         along("q", over=OVER, along="x_min")
 
 

@@ -146,13 +146,13 @@ def test_a_body_that_swaps_once_is_refused():
 
 def test_what_cannot_be_repeated():
     for times in (0, -1, 2.0, True, "3"):
-        with pytest.raises(BadInput, match=r"repeat\(times=.*: give a whole number, 1 or more"):
+        with pytest.raises(BadInput, match=r"repeat\(times=.*: give an integer, 1 or more"):
             repeat(two, times)
-    with pytest.raises(BadInput, match=r"repeat\(times=-1\): give a whole number, 0 or more"):
+    with pytest.raises(BadInput, match=r"repeat\(times=-1\): give an integer, 0 or more"):
         repeat(two, -1, further=True)
-    with pytest.raises(BadInput, match=r"repeat\(further=True\): .* asked about at once; give lag=False"):
+    with pytest.raises(BadInput, match=r"repeat\(further=True\): .* of the current round; give lag=False"):
         repeat(two, 0, further=True, until=bool)
-    with pytest.raises(BadInput, match=r"repeat\(every=0\): give a whole number"):
+    with pytest.raises(BadInput, match=r"repeat\(every=0\): give an integer"):
         repeat(two, 2, every=0)
     with pytest.raises(BadInput, match=r"repeat\(.*: give a program, a function of the roles"):
         repeat([duplicate("p", "q", over=OVER)], 2)

@@ -37,7 +37,7 @@ def test_offsets_may_leave_out_the_cell_itself():
 
 @pytest.mark.parametrize("name", "xyz")
 def test_offsets_go_from_low_to_high(name):
-    with pytest.raises(ValueError, match=rf"offsets\({name}=\(1, -1\)\): the first offset lies behind the last"):
+    with pytest.raises(ValueError, match=rf"offsets\({name}=\(1, -1\)\): the first offset exceeds the last"):
         offsets(**{name: (1, -1)})
 
 

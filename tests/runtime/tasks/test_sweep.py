@@ -147,7 +147,7 @@ def test_wrong_declarations_are_told():
         def idle(x: Write, *, sweep: Sweep):
             """x"""
 
-    with pytest.raises(TypeError, match="sweeps up and down at once"):
+    with pytest.raises(TypeError, match="sweeps both up and down"):
 
         @task
         def both(x: Swept["up"], y: Swept["down"], *, sweep: Sweep):
@@ -159,7 +159,7 @@ def test_wrong_declarations_are_told():
         def summed(x: Swept["up"], *, sweep: Sweep, total: Reduce["sum"]):
             """x and its sum"""
 
-    with pytest.raises(ValueError, match="ordering 'chess' is none of tiles, colours"):
+    with pytest.raises(ValueError, match="ordering 'chess' is not one of tiles, colours"):
         sweeps("chess", "up")
     with pytest.raises(ValueError, match="direction 'left': a sweep goes up or down"):
         sweeps("tiles", "left")

@@ -38,7 +38,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Counts:
-    """A constant of whole numbers."""
+    """A constant of integers."""
 
     all: int
     sizes: tuple[int, int, int]
@@ -124,7 +124,7 @@ def test_a_kernel_takes_some_constants(kind):
 
 
 @pytest.mark.parametrize(("value", "message"), [
-    (2**31, "n = 2147483648; a whole number of a kernel lies between -2147483648 and 2147483647: declare it float"),
+    (2**31, "n = 2147483648; an integer of a kernel lies between -2147483648 and 2147483647: declare it float"),
     (-(2**31) - 1, "n = -2147483649; a whole"),
     (Counts(1, (1, 2**40, 1)), r"n.sizes\[1\] = 1099511627776; a whole"),
 ])  # fmt: skip
@@ -214,7 +214,7 @@ def only_reduces(*, m: Reduce[max]):
         (positional_scalar, "parameter 'dt' is positional, so a field"),
         (positional_reduction, "parameter 'm' is positional, so a field"),
         (keyword_field, "parameter 'q' is a field: put it before the *"),
-        (keyword_over, "parameter 'over' has the name of the box that a launch is over; choose another one"),
+        (keyword_over, "parameter 'over' has the name of the box that a launch is over; choose another name"),
         (without_effect, "task without_effect writes no field and reduces nothing: it has no effect"),
         (without_fields, "task without_fields has no field: there is nothing to visit; its positional parameters are"),
         (only_reduces, "task only_reduces has no field: there is nothing to visit"),

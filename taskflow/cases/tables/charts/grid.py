@@ -42,7 +42,7 @@ def _renames(value: object) -> tuple[tuple[str, str], ...]:
 
 
 class BodyFittedGrid(Table):
-    """Body-fitted cells in one or several charts. Besides the keys below there are those of its shape."""
+    """Body-fitted cells in one or several charts. The keys of its shape are further keys."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -69,18 +69,18 @@ class BodyFittedGrid(Table):
         file = values.get("file")
         if file is None:
             for key in present(values, *OF_FILES):
-                yield wrong(key, values[key], "it belongs to a file; leave it out, or give grid.file")
+                yield wrong(key, values[key], "it belongs to a file; omit it, or give grid.file")
             yield from _shape_problems(values)
         else:
             for key, value in values.items():
                 if key not in ("file", "sides", *OF_FILES):
-                    yield wrong(key, value, "the file says what the cells are; leave it out, or grid.file")
+                    yield wrong(key, value, "the file says what the cells are; omit it, or grid.file")
             if isinstance(file, str) and file.lower().endswith(CGNS) and values.get("map") is not None:
-                yield wrong("map", values["map"], "a CGNS file has seams and sides of its own; leave it out")
+                yield wrong("map", values["map"], "a CGNS file has its own seams and sides; omit it")
 
     @classmethod
     def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
-        """With the keys of each shape beside its name."""
+        """Return the schema, with the keys of each shape next to its name."""
         keys, forms = made["properties"], []
         for name, kind in SHAPES.items():
             own = {"shape": {**keys["shape"], "anyOf": [{"const": name}]}, "sides": keys["sides"]}
@@ -94,7 +94,7 @@ class BodyFittedGrid(Table):
 
     @classmethod
     def paths(cls) -> list[Key]:
-        """The keys of this table, and those of all shapes."""
+        """Return the keys of this table and of all shapes."""
         keys = dict.fromkeys(entry.name for kind in SHAPES.values() for entry in kind.entries())
         return [*super().paths(), *((name,) for name in keys)]
 
@@ -122,7 +122,7 @@ class BodyFittedGrid(Table):
         return _renamed(_made(values, tuple(_stamp(path) for path in self.files)), self.sides)
 
     def gaps(self) -> list[Gap]:
-        """Faces that were perhaps meant to be one, where no map says what they are."""
+        """Return faces that may have been meant to coincide, without a map that decides."""
         return gaps(self.grid()) if self.file and len(self.files) == 1 else []
 
     @property
@@ -145,7 +145,7 @@ class BodyFittedGrid(Table):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file and its map, where the grid comes from one; those that a shape is made of."""
+        """Return the file and its map if the grid is from a file, else the files of its shape."""
         if self.file is None:
             return _shape(dict(self)).files
         path = Path(self.file)

@@ -94,7 +94,7 @@ class ChartSides(Table):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        """A type alone stands for a table with this type; of other texts `conflicts` says what is wrong with them."""
+        """A type alone stands for a table with this type; other texts are reported by `conflicts`."""
         kept = {name: side for name, side in values.items() if not isinstance(side, str) or ChartSide.offered(side)}
         return {name: {"type": side} if isinstance(side, str) else side for name, side in kept.items()}
 
@@ -102,7 +102,7 @@ class ChartSides(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         for name, side in values.items():
             if kind_of(side) == "periodic":
-                remedy = "what is periodic is a seam of the grid; leave it out, and give grid.periodic of a shape"
+                remedy = "periodic sides are seams of the grid; omit it, and give grid.periodic of a shape"
                 yield wrong(name, side, f"{remedy}, or a map with the seam")
             elif isinstance(side, str) and not ChartSide.offered(side):
                 yield wrong(name, side, ChartSide.unknown(side))
@@ -171,8 +171,8 @@ def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) 
 def unbalanced(
     charts: MultiBlockGrid, boundaries: ChartSides, motion: GridMotion | None, t: float = 0.0
 ) -> str | None:  # fmt: skip
-    """Say how much more enters than leaves at a time, or less, where all other sides are closed; None where that is
-    nothing, or can leave. A grid that moves leaves fluid behind. Raises BadInput where a formula is not finite.
+    """Return a message about a net inflow at a time if all other sides are closed, or None if it is 0 or can leave. A
+    moving grid sweeps over fluid. Raises BadInput if a formula is not finite.
     """
     if any(side.kind.fixes_pressure for side in boundaries.sides.values()):
         return None

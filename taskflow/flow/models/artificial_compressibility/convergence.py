@@ -62,7 +62,7 @@ class Convergence:
         raise RunFailed(
             f"step {step}: the residual of {worst} has fallen to {fallen[worst]:.2g} of its largest value, and by less"
             f" than a tenth in {self.patience} steps; {self.tolerance:.2g} was to be reached. The flow may be unsteady:"
-            ' leave time.steady out, or take what there is with method.stall = "accept"'
+            ' omit time.steady, or take what there is with method.stall = "accept"'
         )
 
     def fallen(self) -> dict[str, float]:

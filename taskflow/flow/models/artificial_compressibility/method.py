@@ -73,7 +73,7 @@ class MethodOptions:
 
     def __post_init__(self) -> None:
         if self.compressibility is not None and not self.compressibility > 0:
-            raise BadInput(f"method.compressibility = {self.compressibility}: give a number > 0, or leave it out")
+            raise BadInput(f"method.compressibility = {self.compressibility}: give a number > 0, or omit it")
         if self.march == "euler" and self.flux == "upwind" and self.reconstruction != "first":
             raise BadInput(
                 f'method.march = "euler": with reconstruction = "{self.reconstruction}" no step is stable; give'
@@ -82,7 +82,7 @@ class MethodOptions:
         if self.limiter != "none" and (self.flux, self.reconstruction) != ("upwind", "third"):
             raise BadInput(
                 f'method.limiter = "{self.limiter}": it limits reconstruction = "third" of flux = "upwind";'
-                " leave it out"
+                " omit it"
             )
 
     @property

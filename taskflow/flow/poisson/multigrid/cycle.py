@@ -114,7 +114,7 @@ class Cycle:
     Blocks compute ghost cells instead of waiting for them, up to `redundant` per launch, if this is cheaper than an
     exchange of right-hand sides on `blocks` along x, y and z. Placement, cuts and redundant work leave results bitwise
     identical. If `single`, levels are stored in single precision for p in double precision: half the memory traffic and
-    no more iterations, because corrections are approximate anyway. Inverses exist for the Laplacian only: with variable
+    as many iterations, because corrections are approximate anyway. Inverses exist for the Laplacian only: with variable
     coefficients `exact` is 1.
 
     Raises BadInput for numbers of sweeps, levels or cells below 1, for variable coefficients with inverses, and for an

@@ -168,7 +168,7 @@ def partitions(
         cuts.append(tuple(tuple(-(-cut // n) for cut in at) for at, n in zip(cuts[-1], factors, strict=True)))
     dtype = next(iter(main.region.fields.values())).dtype
     if single and np.dtype(dtype) != np.float64:
-        raise BadInput(f"multigrid: single = {single} is for fields of double precision, not {dtype}; leave it out")
+        raise BadInput(f"multigrid: single = {single} is for fields of double precision, not {dtype}; omit it")
     made, parts = [], []
     for n, (level, at) in enumerate(zip(levels, cuts, strict=True)):
         precision = "f4" if single else dtype

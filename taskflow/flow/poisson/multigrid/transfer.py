@@ -95,7 +95,7 @@ def correct_by_coarse_variable(
 ) -> None:
     """`correct_by_coarse` in cells with an open face, with weights that depend on b.
 
-    Along each direction the weight of a coarse value is proportional to the resistance to the other one, the sum of
+    Along each direction the weight of a coarse value is proportional to the resistance to the other value, the sum of
     lengths over b up to its centre: p and b dp/dx are continuous (R. E. Alcouffe et al. 1981, SIAM J. Sci. Stat.
     Comput. 2, 430). With b = 1 this is linear.
     """

@@ -37,7 +37,7 @@ def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -
 def _read(path: Path, neutral_map: Path | None, scale: float) -> MultiBlockGrid:
     if path.suffix.lower() == CGNS:
         if neutral_map is not None:
-            raise BadInput(f"{neutral_map}: {path} has seams and sides of its own; leave the map out")
+            raise BadInput(f"{neutral_map}: {path} has its own seams and sides; omit the map")
         with _named(path):
             return read_cgns(path, scale)
     charts = read_plot3d(path)

@@ -141,7 +141,7 @@ def _patch(words: Sequence[str], charts: Sequence[Chart]) -> tuple[Patch, tuple[
         block, face, *ends = map(int, words)
         s1, e1, s2, e2 = ends
     except ValueError:
-        remedy = "give six whole numbers: block, face, and two ranges of vertices"
+        remedy = "give six integers: block, face, and two ranges of vertices"
         raise BadInput(f"{' '.join(words)!r}; {remedy}") from None
     if not 1 <= block <= len(charts):
         raise BadInput(f"block {block}; the grid has blocks 1 to {len(charts)}")
@@ -171,7 +171,7 @@ def _numbering(face: int, ends: tuple[int, int, int, int], cells: Triple) -> str
         if any(all(m <= cells[a] + 1 for m, a in zip(most, order, strict=True)) for order in (along, along[::-1])):
             return (
                 f"they fit a file that numbers faces 1 to 4 as i min, i max, j min, j max; here 1 and 2 are k min and k"
-                f" max, 3 to 6 those: give {SIDES.index(FLAT[face - 1]) + 3} in place of {face}"
+                f" max, 3 to 6 those: give {SIDES.index(FLAT[face - 1]) + 3} instead of {face}"
             )
     return "give ranges of vertices of that face, counted from 1"
 

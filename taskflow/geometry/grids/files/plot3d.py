@@ -39,7 +39,7 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
     """Return the charts of a file.
 
     The format is detected: text, or binary with or without record marks, either endianness and precision, one block or
-    several. Raises BadInput if the file does not exist, its length does not match its header, or it has iblank or only
+    several. Raises BadInput if file not found, its length does not match its header, or it has iblank or only
     two dimensions.
     """
     data = _content(path)
@@ -149,7 +149,7 @@ def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
             said = f"which says that it has {length} bytes" if length >= 0 else "whose mark is damaged"
             rest = f"{len(data) - at} bytes are left"
             if parts and _complete(parts, order):
-                raise BadInput(f"{path}: trailing data: {rest} behind the last record; write the file again")
+                raise BadInput(f"{path}: trailing data: {rest} after the last record; write the file again")
             raise BadInput(f"{path}: truncated in record {len(parts) + 1}, {said}, while {rest}; write the file again")
         parts.append(data[at + 4 : at + 4 + length])
         at += length + 8

@@ -140,7 +140,7 @@ def _read(path: Path) -> np.ndarray:
     if (points[:, 0] > 1.5).all():
         raise BadInput(f"{path}: its first numbers are counts of points on either surface; {REMEDY}")
     if (twice := np.flatnonzero((np.diff(points, axis=1) == 0).all(axis=0))).size:
-        raise BadInput(f"{path}: points {twice[0] + 1} and {twice[0] + 2} are the same; leave one of them out")
+        raise BadInput(f"{path}: points {twice[0] + 1} and {twice[0] + 2} are the same; omit one of them")
     return points
 
 

@@ -21,12 +21,12 @@ NEAR = 3  # two charts behind the step share 1 / NEAR of the cells, one is furth
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Ends):
-    """A channel with a downward step at x = 0 and its corner at the origin: two charts behind the step, one above the
-    other, one downstream of both, and one in the channel upstream, if it has any length.
+    """A channel with a downward step at x = 0 and its corner at the origin: two charts downstream of the step,
+    one above the other, one downstream of both, and one in the channel upstream, if it has any length.
     """
 
     shape: ClassVar[str] = "step"
-    counts: ClassVar[str] = "the way behind the step, the height from the lower wall to the upper one, the span"
+    counts: ClassVar[str] = "the way downstream of the step, the height from the lower wall to the upper one, the span"
 
     height: float = key(LENGTH, "of the step", 1.0)
     channel: float = key(LENGTH, "height of the channel before the step", 1.0)
@@ -146,7 +146,7 @@ class Bifurcation(Ends):
         yield from self.at_least(1, 2 * LEAST, f"{LEAST} for each half")
         if min(self._along) < LEAST:
             before, behind = self._along
-            remedy = f"{before} lie before the origin, {behind} behind it; give more, for {LEAST} in each part"
+            remedy = f"{before} lie before the origin, {behind} after it; give more, for {LEAST} in each part"
             yield BadArgument("cells", written(self.cells), "", remedy)
         for half, name in enumerate(HALVES):
             (x, y), begin = self._corner(half)

@@ -101,9 +101,9 @@ _POSITIVE = {**_NUMBER, "exclusiveMinimum": 0}
 _TO_TEN = {**_NUMBER, "minimum": 0, "maximum": 10}
 _LETTERS = {"type": "array", "items": {"enum": ["x", "y", "z"]}, "uniqueItems": True}
 
-WHOLE = Kind("a whole number >= 1", _COUNT)
-NATURAL = Kind("a whole number >= 0", {"type": "integer", "minimum": 0})
-COUNTS = Kind("three whole numbers >= 1", _row(_COUNT, 3))
+WHOLE = Kind("an integer >= 1", _COUNT)
+NATURAL = Kind("an integer >= 0", {"type": "integer", "minimum": 0})
+COUNTS = Kind("three integers >= 1", _row(_COUNT, 3))
 NUMBERS = Kind("three numbers", _row(_NUMBER, 3))
 LENGTH = Kind("a number > 0", _POSITIVE)
 LENGTHS = Kind("three numbers > 0", _row(_POSITIVE, 3))
@@ -169,7 +169,7 @@ class GridShape(ABC):
             if name not in known:
                 near = get_close_matches(name, known, 1)
                 remedy = f"did you mean {near[0]}?" if near else f"{cls.shape} has {', '.join(known)}"
-                problems.append(BadArgument(name, written(value), ": there is no such key", remedy))
+                problems.append(BadArgument(name, written(value), ": unknown key", remedy))
         for name, entry in known.items():
             if entry.default is MISSING and name not in values:
                 problems.append(BadArgument(name, None, " is missing", f"give {entry.kind.words}"))

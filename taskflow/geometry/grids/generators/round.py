@@ -83,7 +83,7 @@ def between(radii: tuple[float, float], cells: int, first: float | None) -> np.n
 def widest(first: float | None, length: float, cells: int) -> Iterator[BadArgument]:
     """Yield a problem if the first cell is wider than the mean one."""
     if first is not None and first > length / cells:
-        remedy = f"{cells} equal cells are {length / cells:.4g} wide; give less, or leave it out for these"
+        remedy = f"{cells} equal cells are {length / cells:.4g} wide; give less, or omit it for these"
         yield BadArgument("first", written(first), "", remedy)
 
 
@@ -167,7 +167,7 @@ class OGrid(Ends):
         else:
             yield from widest(self.first, self.far - self.radius, self.cells[1])
         if self.first is not None and self.growth is not None:
-            yield BadArgument("growth", written(self.growth), "", "it follows from first; leave one of them out")
+            yield BadArgument("growth", written(self.growth), "", "it follows from first; omit one of them")
         if self.cells[0] < 2 * LEAST:
             yield from self.at_least(0, 2 * LEAST, f"{LEAST} for each of two charts")
 

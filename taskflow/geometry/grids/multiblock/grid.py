@@ -198,7 +198,7 @@ class MultiBlockGrid:
         if metres == 1.0 or not name:
             return ""
         factor = "grid.scale" if metres is None else f"grid.scale = {metres:g}"
-        return f"the file is in {name}, and its numbers are taken as they are; {factor} makes them metres"
+        return f"the file is in {name}, and its numbers are used unchanged; {factor} makes them metres"
 
     @property
     def cells(self) -> int:

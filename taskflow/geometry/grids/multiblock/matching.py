@@ -116,7 +116,7 @@ def _pairs(
     if (counts > 1).any():
         face = int(counts.argmax())
         names = (_name(faces, n) for n in (face, *second[first == face], *first[second == face]))
-        raise BadGrid([BadInput(f"faces of {', '.join(names)} coincide; at most two may: remove what is there twice")])
+        raise BadGrid([BadInput(f"faces of {', '.join(names)} coincide; at most two may: remove duplicates")])
     return first, second, _axes(faces, first, second, which)
 
 

@@ -79,7 +79,7 @@ class Mailbox:
             return
         sent, awaited = (mine, other) if waiting is self._sent else (other, mine)
         if sent.buffer.size != awaited.buffer.size:
-            problem = f"{sent.buffer.size} bytes were sent, {awaited.buffer.size} awaited"
+            problem = f"{sent.buffer.size} bytes were sent, {awaited.buffer.size} expected"
             sent.finish(problem)
             awaited.finish(problem)
         elif on_device(sent.buffer) or on_device(awaited.buffer):

@@ -69,7 +69,7 @@ def segment_bytes() -> int:
 
 
 def open_segment() -> int:
-    """Return a file descriptor of new, empty memory for two blocks. It has no name: a crash leaves nothing behind."""
+    """Return a file descriptor of new, empty memory for two blocks. It has no name: a crash leaves no file."""
     descriptor = os.memfd_create("taskflow-peer", os.MFD_CLOEXEC)
     os.ftruncate(descriptor, segment_bytes())
     return descriptor
@@ -259,7 +259,7 @@ class PeerLine:
     @staticmethod
     def _hand_over(message: PeerMessage, early: np.ndarray) -> None:
         if message.size != early.size:
-            message.finish(f"{early.size} bytes were sent, {message.size} awaited")
+            message.finish(f"{early.size} bytes were sent, {message.size} expected")
         else:
             np.copyto(message.host, early)
             message.finish()

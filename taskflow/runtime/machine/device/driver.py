@@ -76,7 +76,7 @@ def reached(event: Any) -> bool:
     error = at_once().cuEventQuery(ctypes.c_void_p(event.ptr))
     if error == NOT_READY:
         return False
-    demand("do what it was told to", error)
+    demand("complete its work", error)
     return True
 
 

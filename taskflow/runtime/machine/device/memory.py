@@ -75,7 +75,7 @@ class Alarm:
         """Return True. Raises RunFailed if the word has been written since the last check."""
         if number := int(self._word[0]):
             self._word[0] = 0
-            raise RunFailed(f"a sweep did not end: its thread block {number} waited in vain for those before it")
+            raise RunFailed(f"sweep aborted: thread block {number} timed out waiting for earlier blocks")
         return True
 
 

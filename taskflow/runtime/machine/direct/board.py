@@ -1,5 +1,5 @@
 """The board of a block, in its GPU's memory, where other blocks post flags of arrived messages and shares of
-reductions. Behind it are the inboxes for packed cells.
+reductions. The inboxes for packed cells follow it.
 
 Rows of a face across x have only a few cells. Storing each row in another GPU's memory costs as much as a whole memory
 line, so the rows are packed by the sender and unpacked by the receiver. Long rows are written directly to the ghost

@@ -178,7 +178,7 @@ class DirectExchange:
         return flags.fold(shares, self.watch, lane, (values, slots, arrivals))
 
     def _packed(self, message: Message, board: Board) -> dict[tuple[str, Copy], Array]:
-        """Return the packed copies of a message, each with its part of the inbox of a board."""
+        """Return the packed copies of a message with their parts of the inbox of a board."""
         near, start = self._near, board.pointer + board.nbytes
         return {
             (name, copy): view(

@@ -26,7 +26,7 @@ CACHES = 4  # times the last-level caches, as in STREAM: larger arrays take long
 
 
 def known_copy_bandwidth(device: Device) -> float:
-    """Return the copy bandwidth of a device, measured once per host and number of cores. The value is kept beside the
+    """Return the copy bandwidth of a device, measured once per host and number of cores. The value is kept with the
     compiled kernels.
     """
     copy = hashlib.sha256((INCLUDE / "copy.cu").read_bytes()).hexdigest()  # another kernel, another bandwidth

@@ -150,7 +150,7 @@ def cuda_shape(
     """Return (blocks, threads per block) that visit a box of `cells` in columns of `column` cells along z.
 
     A thread block is as wide as the box, from `narrowest` to `widest`, in whole warps, with at most `threads` threads.
-    Columns of more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread needs `whole`
+    Columns of more than SHORT cells are halved until the launch has ENOUGH thread blocks, unless a thread needs `whole`
     ones.
     """
     (grid,), shape = cuda_shapes([cells], column, widest, threads, whole=whole, narrowest=narrowest)

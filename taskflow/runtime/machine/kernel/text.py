@@ -225,8 +225,8 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
 
 
 def complete(task: Task, real: np.dtype, linkage: str, sibling: str = "") -> str:
-    """Return the text to compile for a task; `linkage` precedes `void` in its prototype, `sibling` in those of other
-    tasks. Bodies of its siblings are omitted: a program often uses one or two of them, and optional parameters and
+    """Return the text to compile for a task; `linkage` precedes `void` in its prototype, `sibling` in others.
+    Bodies of its siblings are omitted: a program often uses one or two of them, and optional parameters and
     precisions of this launch need not suit the others. Those in headers stay.
     """
     return _complete(task, real).replace(LINKAGE, linkage).replace(SIBLING, sibling or linkage)

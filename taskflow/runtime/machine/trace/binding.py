@@ -69,7 +69,7 @@ class Binder:
         if (library := launch.task.library) is not None:
             if library not in OPERATIONS:
                 known = ", ".join(OPERATIONS)
-                raise BadInput(f'task {launch.task.name}: library = "{library}" is none of {known}')
+                raise BadInput(f'task {launch.task.name}: library = "{library}" is not one of {known}')
             return OPERATIONS[library](self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             for name in launch.scalars.values():

@@ -9,7 +9,7 @@ the other block has posted the receive. So a block may wait for a buffer, and tw
 
 - A receiver posts a message no later than it waits for an earlier one of the ring.
 - A sender reuses a buffer only after all nodes that precede, in program order, the receive of the old message. Then it
-  is behind no block that the receiver could wait for.
+  does not follow a block that the receiver could wait for.
 
 A ring has more than `DEPTH` buffers if these are too few for the second rule, or if messages are not in the order of
 their numbers.

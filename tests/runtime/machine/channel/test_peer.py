@@ -117,7 +117,7 @@ def test_what_nobody_awaits_stays_in_the_ring(pair: list[PeerChannel]) -> None:
 def test_another_size_than_awaited_is_an_error_either_way(pair: list[PeerChannel]) -> None:
     for sequence, (sent, awaited) in enumerate([(16, 8), (8, 16)]):
         pair[0].send(1, sequence, np.zeros(sent, np.uint8)).wait(soon())
-        with pytest.raises(ChannelError, match=f"block 1 \\(peer\\): {sent} bytes were sent, {awaited} awaited"):
+        with pytest.raises(ChannelError, match=f"block 1 \\(peer\\): {sent} bytes were sent, {awaited} expected"):
             pair[1].receive(0, sequence, np.zeros(awaited, np.uint8)).wait(soon())
 
 

@@ -43,7 +43,7 @@ class Correction:
     approximates: ClassVar[bool] = True  # it needs the matrix itself, not the factors alone
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The solver, as text."""
         return f"{self.sweeps} corrections"
 

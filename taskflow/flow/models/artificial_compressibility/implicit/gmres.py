@@ -70,7 +70,7 @@ class Gmres:
     approximates: ClassVar[bool] = False
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The solver, as text."""
         left = f"{TIGHTEST:g} to {LOOSEST:g}" if self.tolerance is None else f"{self.tolerance:g}"
         return f"GMRES({self.vectors}), to {left} of the residual, at most {self.products} products"

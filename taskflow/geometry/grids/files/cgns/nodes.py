@@ -75,7 +75,7 @@ class Node:
         """Array as integers. Raises BadInput if it has other values."""
         values = self.array
         if values.dtype.kind not in "iuf" or not (np.abs(values) < 2.0**53).all():
-            raise BadInput(f"{self.within()}: its values are no whole numbers; write the file again")
+            raise BadInput(f"{self.within()}: its values are not integers; write the file again")
         return values.astype(np.int64)
 
     @property
