@@ -20,12 +20,13 @@ from taskflow.flow.poisson.multigrid.solver import (
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
 from taskflow.flow.poisson.operator import residual_of
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice, relax, smooth_colours_from_zero
+from taskflow.flow.scalars.transport import bounded_euler, bounded_heun
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard, run_threads
 from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.kernel import Layout, compiled
-from taskflow.runtime.tasks import Launch, Program, Roles, record
+from taskflow.runtime.tasks import Launch, Program, Roles, Task, record
 from taskflow.systems.projection import Projection
 
 KernelTiming = dict[str, Any]
@@ -42,29 +43,36 @@ PRESSURE = (
     cg_inner_products,
     cg_update,
 )  # of conjugate gradients with multigrid
+SCALAR = "scalars=[{name = 'c', diffusivity = 1e-3, scheme = 'koren', initial = 'x * y'}]"
+CARRIED = bounded_euler, bounded_heun  # of a scalar that stays within its bounds
 
 
 def measure_kernels(
     cells: int | None, precision: str | None, requested: str, settings: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Medians for a cavity of cells^3: Jacobi's sweep in a shard and as the bare kernel, two sweeps in one pass where a
-    step has them, momentum, divergence, correction, the eddy viscosity where there is one, and the whole step; then the
-    kernels of conjugate gradients with multigrid on the finest level; with the copy bandwidth measured before and
-    after, the machine and the command. `settings` (`table.key=VALUE`) change the case.
+    step has them, momentum, divergence, correction, the eddy viscosity where there is one, and the whole step; then
+    both stages of a scalar that stays within its bounds, and the kernels of conjugate gradients with multigrid on the
+    finest level; with the copy bandwidth measured before and after, the machine and the command. `settings`
+    (`table.key=VALUE`) change the case.
 
     Raises BadInput where the device is not usable or the memory not enough.
     """
     here, device = open_here(requested)
     size, real = cells or CELLS[device.kind], precision or PRECISION[device.kind]
     slow = f"fluid.viscosity={0.1 / size}"  # within the limits of the time step that is measured
-    flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
-    setup, other = (RunSetup(flow.of((size, size, size), real), (1, 1, 1), device=device.kind) for flow in flows)
-    for one in (setup, other):
+    kinds = ("jacobi", ()), ("jacobi", (SCALAR,)), ("multigrid", ())
+    flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings, *more)) for solver, more in kinds)
+    cavities = [RunSetup(flow.of((size, size, size), real), (1, 1, 1), device=device.kind) for flow in flows]
+    for one in cavities:
         MemoryEstimate(one, [here], device.kind).check()
+    setup, carrying, solving = cavities
 
     def measure() -> list[KernelTiming]:
         timings = run_threads(setup.partition, Measurement(setup, device), device)[0]
-        return timings + run_threads(other.partition, Solving(other), device)[0]
+        for one, tasks in ((carrying, CARRIED), (solving, PRESSURE)):
+            timings += run_threads(one.partition, Alone(one, tasks), device)[0]
+        return timings
 
     return {
         **about(here, device.kind, device.threads),
@@ -118,12 +126,13 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Solving:
-    """The job of the one block for the kernels of a pressure solver: of each the largest launch of a step, alone. What
-    it computes is of no matter; scalars of 1 keep it finite.
+class Alone:
+    """The job of the one block for some kernels: of each the largest launch of a step, alone. What it computes is of no
+    matter; scalars of 1 keep it finite.
     """
 
     setup: RunSetup
+    tasks: tuple[Task, ...]
 
     def __call__(self, shard: Shard) -> list[KernelTiming]:
         """Measure everything."""
@@ -131,7 +140,7 @@ class Solving:
         for launch in self.setup.step_cost.launches:
             name = launch.task.name
             most = largest[name].over.volume if name in largest else 0
-            if launch.task.base in PRESSURE and launch.over.volume > most:
+            if launch.task.base in self.tasks and launch.over.volume > most:
                 largest[name] = launch
         return [self._launch(shard, launch) for launch in largest.values()]
 

@@ -2,10 +2,10 @@
 // stretched they are looked up.
 #include "one.h"
 
-// Three values in a row, as the flow from `up` to `down` meets them, and whether that is forward.
+// Three values in a row, as the flow from `up` to `down` meets them. A flag among them would keep loops from being vector loops:
+// the compiler leaves such a struct in memory.
 struct Row {
   real before, up, down;
-  bool forward;
 };
 
 #ifdef STRETCHED
@@ -40,13 +40,13 @@ struct Axis {
   INLINE real twice_mean(real low, real high) const { return (2 - *behind) * low + *behind * high; }
   INLINE real twice_between(real low, real high, int n) const { return behind[n] * low + (2 - behind[n]) * high; }
 
-  INLINE real curvature_in_cell(const Row& q, int n) const {
-    const int far = q.forward ? n - 1 : n + 1, face = q.forward ? n : n + 1;
+  INLINE real curvature_in_cell(const Row& q, bool forward, int n) const {
+    const int far = forward ? n - 1 : n + 1, face = forward ? n : n + 1;
     const real change = cells[n] * (q.down - q.up) - cells[far] * (q.up - q.before);
     return widths[n] * widths[n] * (faces[face] * change);
   }
-  INLINE real curvature_on_face(const Row& q, int n) const {
-    const int far = q.forward ? n - 1 : n + 1, cell = q.forward ? n - 1 : n;
+  INLINE real curvature_on_face(const Row& q, bool forward, int n) const {
+    const int far = forward ? n - 1 : n + 1, cell = forward ? n - 1 : n;
     const real change = faces[n] * (q.down - q.up) - faces[far] * (q.up - q.before);
     return 2 * widths[n - 1] * widths[n] * (two_cells[cell] * change);
   }
@@ -123,8 +123,8 @@ struct Axis {
 
   // The upstream-weighted curvature of QUICK, eight times what the parabola through three values lacks of the line between
   // the last two: halfway between faces, in cell n, and between centres, on its low face
-  INLINE real curvature_in_cell(const Row& q, int) const { return q.before - 2 * q.up + q.down; }
-  INLINE real curvature_on_face(const Row& q, int) const { return q.before - 2 * q.up + q.down; }
+  INLINE real curvature_in_cell(const Row& q, bool, int) const { return q.before - 2 * q.up + q.down; }
+  INLINE real curvature_on_face(const Row& q, bool, int) const { return q.before - 2 * q.up + q.down; }
 };
 
 FN Axis axis(const Grid& grid, int number, int, Index step) { return {step, grid.inverse[number]}; }

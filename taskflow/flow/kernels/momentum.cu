@@ -44,7 +44,7 @@ TASK momentum(Range range, In u, In v, In w OPTIONAL(nu_t) OPTIONAL(T) OPTIONAL(
   const AdamsBashforth scheme(dt, ratio);
   const Convection convection(grid);
   const auto friction = stress(fluid.viscosity, nu_t, edges);
-  for_cells(range, CELL(c) {
+  visit(range, convection, grid, CELL(c) {
     const Component U{u, 0, axis(grid, 0, c.i, X)}, V{v, 1, axis(grid, 1, c.j, Y)}, W{w, 2, axis(grid, 2, c.k, Z)};
     const auto flags = flags_of(faces, c);
     const auto tendency = [&](const Component& a, const Component& b, const Component& d) __attribute__((always_inline)) {
@@ -55,7 +55,7 @@ TASK momentum(Range range, In u, In v, In w OPTIONAL(nu_t) OPTIONAL(T) OPTIONAL(
              + lift(buoyancy, T, c, a);                           // -expansion (T - reference) gravity
     };
     const real H_u = tendency(U, V, W), H_v = tendency(V, U, W), H_w = tendency(W, U, V);
-    const Next u_next = predicted(u, h_u, c, c.i == grid.first[0], is_closed(flags, 0), H_u, scheme);
+    const Next u_next = predicted(u, h_u, c, !c.amid && c.i == grid.first[0], is_closed(flags, 0), H_u, scheme);
     const Next v_next = predicted(v, h_v, c, c.j == grid.first[1], is_closed(flags, 1), H_v, scheme);
     const Next w_next = predicted(w, h_w, c, c.k == grid.first[2], is_closed(flags, 2), H_w, scheme);
     loaded();  // before the first store

@@ -77,6 +77,39 @@ def test_inner_cells_and_others_together_are_all(cells, column, side_by_side, re
     assert float(total[0]) == (own - neighbours).sum(dtype="f8")
 
 
+COUNT = """
+#include "cell.h"
+
+// visits += 1, or 1000 for those that are amid
+TASK count(Range range, InOut visits, int left, int right, int row) {
+  split_rows(range, InteriorAmid{{{row, 1}, {row, 2}, false}, left, right}, CELL(c) { visits[c] += c.amid ? 1000 : 1; });
+}
+"""
+
+
+@task(kernel=COUNT)
+def count(visits: ReadWrite, *, left: int, right: int, row: int): ...
+
+
+@pytest.mark.parametrize("real", ["f4", "f8"])
+@pytest.mark.parametrize("columns", [1, 3, 7, 21, 47, 200])
+@pytest.mark.parametrize("ends", [(-1000, 1000), (2, -3), (0, 4), (5, 5), (3, 1), (40, 60)])
+def test_split_rows_visit_each_cell_once(columns, ends, real, device):
+    box, layout = Box.of((columns, 3, 4)), Layout((-1, -1, -1), (6, 5, columns + 2))
+    left, right = ends[0], ends[1] if ends[1] >= 0 else columns + ends[1]
+    visits = device.allocate(layout.shape, real)
+    visits[...] = 0
+    compiled(count, real, device).bind(box, layout, [visits], {"left": left, "right": right, "row": 1}, {})()
+    numbers = np.array(device.to_host(visits))
+    amid = numbers == 1000
+    assert (amid | (numbers == 1))[1:-1, 1:-1, 1:-1].all(), "each cell once"
+    assert numbers.sum() == numbers[1:-1, 1:-1, 1:-1].sum(), "no other cell"
+    most = np.zeros_like(amid)
+    most[2:4, 2, 1 + max(left, 0) : 2 + min(right, columns - 1)] = device.kind == "cpu"
+    assert not (amid & ~most).any(), "amid within the bounds"
+    assert amid.sum() >= most.sum() - 2 * 3, "all but three of a row"
+
+
 def test_long_columns_are_halved_where_there_are_few_thread_blocks():
     assert cuda_shape((512, 512, 512), 64, 128, 512) == ((4, 128, 8), (128, 4, 1))
     grid, block = cuda_shape((128, 128, 128), 64, 128, 512)

@@ -28,6 +28,7 @@
 /// # Visiting cells
 /// for_cells(range, f): calls f for every cell, in any order
 /// for_cells(range, interior, f): as above. On a GPU most interior cells are `c.inner` at compile time
+/// split_rows(range, interior, f): as above. On a CPU separate loops visit amid cells, with `c.amid` at compile time
 /// for_columns(range, interior, f): as above, in columns along z
 /// change_cells(range, interior, load, store): store(c, load(c)), for tasks that change fields in place
 /// most_cells(range, interior, usual, rare, any, store): store(c, any(c)), with the shorter usual(c) if rare(c) is false
@@ -287,6 +288,19 @@ FN real larger(real a, real b) { return (b > a) | (b != b) ? b : a; }
 FN real magnitude(real a) { return abs(a); }
 #else
 FN real magnitude(real a) { return a < 0 ? -a : a; }
+
+// The bits of a number, and the number that has them
+template <class To, class From>
+FN To with_bits_of(From from) {
+  static_assert(sizeof(To) == sizeof(From), "as many bits");
+  To to;
+  memcpy(&to, &from, sizeof(to));
+  return to;
+}
+FN unsigned bits_of(float a) { return with_bits_of<unsigned>(a); }
+FN unsigned long long bits_of(double a) { return with_bits_of<unsigned long long>(a); }
+FN float number_of(unsigned bits) { return with_bits_of<float>(bits); }
+FN double number_of(unsigned long long bits) { return with_bits_of<double>(bits); }
 #endif
 
 #include "functions.h"
@@ -317,20 +331,8 @@ FN void loaded() {
 FN real taken(bool take, real value) { return take ? value : real(0); }
 #else
 // Masks the bits: two such conditionals in one loop (here and at walls) would keep GCC from vectorizing it.
-FN float taken(bool take, float value) {
-  unsigned bits;
-  memcpy(&bits, &value, sizeof(bits));
-  bits &= take ? ~0u : 0u;
-  memcpy(&value, &bits, sizeof(bits));
-  return value;
-}
-FN double taken(bool take, double value) {
-  unsigned long long bits;
-  memcpy(&bits, &value, sizeof(bits));
-  bits &= take ? ~0ull : 0ull;
-  memcpy(&value, &bits, sizeof(bits));
-  return value;
-}
+FN float taken(bool take, float value) { return number_of(bits_of(value) & (take ? ~0u : 0u)); }
+FN double taken(bool take, double value) { return number_of(bits_of(value) & (take ? ~0ull : 0ull)); }
 #endif
 
 #include "roots.h"

@@ -19,6 +19,7 @@ constexpr int LINE = 64 / sizeof(real);         // values in a cache line
 constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // values per prefetch, and their distance ahead
 constexpr int STRETCH = 32, FEW = 8;  // cells of a row that are tested together for rare ones, and the most that count as few
 constexpr int LANES = 8;    // lanes of the sums of a row, whatever the vector width of the machine
+constexpr int QUAD = 4;     // cells that a short vector has
 constexpr int BUNDLE = 16;  // rows whose values are folded into one part
 
 FN bool worth_sharing(Index cells, int threads) { return threads > 1 && cells * (TOUCHED > 8 ? TOUCHED : 8) >= LEAST_SHARED; }
@@ -171,6 +172,32 @@ FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, A
 template <class Usual, class Rare, class Any, class Store, class... Streams>
 FN void most_cells(const Range& r, const InteriorAmid& in, Usual usual, Rare rare, Any any, Store store, Streams...) {
   most_cells<true>(r, in, in.left, in.right, usual, rare, any, store);
+}
+
+// f(cell) for the cells of a row, whose number is a multiple of QUAD
+template <class F>
+FN void for_quads(int from, int to, int j, int k, Index row, F f) {
+  const int count = (to - from) & -QUAD, most = count & -LINE;  // as the compiler sees, there is no remainder
+#pragma omp simd
+  for (int n = 0; n < most; ++n) f(Cell{from + n, j, k, row + from + n});
+#pragma omp simd simdlen(QUAD)
+  for (int n = most; n < count; ++n) f(Cell{from + n, j, k, row + from + n});
+}
+
+// f(cell) for every cell. Those that are `amid` have loops of their own, without what only cells near faces need.
+template <class F, class... Streams>
+FN void split_rows(const Range& r, const InteriorAmid& in, F f, Streams...) {
+  const auto amid = [=](Cell c) __attribute__((always_inline)) { f(InnerOf<true>{c, 0, c.k >> 1, c.k & 1}); };
+  const auto by_row = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {
+    const bool inner = j >= in.low[0] && j <= in.high[0] && k >= in.low[1] && k <= in.high[1];
+    const int left = in.left > from ? in.left : from, right = in.right < to ? in.right + 1 : to;
+    const int many = inner && left < right ? (right - left) & -QUAD : 0, low = many ? left : to, high = low + many;
+    for (int after = 0; after < 2; ++after) {
+      for_row(after ? high : from, after ? to : low, j, k, row, f);
+      if (!after) for_quads(low, high, j, k, row, amid);
+    }
+  };
+  for_cells(r, RowFunction<decltype(by_row)>{by_row});
 }
 
 // Folds one cell's values into a lane. Unrolled, and by value: otherwise GCC vectorizes over values, and not over cells.
