@@ -217,14 +217,16 @@ def test_functions_are_not_for_charts():
     ]
 
 
-def test_two_dimensions_are_a_plane_across_z():
-    grid = {"shape": "box", "cells": [1, 8, 8], "lengths": [1, 1, 1], "periodic": ["x"]}
-    sides = dict.fromkeys(("y_min", "z_min", "z_max"), "wall")
-    lines = problems(grid=grid, boundaries={**sides, "y_max": {"type": "wall", "velocity": [0, 0, 1]}}, initial={})
-    assert lines == [
-        "grid: chart 1 is one cell thick along i, and joined to itself there; in two dimensions all charts lie in a plane"
-        " across z and are one cell thick along k: turn it, or give 4 cells"
-    ]
+def test_two_dimensions_are_a_plane_across_any_axis():
+    """The single cell lies along k of a chart, whatever its direction is in the file; cuts are given as in the file."""
+    grid = {"shape": "box", "cells": [1, 8, 6], "lengths": [1, 1, 1], "periodic": ["x"]}
+    sides = dict.fromkeys(("y_min", "z_min", "z_max"), "wall") | {"y_max": {"type": "wall", "velocity": [0, 0, 1]}}
+    made = case(grid=grid, boundaries=sides, initial={}, machine={"blocks": 2, "cuts": {"1": [1, 2, 1]}})
+    charts = made.table("grid").grid()
+    assert charts.charts[0].cells == (8, 6, 1)
+    assert charts.given(0) == (1, 8, 6)
+    pieces = RunSetup(made, (1, 1, 2)).partition.pieces
+    assert [box.shape for block in pieces for box in block] == [(4, 6, 1), (4, 6, 1)]
 
 
 def test_blocks_find_pieces():

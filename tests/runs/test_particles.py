@@ -18,6 +18,7 @@ from taskflow.cases.tables.particles import ParticlesTable
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import BadInput
 from taskflow.flow.measures.particles import Extent
+from taskflow.flow.time.step_clock import CELL as CLOCK
 from taskflow.runs.block.sanity import SanityChecks
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.estimate.memory import MemoryEstimate
@@ -298,7 +299,7 @@ def test_a_run_without_any_has_the_programs_that_it_had():
     """And one with them the step that it had."""
     plain, with_them = (RunSetup(stirred(**tables), (1, 1, 1)) for tables in ({}, {"particles": [DYE]}))
     assert plain.spec.particles is None
-    assert not plain.partition.beside
+    assert [set(home.region.fields) for home in plain.partition.beside] == [{CLOCK}]
     assert plain.step_cost.nbytes({}) == with_them.step_cost.nbytes({})
     assert plain.carried.keys() == with_them.carried.keys()
     assert pickle.loads(pickle.dumps(with_them.spec)).particles.series[0].table == with_them.case.particles[0]

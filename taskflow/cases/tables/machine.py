@@ -167,7 +167,7 @@ def _cuts_are_of_charts(charts: MultiBlockGrid, machine: Machine) -> Iterator[Pr
         if not name.isdecimal() or not 1 <= int(name) <= len(charts.charts):
             yield wrong(key, pieces, f"unknown chart; charts have the numbers 1 to {len(charts.charts)}")
             continue
-        cells = charts.charts[int(name) - 1].cells
+        cells = charts.given(int(name) - 1)
         if any(n > count for n, count in zip(pieces, cells, strict=True)):
             yield wrong(key, pieces, f"it has {cells[0]} x {cells[1]} x {cells[2]} cells; give at most as many pieces")
 

@@ -41,7 +41,7 @@ LISTED = 8  # charts and blocks that are listed; of more the first
 class ChartDomain(Domain):
     """The charts of a grid. Blocks receive the keys of the grid: each process makes it once.
 
-    - `cuts`: cuts of charts made beforehand, by chart number from 0
+    - `cuts`: cuts of charts made beforehand, by chart number from 0, along i, j and k of the file or shape
     - `steady`: time counts steps of pseudo-time
     - `motion`: gives the initial position of the grid
     - `ordering`: with "tiles" charts are cut only between tiles, with "hyperplanes" not at all
@@ -136,7 +136,8 @@ class ChartDomain(Domain):
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
         mapped = atlas(self.grid, ghost)
         region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
-        pieces = divided(mapped, blocks[2], dict(self.cuts), self.tile if self.ordering == "tiles" else ONE)
+        cuts = {n: self.grid.directed(n, pieces) for n, pieces in self.cuts}
+        pieces = divided(mapped, blocks[2], cuts, self.tile if self.ordering == "tiles" else ONE)
         whole = self.ordering == "hyperplanes"
         if whole and (cut := {piece for block in pieces for piece in block}.difference(mapped.charts)):
             number = 1 + min(self.chart_of(piece) for piece in cut)

@@ -186,6 +186,11 @@ class MultiBlockGrid:
         """Return the number of cells of a chart along i, j and k of its file or shape."""
         return triple(self.charts[chart].cells[self.direction(chart, axis)] for axis in range(3))
 
+    def directed(self, chart: int, given: Triple) -> Triple:
+        """Return numbers along i, j and k of the file or shape of a chart in the order of its present directions."""
+        ordered = dict(zip((self.direction(chart, axis) for axis in range(3)), given, strict=True))
+        return triple(ordered[axis] for axis in range(3))
+
     def turned(self, chart: int) -> str:
         """Say which directions of its file or shape the directions of a chart were, or "" if they are the same."""
         given = sorted("ijk", key=lambda name: self.direction(chart, "ijk".index(name)))
