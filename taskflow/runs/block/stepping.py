@@ -121,7 +121,7 @@ class Stepping:
 
     @property
     def keeper(self) -> Keeper | None:
-        """The memory for the state before steps, from the first call on; None if there is none. Collective."""
+        """The memory for the state before steps, from the first call on; None for large or tiled states. Collective."""
         if not self._asked:
             self._asked, self._keeper = True, keeper(self._shard, self._cells)
         return self._keeper
