@@ -82,7 +82,8 @@ COUNT = """
 
 // visits += 1, or 1000 for those that are amid
 TASK count(Range range, InOut visits, int left, int right, int row) {
-  split_rows(range, InteriorAmid{{{row, 1}, {row, 2}, false}, left, right}, CELL(c) { visits[c] += c.amid ? 1000 : 1; });
+  const InteriorAmid inside{{{row, 1}, {row, 2}, false}, left, right};
+  split_rows(range, inside, CELL(c) { visits[c] += c.amid ? 1000 : 1; });
 }
 """
 
