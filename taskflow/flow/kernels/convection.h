@@ -3,7 +3,7 @@
 // The schemes return products of sums of two neighbours, of which `of_means` makes the product of their means.
 #include "clear.h"
 #include "component.h"
-#include "either.h"
+#include "choices.h"
 
 FN real of_means(real product_of_sums) { return real(0.25) * product_of_sums; }
 

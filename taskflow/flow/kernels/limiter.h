@@ -1,5 +1,5 @@
 // Koren's limiter (B. Koren 1993).
-#include "either.h"
+#include "choices.h"
 
 FN real smaller(real a, real b) { return b < a ? b : a; }
 

@@ -6,6 +6,7 @@
 #define RESIDENT 3
 #include "cell.h"
 #include "../adams_bashforth.h"
+#include "../choices.h"
 #include "../flags.h"
 #include "friction.h"
 #include "tension.h"

@@ -51,6 +51,8 @@
 /// place(field, c): its address
 /// # Further numbers
 /// magnitude(a): absolute value of a real number
+/// bits_of(a): the bits of a number, an unsigned integer, on a CPU
+/// number_of(bits): the number that has these bits, on a CPU
 /// larger(a, b): the larger of two real numbers, or NaN
 /// taken(take, value): the value, or 0 if `take` is false, even for a NaN
 /// loaded(): orders the loads of a cell before its stores, on a GPU
