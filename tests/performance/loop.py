@@ -1,4 +1,4 @@
-"""The time of a step in the loop of a run, all its blocks in this process: `python -m tests.performance.loop CASE.toml`.
+"""The time of a step in the loop of a run in this process: `python -m tests.performance.loop CASE.toml`.
 
 Overrides `table.key=VALUE` may follow. The first 40 % of the steps are not counted. With `--alone` the host plans every
 step.
