@@ -40,7 +40,8 @@ def test_kernels(measured):
     results = {line["name"]: line for line in result["results"]}
     assert list(results) == [
         "Jacobi sweep, bare kernel", "Jacobi sweep", "momentum", "divergence", "correction", "whole step",
-        "residual_of", "smooth_colours_from_zero", "restrict_residual", "correct_by_coarse", "relax",
+        "bounded_euler", "bounded_heun", "residual_of", "smooth_colours_from_zero", "restrict_residual",
+        "correct_by_coarse", "relax",
         "cg_first_inner_products", "cg_first_update", "cg_inner_products", "cg_update",
     ]
     for name, line in results.items():

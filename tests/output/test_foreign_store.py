@@ -250,7 +250,7 @@ def test_files_beside_a_geotiff_are_files(tmp_path):
         data.write(np.zeros((1, 4, 4), "f4"))
     read_heights(path, (0, 1, 0, 1), None, False)
     os.mkfifo(tmp_path / "map.tif.aux.xml")
-    with pytest.raises(BadInput, match=r"map.tif.aux.xml: it is no regular file"):
+    with pytest.raises(BadInput, match=r"map.tif.aux.xml: it is not a regular file"):
         read_heights(path, (0, 1, 0, 1), None, False)
     shutil.copy(path, tmp_path / "plain.tif")
     read_heights(tmp_path / "plain.tif", (0, 1, 0, 1), None, False)

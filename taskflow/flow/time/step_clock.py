@@ -15,7 +15,8 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Derive, Launch, Program, Read, Reduce, Repeat, Roles, Scalar, task
 from taskflow.runtime.tasks.numbers import numbered
 
-CELL = "clock"  # the field: one cell on every block
+CLOCK = "clock"  # before the names of its scalars
+CELL = f"{CLOCK}.cell"  # the field: one cell on every block. No case can name a field so
 STATE_NAMES = ("stop", "good", "time", "dt", "before", "next_time", "next_dt", "rate")
 LIMIT_NAMES = (
     "fixed", "cfl", "diffusion", "spread", "frequency", "fall", "longest", "bounded", "crossings", "spreadings",
@@ -23,7 +24,7 @@ LIMIT_NAMES = (
     "accepted", "resting", "sane", "stable", "alike", "slack", "spacings", "shorter", "target", "horizon", "fits",
     "tiny", "share_1", "share_2", "share_3",
 )  # fmt: skip
-STATE, LIMIT = f"{CELL}.state", f"{CELL}.limit"  # the scalars
+STATE, LIMIT = f"{CLOCK}.state", f"{CLOCK}.limit"  # the scalars
 STAGES = 3
 
 
@@ -66,12 +67,12 @@ class StepClock:
     def __call__(self, f: Roles) -> Launch:
         """Return the launch after a step."""
         stages = [names["dt"] for names in self.scheme.names]
-        stages += [f"{CELL}.unused_{n}" for n in range(len(stages), STAGES)]
+        stages += [f"{CLOCK}.unused_{n}" for n in range(len(stages), STAGES)]
         ratios = [names["ratio"] for stage, names in zip(self.scheme.stages, self.scheme.names, strict=True)
                   if stage.ratio is None]  # fmt: skip
         return advance_clock(
             f[CELL], over=Box.of((1, 1, 1)), now=STATE, limit=LIMIT, rate=self.rate, eddy=self.diffusion.eddy,
-            state=STATE, dt_1=stages[0], dt_2=stages[1], dt_3=stages[2], ratio=(*ratios, f"{CELL}.unused")[0],
+            state=STATE, dt_1=stages[0], dt_2=stages[1], dt_3=stages[2], ratio=(*ratios, f"{CLOCK}.unused")[0],
         )  # fmt: skip
 
     @property
@@ -113,3 +114,8 @@ def state_scalars(state: Mapping[str, float]) -> dict[str, float]:
 def state_of(values: Sequence[float]) -> dict[str, float]:
     """Return the numbers of a state by name, from the values of its scalars."""
     return dict(zip(STATE_NAMES, values, strict=True))
+
+
+def of_clock(scalar: str) -> bool:
+    """Return True for a scalar of the clock, which no checkpoint needs."""
+    return scalar.startswith(f"{CLOCK}.")

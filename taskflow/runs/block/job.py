@@ -13,7 +13,7 @@ from typing import Any
 
 from taskflow.cases.timing.schedule import HERE, NEVER, Quiet, Tick
 from taskflow.common.errors import RunFailed
-from taskflow.flow.time.step_clock import CELL
+from taskflow.flow.time.step_clock import of_clock
 from taskflow.output import LOG, STORE
 from taskflow.runs.block.batch import StepBatches
 from taskflow.runs.block.checkpoints import CheckpointWriter, RunStart, restore
@@ -283,11 +283,11 @@ class RunLoop:
         """
         self.sanity.carries(tick)
         self.records.flush()
-        planned = self.records.planned
+        planned, scalars = self.records.planned, self.shard.scalars.items()
         state = {
             "time": tick.time,
             "dt": tick.dt,
-            "scalars": {n: x for n, x in self.shard.scalars.items() if math.isfinite(x) and not n.startswith(CELL)},
+            "scalars": {name: value for name, value in scalars if math.isfinite(value) and not of_clock(name)},
             "records": planned,
             "averages": self.records.averages,
             "ranges": self.records.ranges.state,

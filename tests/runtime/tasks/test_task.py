@@ -125,8 +125,8 @@ def test_a_kernel_takes_some_constants(kind):
 
 @pytest.mark.parametrize(("value", "message"), [
     (2**31, "n = 2147483648; an integer of a kernel lies between -2147483648 and 2147483647: declare it float"),
-    (-(2**31) - 1, "n = -2147483649; a whole"),
-    (Counts(1, (1, 2**40, 1)), r"n.sizes\[1\] = 1099511627776; a whole"),
+    (-(2**31) - 1, "n = -2147483649; an integer"),
+    (Counts(1, (1, 2**40, 1)), r"n.sizes\[1\] = 1099511627776; an integer"),
 ])  # fmt: skip
 def test_a_whole_number_of_a_kernel_has_32_bits(value, message):
     def fill(q: Write, *, n):
