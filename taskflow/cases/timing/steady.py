@@ -157,7 +157,7 @@ class SteadyWatch(StateWatch):
         motions = criterion.steadiness.motions(shard.scalars, now.dt, self._rounding)
         self._rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
         self._moved = self._moved or any(rate > 0 for rate in self._rates.values())
-        if not (self._moved and all(rate < criterion.rate for rate in self._rates.values())):  # nor what is not finite
+        if not (self._moved and all(rate < criterion.rate for rate in self._rates.values())):  # NaN does not stay below
             self.begin(now.time)
             return None
         over = criterion.over or criterion.steadiness.patience(shard.scalars.get("speed", 0.0))

@@ -26,12 +26,12 @@ from taskflow.runs.state.setup import BlockSpec
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks.numbers import numbered
 
-LENGTH = 0.01  # seconds: how long nobody is heard, at most
+LENGTH = 0.01  # seconds: the longest time without an answer to requests
 LEAST = 8  # steps: fewer do not pay for a savepoint
 WARM = 0.1  # seconds of steps before the first batch: short runs do not pay for another trace
 SEVERAL = 4  # steps that are recorded as one program
 NEARLY = 0.8  # of the way to a time, as steps may grow
-MOST_WAIT = 1024  # single steps after batches that were taken back at once
+MOST_WAIT = 1024  # single steps between attempts that fail: looking for a batch costs as much as a small step
 REPORT = "please report this"
 NAMES = numbered(STATE, len(STATE_NAMES))
 
@@ -65,20 +65,27 @@ class StepBatches:
         self._spent += seconds
         self._seconds = seconds / steps
 
-    @property
-    def possible(self) -> bool:
-        """Whether the next steps may be a batch."""
-        clocked = self._steps is not None and not self._given
-        return clocked and self._spent >= WARM and LEAST * self._seconds <= LENGTH and self._stepping.moves
+    def ready(self) -> bool:
+        """Return whether the next steps may be a batch. Otherwise a step is taken alone."""
+        if self._steps is None or self._given or self._spent < WARM or LEAST * self._seconds > LENGTH:
+            return False
+        if self._wait:
+            self._wait -= 1
+            return False
+        return self._stepping.moves
 
     def size(self, quiet: Quiet, now: Tick) -> int:
-        """Return the number of steps of a batch from `now`, 0 if the next step is to be taken alone."""
-        if self._wait or not now.dt:
-            self._wait = max(self._wait - 1, 0)
-            return 0
-        ahead = NEARLY * (min(quiet.time, self._spec.clock.target(now)) - now.time) / now.dt
+        """Return the number of steps of a batch from `now`, 0 if the next events are too near."""
+        ahead = NEARLY * (min(quiet.time, self._spec.clock.target(now)) - now.time) / now.dt if now.dt else 0.0
         most = min(quiet.steps, ahead, LENGTH / self._seconds, self._most)
-        return int(most) if most >= LEAST else 0
+        if most < LEAST:
+            self._postpone()
+            return 0
+        return int(most)
+
+    def _postpone(self) -> None:
+        """Take steps alone, twice as many as the last time unless a batch has succeeded since."""
+        self._wait = self._waited = min(2 * self._waited, MOST_WAIT)
 
     def advance(self, now: Tick, count: int, horizon: float) -> Batch:
         """Take up to `count` steps, none of which reaches the time `horizon`. Collective."""
@@ -94,7 +101,7 @@ class StepBatches:
         kept.restore()
         self._most = max(LEAST, batch.steps)
         if batch.steps < LEAST:
-            self._wait = self._waited = min(2 * self._waited, MOST_WAIT)
+            self._postpone()
             return Batch(0, now, {})
         again = self._tried(now, batch.steps, horizon)
         if again.steps != batch.steps:

@@ -88,7 +88,7 @@ class RunLoop:
         began, first = time.perf_counter(), self.now.step
         self.profiling.at(first)
         self.sanity.moves(self.now)
-        if self.batches.possible and self.profiling.window is None:
+        if self.profiling.window is None and self.batches.ready():
             self._batch()
         before = self.now
         tick = self.stepping.planned(before)

@@ -21,7 +21,7 @@ TOLD = {"i": ", turned: its i, j, k were j, k, i", "j": ", turned: its i, j, k w
 
 
 def rolled(grid: MultiBlockGrid, along: str, axis: int = 2) -> MultiBlockGrid:
-    """A grid whose single cell lies along i, j or k, and across x, y or z: assembled anew, periodic there."""
+    """A grid whose single cell lies along i, j or k, and across x, y or z: assembled again, periodic there."""
     parts = [Part(np.roll(chart.vertices, axis - 2, axis=0), {}).turned(ROLLS[along]) for chart in grid.charts]
     period = float(np.ptp(parts[0].vertices[axis]))
     return assembled(parts, [tuple(period * (a == axis) for a in range(3))])
