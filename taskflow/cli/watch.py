@@ -236,7 +236,7 @@ def stage(status: Status) -> str:
     if "step" not in status:
         return "compiling kernels (once), preparing the fields"
     if "ended" in status:
-        return "writing, measuring the copy bandwidth"
+        return "writing the results"
     if status.get("stopping"):
         return "stopping after this step; Ctrl-C again stops immediately"
     return "computing; Ctrl-C ends the run with its state written"

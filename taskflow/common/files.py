@@ -33,7 +33,7 @@ def opened(path: str | Path, most: int, remedy: str, missing: str | None = None)
     """Open a regular file of at most `most` bytes for reading.
 
     Raises BadInput, without the path, if it is something else or cannot be opened. Pipes do not block. `remedy` is the
-    advice in the message, or `missing` if file not found.
+    advice in the message, or `missing` if the file does not exist.
     """
     try:
         file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115

@@ -58,8 +58,8 @@ def first_own(folders: Iterable[str | Path]) -> Path:
             reason = f"{folder}: {error.strerror}"
         reasons.append(reason or f"{folder} cannot be written")
     raise BadInput(
-        f"no folder is safe from other users ({'; '.join(reasons)}); set TMPDIR to your own folder, in"
-        " which no other user may write"
+        f"no folder is safe from other users ({'; '.join(reasons)}); set TMPDIR to a folder"
+        " that belongs to you and that no other user can write to"
     )
 
 

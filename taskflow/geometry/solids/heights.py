@@ -99,7 +99,7 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
     """Return the heights in a .npy, NetCDF or GeoTIFF file.
 
     .npy: an array [y, x] of equal pixels that cover `extent`. NetCDF: `variable`, or the only one of two dimensions,
-    with its coordinates. GeoTIFF: the first band. Raises BadInput if file not found or is invalid.
+    with its coordinates. GeoTIFF: the first band. Raises BadInput if the file does not exist or is invalid.
     """
     readers = {".npy": _numpy, ".nc": _netcdf, ".tif": _geotiff, ".tiff": _geotiff}
     with user_file(path, readers) as file:

@@ -186,7 +186,7 @@ def _side(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[n
 def read_surface(path: Path, scale: float, shift: Vector) -> ClosedSurface:
     """Return the surface in an STL or OBJ file: scale times its points, plus shift.
 
-    Raises BadInput if file not found, has no triangles, or is not closed.
+    Raises BadInput if the file does not exist, has no triangles, or is not closed.
     """
     with user_file(path, MEMORY) as file:
         return _surface(file, path, scale, shift)

@@ -34,6 +34,7 @@ NEARLY = 0.8  # of the way to a time, as steps may grow
 MOST_WAIT = 1024  # single steps between attempts that fail: looking for a batch costs as much as a small step
 REPORT = "please report this"
 NAMES = numbered(STATE, len(STATE_NAMES))
+STOP = NAMES[STATE_NAMES.index("stop")]
 
 
 class Batch(NamedTuple):
@@ -54,7 +55,6 @@ class StepBatches:
         self._stepping, self._checks, self._given = stepping, checks, given
         step = spec.clocked_step
         self._steps = (step, replace(step, times=SEVERAL)) if step else None
-        self._counted = dict.fromkeys(spec.counted, 0.0)
         self._spent, self._seconds = 0.0, math.inf  # wall time of all steps, and of one
         self._most = math.inf  # steps of a batch, after one that was taken back
         self._wait, self._waited = 0, 1  # single steps until the next batch, and their number last time
@@ -66,13 +66,13 @@ class StepBatches:
         self._seconds = seconds / steps
 
     def ready(self) -> bool:
-        """Return whether the next steps may be a batch. Otherwise a step is taken alone."""
+        """Return whether the next steps may be a batch. Otherwise a step is taken alone. Collective."""
         if self._steps is None or self._given or self._spent < WARM or LEAST * self._seconds > LENGTH:
             return False
         if self._wait:
             self._wait -= 1
             return False
-        return self._stepping.moves
+        return self._stepping.moves and self._stepping.keeper is not None
 
     def size(self, quiet: Quiet, now: Tick) -> int:
         """Return the number of steps of a batch from `now`, 0 if the next events are too near."""
@@ -90,9 +90,7 @@ class StepBatches:
     def advance(self, now: Tick, count: int, horizon: float) -> Batch:
         """Take up to `count` steps, none of which reaches the time `horizon`. Collective."""
         kept = self._stepping.keeper
-        if kept is None:
-            self._wait = self._waited = MOST_WAIT
-            return Batch(0, now, {})
+        assert kept is not None, "a batch is ready only with one"
         kept.keep()
         batch = self._tried(now, count, horizon)
         if batch.steps == count:
@@ -119,8 +117,8 @@ class StepBatches:
 
     def _tried(self, now: Tick, count: int, horizon: float) -> Batch:
         """Take `count` steps, and return the number of accepted ones."""
-        shard, model, pace, counted = self._shard, self._spec.model, self._stepping.pace, self._counted.copy()
-        first = self._stepping.planned(now)
+        shard, model, pace = self._shard, self._spec.model, self._stepping.pace
+        first, counted = self._stepping.planned(now), dict.fromkeys(self._spec.counted, 0.0)
         if first.time >= horizon or first.output or not self._stepping.moves:
             return Batch(0, now, {})
         begin = {"next_time": first.time, "next_dt": first.dt, "rate": model.advection(shard.scalars)}
@@ -132,7 +130,7 @@ class StepBatches:
                 numbers = {}
                 for name in counted:
                     counted[name] += shard.scalars[name]
-                if looks and shard.scalars[NAMES[0]]:
+                if looks and shard.scalars[STOP]:
                     break
         except NotConverged:  # the step that is taken alone says so
             return Batch(0, now, {})
@@ -148,7 +146,7 @@ class StepBatches:
         """Yield programs of together `count` steps: several in one, unless numbers of each step are counted."""
         assert self._steps is not None
         single, several = self._steps
-        many = 0 if self._counted else count // SEVERAL
+        many = 0 if self._spec.counted else count // SEVERAL
         yield from repeat(several, many)
         yield from repeat(single, count - SEVERAL * many)
 

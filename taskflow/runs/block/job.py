@@ -157,7 +157,8 @@ class RunLoop:
         self.saving.writer.drain()
         shard.meet(self.saving.writer.patience)
         self._tell(overlap=shard.overlap)
-        if seconds >= WORTH and (cores := self.job.copying.get(shard.block)):
+        (longest,) = shard.allreduce((seconds,), "max")
+        if longest >= WORTH and (cores := self.job.copying.get(shard.block)):
             device = open_device("cpu", cores) if shard.device.kind == "cpu" else shard.device
             self._tell(copy_bandwidth=known_copy_bandwidth(device))
 

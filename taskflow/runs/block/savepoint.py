@@ -37,10 +37,9 @@ def keeper(shard: Shard, cells: Cells) -> Keeper | None:
     """Return a keeper of these cells, or None if they are stored in tiles or too many to be kept for the whole run.
     Collective, with the same result on all blocks.
     """
-    names = {role: shard.roles[role] for role in cells}
-    sizes = {role: np.dtype(shard.partition.fields[name].dtype).itemsize for role, name in names.items()}
-    size = sum(sizes[role] * box.volume for role, boxes in cells.items() for box in boxes)
-    if size > SMALL * len(shard.partition) or any(shard.instances.tile(name) for name in names.values()):
+    fields = {role: shard.partition.fields[shard.roles[role]] for role in cells}
+    size = sum(fields[role].nbytes * box.volume for role, boxes in cells.items() for box in boxes)
+    if size > SMALL * len(shard.partition) or any(shard.instances.tile(field.name) for field in fields.values()):
         return None
     return Keeper(shard, list(parts_of(shard, cells, replicas=True)))
 

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from taskflow.cases.timing.schedule import Tick
+from taskflow.common.caching import cached_property
 from taskflow.common.errors import RunFailed
 from taskflow.runs.block.pace import Pace
 from taskflow.runs.block.sanity import Sanity
@@ -34,8 +35,6 @@ class Stepping:
         self.pace = Pace(spec.clock.limit, spec.onset, spec.inert)
         self.fixed = spec.clock.limit.fixed is not None
         self._foresight = replace(spec.foresight) if spec.foresight else None  # samples are each block's own
-        self._asked = False
-        self._keeper: Keeper | None = None
         self._before = 0.0  # the advective rate before the planned step
         self._more = 0.0  # increase by changes of walls, inflows and forces in it
 
@@ -92,9 +91,8 @@ class Stepping:
     def _tried(self, before: Tick, tick: Tick) -> Tick:
         """Repeat the step until it is short enough."""
         scalars, pace, clock, model = self._shard.scalars, self.pace, self._spec.clock, self._spec.model
-        attempts = 1
+        kept, attempts = self._kept(), 1
         while True:
-            kept = self._kept()
             self._advance(before, tick)
             rate = self._rate
             if pace.accepts(tick, rate):
@@ -108,6 +106,8 @@ class Stepping:
             if self._movement is not None:
                 self._movement.begin(before.time)
             kept.restore()
+            if isinstance(kept, Savepoint):  # it gives its state back once
+                kept = self._kept()
             shorter = clock.advance(before, model.rate(scalars), model.diffusive_rates(scalars), most)
             tick = shorter if tick.ratio else replace(shorter, ratio=0.0)
             attempts += 1
@@ -119,12 +119,10 @@ class Stepping:
         keeper.keep()
         return keeper
 
-    @property
+    @cached_property
     def keeper(self) -> Keeper | None:
-        """The memory for the state before steps, from the first call on; None for large or tiled states. Collective."""
-        if not self._asked:
-            self._asked, self._keeper = True, keeper(self._shard, self._cells)
-        return self._keeper
+        """The memory for the state before steps; None for large or tiled states. The first call is collective."""
+        return keeper(self._shard, self._cells)
 
     def _advance(self, before: Tick, tick: Tick) -> None:
         spec, shard = self._spec, self._shard

@@ -43,7 +43,7 @@ class StepCount:
         """Yield rows of `taskflow check`: the time of a run whose steps take `seconds`, at most if `bounded`, and which
         may end early if it becomes `steady`.
         """
-        about = "at most about" if bounded else "about"
+        about = "up to about" if bounded else "about"
         whole = " to ".join(duration(seconds * count) for count in self.range)
         yield Row("time", f"{about} {duration(seconds)} per step, {whole} for the run (an estimate)")
         *least, last = self.range
@@ -80,7 +80,7 @@ def count_steps(sim: RunSetup) -> StepCount:
         name = min((name for name in bounds if name != "cfl"), key=bounds.__getitem__)
         basis = {
             "cfl and diffusion": "CFL and diffusion number together",
-            "scalars": "bound of bounded scalars at the speed of walls, inflows and initial velocity",
+            "scalars": "the limit for bounded scalars at the speed of walls, inflows and initial velocity",
             "capillary": "time.capillary",
         }.get(name, f"diffusion number {limit.diffusion:g}")
         basis += "; a faster flow needs more"

@@ -44,12 +44,13 @@ class Here:
 
     async def _made(self, kind: Callable[..., Any], arguments: Sequence[Any], key: str) -> ActorHere:
         self.actors[key] = kind(*arguments, home=HomeHere(self, key))
-        return ActorHere(self.actors[key], self.loop)
+        return ActorHere(self.actors[key], self.loop, key)
 
     def cancel(self, futures: Sequence[Future[ActorHere]]) -> None:
         """Release actors."""
-        made = [future.result().actor for future in futures if future.done() and not future.exception()]
-        self.actors = {key: actor for key, actor in self.actors.items() if actor not in made}
+        for future in futures:
+            if future.done() and not future.exception():
+                self.actors.pop(future.result().key, None)
 
     def as_current(self) -> AbstractContextManager[None]:
         """Return a context of calls."""
@@ -76,8 +77,8 @@ async def _ended() -> None:
 class ActorHere:
     """An actor as its client sees it."""
 
-    def __init__(self, actor: Any, loop: asyncio.AbstractEventLoop) -> None:
-        self.actor, self._loop = actor, loop
+    def __init__(self, actor: Any, loop: asyncio.AbstractEventLoop, key: str) -> None:
+        self.actor, self._loop, self.key = actor, loop, key
 
     def __getattr__(self, name: str) -> Callable[..., Future[Any]]:
         method = getattr(self.actor, name)

@@ -89,7 +89,8 @@ def _check(launch: Launch, partition: Partition) -> None:
             raise BadInput(f"{launch}: {name!r} has {values} values per cell, but {taken}")
     if launch.task.kernel is not None and len(set(precisions.values())) > 1:
         listed = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
-        raise BadInput(f"{launch}: {listed}; a kernel text is compiled for one precision: declare one precision")
+        remedy = "a kernel text is compiled for one precision: declare these fields with the same dtype"
+        raise BadInput(f"{launch}: {listed}; {remedy}")
 
 
 def _refuse_private(launch: Launch, name: str, privilege: Privilege, field: Field) -> None:

@@ -39,7 +39,7 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
     """Return the charts of a file.
 
     The format is detected: text, or binary with or without record marks, either endianness and precision, one block or
-    several. Raises BadInput if file not found, its length does not match its header, or it has iblank or only
+    several. Raises BadInput if the file does not exist, its length does not match its header, or it has iblank or only
     two dimensions.
     """
     data = _content(path)

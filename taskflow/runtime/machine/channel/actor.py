@@ -85,7 +85,7 @@ class ActorChannel(MailboxChannel):
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
         """Accept a message from the peer, in the worker's event loop. On return the bytes are received or stored."""
         if run != self.run or self._closing.is_set():
-            raise ChannelError(f"block {self.block} does not take part in that run, or no longer")
+            raise ChannelError(f"block {self.block} is not, or no longer, part of that run")
         if sequence == LIFELINE:
             await self._closing.wait()
         else:

@@ -36,10 +36,13 @@ def known_copy_bandwidth(device: Device) -> float:
         if (kept := float(json.loads(path.read_text(encoding="utf-8")))) > 0:
             return kept
     measured = copy_bandwidth(device)
-    with suppress(OSError):  # a full disk
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix="copy-", delete=False) as file:
-            file.write(json.dumps(measured))
-        Path(file.name).replace(path)
+    with (
+        suppress(OSError),  # a full disk
+        tempfile.TemporaryDirectory(prefix="build-", dir=path.parent, ignore_cleanup_errors=True) as folder,
+    ):
+        draft = Path(folder) / path.name
+        draft.write_text(json.dumps(measured), encoding="utf-8")
+        draft.replace(path)
     return measured
 
 
