@@ -21,7 +21,7 @@ from taskflow.cases.tables.expressions import Expressions, ForcingTables, inline
 from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.machine import Machine
-from taskflow.cases.tables.method import Kind, Method, choose, read_part, reads, replacements, system_of, unsupported
+from taskflow.cases.tables.method import Kind, Method, choose, read_tables, reads, replacements, system_of, unsupported
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.particles import Particles
@@ -181,8 +181,7 @@ class Case(TableValue):
 
     def written(self) -> dict[str, Any]:
         """Return the tables as in a case file, without tables and keys that the system does not read."""
-        tables = ((name, table) for name, table in super().written().items() if reads(self.system, name))
-        return {name: read_part(self.system, name, table) for name, table in tables}
+        return read_tables(self.system, super().written())
 
     @property
     def system(self) -> Kind | None:

@@ -1,13 +1,18 @@
 """When a run may resume: rules on its case, its directory and what an earlier version wrote."""
 
+import tomllib
+
 import pytest
 
 from taskflow import Case
+from taskflow.cases.language.table import Table
 from taskflow.common.errors import BadInput
-from taskflow.output import CASE
+from taskflow.output import CASE, read_log
 from taskflow.runs.state.closed_faces import ON_SURFACES, OVER_SIDES, other_faces
 from taskflow.runs.state.remedies import how_to_resume, unlocking
 from taskflow.runs.state.restart import changes, check_labels, newest_restart, starts_over
+from tests.cases import on_charts, two_phases
+from tests.runs.going_on import go
 
 TABLES = {
     "grid": {"cells": [8, 4, 8], "lengths": [1.0, 0.5, 1.0]},
@@ -104,3 +109,17 @@ def test_commands_can_be_pasted_whatever_the_folder_is_called(tmp_path):
     quoted = f"'{tmp_path}/it'\"'\"'s mine'"
     assert f"-o {quoted} --resume" in how_to_resume(folder)
     assert unlocking(folder) == f"taskflow unlock {quoted}"
+
+
+@pytest.mark.parametrize("case", [on_charts.case(), two_phases.case()], ids=["charts", "phases"])
+def test_a_run_of_a_build_that_wrote_all_keys_goes_on(case, monkeypatch, tmp_path):
+    """Earlier builds wrote keys that the system does not read, with their defaults, into checkpoints."""
+    path, case = tmp_path / "run", case.replace(checkpoint={"every": {"steps": 2}})
+    monkeypatch.setattr(Case, "written", Table.written)
+    go(case, path, stop=4)
+    old = (path / CASE).read_text(encoding="utf-8")
+    monkeypatch.undo()
+    assert len(tomllib.loads(old)["body"]) > len(tomllib.loads(case.to_toml())["body"])
+    assert newest_restart(path, case)[0].kept
+    go(case, path, resume=True)
+    assert read_log(path / "log.jsonl")[-1]["step"] == case.time.steps

@@ -84,10 +84,14 @@ def reads(system: Kind | None, table: str) -> bool:
     return own or supported(system).reads(table)
 
 
-def read_part(system: Kind | None, table: str, written: Any) -> Any:
-    """Return a table, or a list of tables, as in a case file, without the keys that a system does not read."""
+def read_tables(system: Kind | None, tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of a case file without the tables and keys that a system does not read."""
+    return {name: _read_part(system, name, table) for name, table in tables.items() if reads(system, name)}
+
+
+def _read_part(system: Kind | None, table: str, written: Any) -> Any:
     if isinstance(written, list):
-        return [read_part(system, table, item) for item in written]
+        return [_read_part(system, table, item) for item in written]
     own = (system.table_name, *system.lists, *system.tables) if system is not None else ()
     if not isinstance(written, Mapping) or table in ("boundaries", *own):
         return written

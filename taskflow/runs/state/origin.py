@@ -7,7 +7,6 @@ the same closed sides. On charts the march does this.
 
 from __future__ import annotations
 
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runs.state.closed_faces import other_faces
 from taskflow.runs.state.remedies import AGAIN
-from taskflow.runs.state.restart import RestartPoint, changes, check_state
+from taskflow.runs.state.restart import RestartPoint, changes, check_state, tables_of
 from taskflow.runtime.regions import difference
 from taskflow.systems.initial.fields import COMPUTED, InitialFields, naming
 from taskflow.systems.solved import DiscreteCase
@@ -78,7 +77,7 @@ class InitialState(ABC):
         if checkpoint is None:
             return "it is no checkpoint"
         check_state(checkpoint)
-        old, new = (tomllib.loads(text) for text in (checkpoint.state["case"], sim.case.to_toml()))
+        old, new = (tables_of(text, sim.case) for text in (checkpoint.state["case"], sim.case.to_toml()))
         if changed := [*changes(*(_flow(sim.system.with_references(tables)) for tables in (old, new)))]:
             return f"{changed[0].partition(': begin')[0]}: have it so"
         if sim.system.moving is not None or getattr(sim.case, "motion", None) is not None:
@@ -156,7 +155,7 @@ class StateOnBox(InitialState):
     def kept(self) -> bool:
         if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
             return False
-        old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
+        old, new = (tables_of(text, self.sim.case) for text in (self.state.case, self.sim.case.to_toml()))
         open_sides = any(side.kind.permeable for side in self.sim.case.boundaries.sides.values())
         at_rest = self.sim.system.moving is None
         return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)

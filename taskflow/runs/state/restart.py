@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegative
 
 from taskflow.cases import Case
 from taskflow.cases.language.problems import shown
+from taskflow.cases.tables.method import read_tables
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import BadInput
 from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Damaged, RunComparison, newest
@@ -176,7 +177,7 @@ class RestartPoint:
         """
         state = checkpoint.state
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
-        was, now = (tomllib.loads(text) for text in (state["case"], case.to_toml()))
+        was, now = (tables_of(text, case) for text in (state["case"], case.to_toml()))
         alike = was["time"].get("steady") == now["time"].get("steady")
         over = (alike and state["ended"] in ("steady", "stalled")) or case.clock().over(tick)
         kept = _kept(checkpoint, case)
@@ -194,7 +195,7 @@ def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
     if report.get("ended", "running") not in ("running", "failed") or Checkpoints(directory / CHECKPOINTS, "").paths():
         return False
     try:
-        old = tomllib.loads((directory / CASE).read_text(encoding="utf-8"))
+        old = tables_of((directory / CASE).read_text(encoding="utf-8"), case)
     except (OSError, ValueError):
         return False
     asked = old.get("checkpoint")
@@ -214,7 +215,7 @@ def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint |
 
     def check(checkpoint: Checkpoint) -> None:
         check_state(checkpoint)
-        _check_same(tomllib.loads(checkpoint.state["case"]), case)
+        _check_same(tables_of(checkpoint.state["case"], case), case)
         if other := other_faces(checkpoint.state):
             raise BadInput(f"{checkpoint.path}: {other}; {AGAIN}")
         comparison.check(checkpoint, sorted(_kept(checkpoint, case)))
@@ -235,6 +236,13 @@ def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]
     return RestartPoint.of(checkpoint, case), skipped
 
 
+def tables_of(text: str, case: Case) -> dict[str, Any]:
+    """Return the tables in the text of a case that is compared with another one, without keys that the system of the
+    other one does not read: earlier builds wrote them.
+    """
+    return read_tables(case.system, tomllib.loads(text))
+
+
 def _check_same(old: Mapping[str, Any], case: Case) -> None:
     """Raise BadInput if a case differs from the old one in keys that may not change."""
     if problems := [*changes(old, tomllib.loads(case.to_toml()))]:
@@ -248,7 +256,7 @@ def check_labels(directory: Path, case: Case, keys: Iterable[str]) -> None:
     The end of the run and the machine may differ.
     """
     with suppress(OSError, ValueError):
-        old, new = (tomllib.loads(text) for text in ((directory / CASE).read_text("utf-8"), case.to_toml()))
+        old, new = (tables_of(text, case) for text in ((directory / CASE).read_text("utf-8"), case.to_toml()))
         for path in (tuple(key.split(".")) for key in keys):
             if path[0] in FREE and path[0] != "machine" and path not in (("time", "end"), ("time", "steps")):
                 for difference in _differences(path, _at(old, path), _at(new, path)):
@@ -262,7 +270,7 @@ def _at(tables: Any, path: Iterable[str]) -> Any:
 
 def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
     """Return the groups of the store that continue, as their settings are unchanged."""
-    old, new = (_groups(tomllib.loads(text)) for text in (checkpoint.state["case"], case.to_toml()))
+    old, new = (_groups(tables_of(text, case)) for text in (checkpoint.state["case"], case.to_toml()))
     recorded = checkpoint.state["records"]
     return frozenset(group for group, table in new.items() if group in recorded and old.get(group) == table)
 
