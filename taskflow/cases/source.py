@@ -40,7 +40,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def override(tables: dict[str, Any], settings: Sequence[str]) -> None:
-    """Write `table.key=VALUE` settings into `tables`. BadInput: if a setting has another form.
+    """Write `table.key=VALUE` settings into `tables`. Raises BadInput if a setting has another form.
 
     VALUE is TOML, or a bare text. What a setting replaces by its nature (`time.steps` a `time.end`) is taken out.
     """

@@ -60,6 +60,8 @@ def animate_run(
     if window is not None:
         raise BadInput(NO_WINDOW)
     ds = box_snapshots(directory)
+    if interface:
+        require_interface(ds)
     known = shown_fields(ds)
     chosen = _chosen(directory, ds.sizes["time"])
     if field is not None and field not in known:
@@ -68,8 +70,6 @@ def animate_run(
     frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
     look, bottom = replace(look, given=given_ranges(ds)), 0.0 if name == SPEED else None
     colours = look.colours(frames, words_of(ds, name), bottom=bottom, name=name)
-    if interface:
-        require_interface(ds)
     path, writer = _film(directory, name, out, fps)
     first = PixelPlane(ds.isel(time=chosen[0]), cut)
     figure, (axes,) = first.panels(look, dpi=FILM_DPI)

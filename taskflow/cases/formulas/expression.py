@@ -111,7 +111,7 @@ class Expression:
         return names_in(self.source) if isinstance(self.source, str) else frozenset()
 
     def __call__(self, x: Any, y: Any, z: Any, t: Any = 0.0) -> Array:
-        """Return values in float64, in the shape to which x, y and z broadcast. BadInput: if a value is not finite."""
+        """Return values in float64, in the shape to which x, y, z broadcast. Raises BadInput if one is not finite."""
         names = {name: np.asarray(at, dtype=np.float64) for name, at in zip(COORDINATES, (x, y, z), strict=True)}
         with np.errstate(all="ignore"):  # where(x > 0, log(x), 0) computes both branches
             values = compiled(self.source, self._variables)({**names, TIME: np.float64(t)})

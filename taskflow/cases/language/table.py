@@ -53,8 +53,8 @@ def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
 def entry(meaning: str, default: Any = ..., *, remedy: str | None = None, otherwise: str | None = None) -> Any:
     """A key, with its `meaning` for the reference and for editors.
 
-    `remedy` says what to give where it is required and missing, or is no list; `otherwise` describes the default
-    it, where that is not the `default` itself.
+    `remedy` says what to give where it is required and missing, or is no list; `otherwise` describes the value
+    without it, where that is not the `default` itself.
     """
     said: dict[str, Any] = {REMEDY: remedy, OTHERWISE: otherwise}
     return Field(default, description=meaning, json_schema_extra={name: words for name, words in said.items() if words})

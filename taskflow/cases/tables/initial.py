@@ -34,7 +34,7 @@ class Function(NamedFunction):
     sort = "function"
 
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        """Return values in float64, in the shape to which x, y and z broadcast. BadInput: if a value is not finite."""
+        """Return values in float64, in the shape to which x, y, z broadcast. Raises BadInput if one is not finite."""
         return field_values(self.called(x, y, z, takes=TAKES), (x, y, z), f"the function {self.source}")
 
 

@@ -97,7 +97,7 @@ class TimeFunction(NamedFunction):
             raise BadInput(f"{words}; return a finite number") from None
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
-        """Return values in float64, in the shape to which x, y and z broadcast. BadInput: if a value is not finite."""
+        """Return values in float64, in the shape to which x, y, z broadcast. Raises BadInput if one is not finite."""
         return field_values(self._called(x, y, z, t), (x, y, z), f"the function {self.source}")
 
     def _called(self, *of: Any) -> Any:

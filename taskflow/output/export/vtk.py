@@ -52,7 +52,7 @@ class Appended:
 
 
 def slabs(read: Callable[[int, int], Sequence[Any]], layers: int, kind: str, nbytes: int) -> Iterator[bytes]:
-    """Yield `nbytes` bytes of values: interleaved components of layers [low, high), on reading."""
+    """Yield `nbytes` bytes of values: interleaved components of layers [low, high), read one after another."""
     thick = max(1, SLAB * layers // nbytes)
     for low in range(0, layers, thick):
         yield np.stack(read(low, min(low + thick, layers)), axis=-1).astype(f"<{kind}", copy=False).tobytes()

@@ -237,8 +237,8 @@ def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]
 
 
 def tables_of(text: str, case: Case) -> dict[str, Any]:
-    """Return the tables in the text of a case that is compared with another one, without keys that the system of the
-    other one does not read: earlier builds wrote them.
+    """Return the tables in the text of an earlier case, without keys that the system of `case` does not read: earlier
+    builds wrote them.
     """
     return read_tables(case.system, tomllib.loads(text))
 

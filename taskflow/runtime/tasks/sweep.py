@@ -21,7 +21,7 @@ CELL = (1, 1, 1)
 
 
 def tile_of(charts: Sequence[Box]) -> Triple:
-    """Return the default tile of charts: `TILE`, doubled along x and y for charts that are one cell thick along z.
+    """Return the default tile of charts: `TILE`, doubled along x and y for charts that are one cell thick along k.
 
     A direction is doubled only if all charts have at least two such tiles along it.
     """

@@ -56,7 +56,7 @@ class ChartDomain(Domain):
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("table", "cuts", "steady", "motion", "ordering")}
 
-    @property
+    @cached_property
     def grid(self) -> MultiBlockGrid:
         return self.table.grid()
 
@@ -199,8 +199,9 @@ class ChartDomain(Domain):
             cell = triple(at + n for at, n in zip(self.first[chart], (i, j, k), strict=True))
             around = self.at_rest(_one(cell).grow(1))
             weights.append(CellAround(self.atlas, cell, self.boxes[chart], around, axes).weights(point, ends))
-        inside = {cell: any(_one(cell) in box for box in self.boxes) for some in weights for cell in some}
-        return InterpolationStencil.of(weights, filled=not all(inside.values()))
+        cells = {cell for some in weights for cell in some}
+        filled = any(all(_one(cell) not in box for box in self.boxes) for cell in cells)
+        return InterpolationStencil.of(weights, filled=filled)
 
     def layers(self, plane: PlaneTable) -> tuple[Box, ...]:
         """Return the layer of a chart, or the layers adjacent to the patches of a side, in the order of charts."""

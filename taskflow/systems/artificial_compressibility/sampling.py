@@ -21,7 +21,6 @@ from taskflow.flow.model import Ends
 from taskflow.runtime.regions import Atlas, Box, Triple, triple
 
 Axes = frozenset[int]
-NONE, ALL = Axes(), Axes(range(3))
 
 
 @dataclass(frozen=True)

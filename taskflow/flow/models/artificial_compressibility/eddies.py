@@ -50,7 +50,7 @@ class UnitFactors:
 
 
 class UnitFactorsInPlane(UnitFactors):
-    """Charts one cell thick along z, without variation along it."""
+    """Charts one cell thick along k, without variation along it."""
 
     defines: ClassVar[tuple[str, ...]] = ("PLANAR",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType(dict.fromkeys(("u", "v", "w", "metrics"), PLANE_SHORT))

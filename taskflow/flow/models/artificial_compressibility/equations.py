@@ -70,7 +70,7 @@ class Reach:
 def _reach(planar: bool, uniform: bool, damped: bool) -> Reach:
     """Return the stencils of a residual.
 
-    - `planar`: charts are one cell thick along z. Opposite fluxes along z cancel and are omitted.
+    - `planar`: charts are one cell thick along k. Opposite fluxes along k cancel and are omitted.
     - `uniform`: no cells across edges are read.
     - `damped`: central differences damp only the pressure, read two cells away, the rest one cell away.
     """

@@ -53,7 +53,7 @@ class CollocatedFlow(Model):
     Attributes:
 
     - `largest_volume`: of a cell, if cells are not uniform
-    - `planar`: charts are one cell thick along z, between planes of symmetry or periodic
+    - `planar`: charts are one cell thick along k, between planes of symmetry or periodic
     - `speed`: the reference speed
     - `more_edges`: edges that are not between two sides, where other than four charts meet or a side ends at a seam
     - `real`: physical time steps, in which the grid may move (`moves`). Then the field `swept` has the volume swept by
