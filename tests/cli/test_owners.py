@@ -87,6 +87,8 @@ COMMANDS = {
     "bench": ["-m", "bench", "channels", "--channels", "actor", "--sizes", "8", "--seconds", "0.01"],
 }
 
+WITHOUT_DASK = {"run", "sweep", "simulation"}  # one block on the host is computed in the process that asked
+
 
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.fast("run-on-two", "sweep", "distribute")
@@ -101,7 +103,7 @@ def test_no_command_makes_folders_where_others_have_made_some_before(shared, tmp
     seen = watched(tmp_path, *command)
     made = [Path(value) for _, event, value in seen if event == "made"]
     scratch = [path for path in made if "dask-scratch-space" in path.parts]
-    assert scratch
+    assert bool(scratch) == (name not in WITHOUT_DASK)
     assert all(path.relative_to(shared).parts[0].startswith("taskflow-") for path in scratch)
     assert not list((shared / "dask-scratch-space").iterdir())
     (left,) = [value for process, event, value in seen if event == "path" and process == seen[0][0]]

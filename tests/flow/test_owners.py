@@ -8,7 +8,7 @@ from taskflow.cases import Case
 from taskflow.flow import Monitor
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import Roles, owned, record
-from tests import cases
+from tests.data import cases
 
 KEPT = {"bulk_velocity": {"x": 1.0}}
 CASES = {
