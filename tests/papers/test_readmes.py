@@ -1,12 +1,19 @@
 """Each folder of a paper says what of it is reproduced, and by which command."""
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
+from examples.papers.items import items, updated
+from taskflow.cli.app import app as app_of_taskflow
+from taskflow.runtime.host import look
 from tests.performance import kernels, runtime
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,17 +47,77 @@ def test_every_paper_has_a_readme_and_is_named_on_the_page():
 
 @pytest.mark.parametrize("folder", PAPERS, ids=lambda folder: folder.name)
 def test_each_figure_and_table_has_a_row(folder):
-    rows = re.findall(r"^\| (Figure|Table) (\d+)\w? \|.*\|$", (folder / "README.md").read_text(), re.M)
-    for kind, count in zip(("Figure", "Table"), SHOWN[folder.name], strict=True):
-        assert sorted({int(number) for of, number in rows if of == kind}) == list(range(1, count + 1))
+    names = [re.fullmatch(r"(fig|table)(\d+)\w?", name) for name in items(folder)]
+    for kind, count in zip(("fig", "table"), SHOWN[folder.name], strict=True):
+        assert sorted({int(name[2]) for name in names if name and name[1] == kind}) == list(range(1, count + 1))
 
 
 @pytest.mark.parametrize("folder", PAPERS, ids=lambda folder: folder.name)
-def test_each_row_has_a_source_or_says_that_it_is_not_reproduced(folder):
-    page = (folder / "README.md").read_text()
-    for row in re.findall(r"^\| (?:Figure|Table|Section|Conclusions).*\|$", page, re.M):
-        result = row.rpartition(" | ")[2]
-        assert "](../../../docs/" in result or "not reproduced: " in result, row
+def test_tables_are_what_their_results_give(folder):
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    assert updated(page, folder) == page, "write them by python -m examples.papers.items"
+
+
+@pytest.mark.parametrize("folder", PAPERS, ids=lambda folder: folder.name)
+def test_each_item_has_a_source_or_says_that_it_is_not_reproduced(folder):
+    for item in items(folder).values():
+        assert (item.here and item.sources()) or item.missing, item.name
+        assert bool(item.command) == bool(item.small), item.name
+        assert item.read in ("text", "figure"), item.name
+
+
+@pytest.mark.parametrize("folder", PAPERS, ids=lambda folder: folder.name)
+def test_commands_of_items_exist(folder):
+    for item in items(folder).values():
+        for words in (shlex.split(item.command), shlex.split(item.small)):
+            if words:
+                called(words)
+
+
+def called(words):
+    """Parse a command without running it. Raises UsageError if an option is unknown."""
+    if words[0] == "python":
+        app = get_command(import_module(f"{words[2]}.__main__").app)
+        app.commands[words[3]].make_context(words[3], words[4:])
+    else:
+        command, name, *rest = get_command(app_of_taskflow), *words[1:]
+        while hasattr(command, "commands"):
+            command, (name, *rest) = command.commands[name], rest or [""]
+        command.make_context(name, [name, *rest] if name else rest)
+
+
+def test_items_are_listed_and_what_cannot_be_run_is_refused():
+    folder = next(path for path in PAPERS if path.name == "luo_2014")
+    done = script(folder, "--list")
+    assert done.returncode == 0, done.stderr
+    assert all(f"  {name} " in done.stdout for name in items(folder))
+    refused = {"fig99": "is not an item of luo_2014; choose one of fig1, fig2", "fig1": "has no command"}
+    for name, words in refused.items():
+        done = script(folder, name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{name}: {words}" in " ".join(done.stderr.split())
+
+
+@pytest.mark.skipif(bool(look("this machine").gpus), reason="this machine has GPUs")
+def test_items_for_more_gpus_than_there_are_are_refused():
+    folder = next(path for path in PAPERS if path.name == "xue_roy_2020")
+    done = script(folder, "table3")
+    assert done.returncode == 2
+    assert "table3: needs 2 GPUs, and this machine has 0; use --small" in " ".join(done.stderr.split())
+
+
+def script(folder, *words):
+    return subprocess.run(
+        [sys.executable, folder / "run.py", *words], capture_output=True, text=True, check=False, env=os.environ
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("folder", PAPERS, ids=lambda folder: folder.name)
+def test_all_items_run_small(folder):
+    done = script(folder, "all", "--small")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("folder", PAPERS, ids=lambda folder: folder.name)

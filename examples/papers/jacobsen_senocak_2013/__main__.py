@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from examples.papers.jacobsen_senocak_2013 import tables
 from examples.papers.jacobsen_senocak_2013.convergence import METHODS, Comparison, measure_convergence
+from examples.papers.jacobsen_senocak_2013.heated import RAYLEIGH, draw_heated, measure_heated, show_heated
 from examples.papers.jacobsen_senocak_2013.memory import measure_memory
 from examples.papers.jacobsen_senocak_2013.scaling import measure_cavity
 from taskflow.bench.app import start, studies
 from taskflow.bench.options import (
     OVERLAPS,
+    Device,
     GrowthOptions,
+    Output,
     Picture,
     Price,
     Settings,
     TimingOptions,
     ascending,
+    cells_of,
     chosen,
     one_overlap,
     refuse_unused,
@@ -110,6 +115,29 @@ def cavity(
     else:
         measure = partial(measure_cavity, device, growth, conditions, flow, timing.workers)
         present("cavity", measure, tables.show_cavity, output, tables.draw_cavity, picture)
+
+
+@app.command()
+def heated(
+    *,
+    rayleigh: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Of {', '.join(RAYLEIGH)}, with commas.")
+    ] = ",".join(RAYLEIGH),
+    cells: Annotated[
+        str | None, typer.Option(metavar="N|XxYxZ", help="Default: those of the papers, 128x16x128 and 256x16x256.")
+    ] = None,
+    device: Device = "auto",
+    runs: Annotated[Path, typer.Option(metavar="DIR", help="Where the runs are written.")] = Path("runs"),
+    picture: Picture = None,
+    output: Output = None,
+) -> None:
+    """Compute cavities between a hot and a cold wall at Pr = 7 to their steady states.
+
+    Nusselt numbers of both walls and the temperature on the centreline stand next to those of a spectral solution.
+    """
+    names = chosen("--rayleigh", rayleigh, RAYLEIGH)
+    size = cells_of(cells) if cells else None
+    present("heated", partial(measure_heated, names, size, device, runs), show_heated, output, draw_heated, picture)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from typing import Annotated, Literal
 
+import numpy as np
 import typer
 
 from examples.papers.luo_2014.factors import Charts
@@ -128,6 +129,23 @@ def simplefoam(
     sizes = [triple("--cells", size.strip()) for size in cells.split(",")] if cells else [None]
     flows = [PeerCase(name, size, tuple(settings)) for name in names for size in sizes]
     present("simplefoam", partial(measure_simplefoam, flows, counts, repeats, iterations), show_simplefoam, output)
+
+
+@app.command()
+def hyperplanes(
+    cells: Annotated[str, typer.Option(metavar="N|XxYxZ", help="Cells of a block.")] = "79x49x49",
+    cores: Annotated[int, typer.Option(min=1, help="Cells that a device computes at a time.")] = 448,
+) -> None:
+    """Count the cells of each hyperplane i + j + k of a block, which a wavefront computes together.
+
+    448 are the cores of a C2050.
+    """
+    counts = reduce(np.convolve, (np.ones(n, dtype=int) for n in cells_of(cells)))
+    few = counts < cores
+    held = counts[few].sum() / counts.sum()
+    typer.echo(f"{counts.size} hyperplanes of {counts.min()} to {counts.max()} cells")
+    typer.echo(f"{few.mean():.1%} have fewer than {cores} cells, together {held:.1%} of all cells")
+    typer.echo(" ".join(map(str, counts)))
 
 
 if __name__ == "__main__":

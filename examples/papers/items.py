@@ -1,0 +1,199 @@
+"""The figures and tables of a paper: what each shows, its command, and the paper's value next to ours.
+
+A folder of a paper has `items.toml`. `python examples/papers/FOLDER/run.py NAME...` runs the commands of items, and
+`python -m examples.papers.items` writes the tables of all README pages from `items.toml` and the results that it names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from taskflow.bench.app import start, study
+from taskflow.cli.exit_codes import refuse
+from taskflow.cli.format import table
+from taskflow.common.units import several
+from taskflow.runtime.host import look
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs" / "performance" / "results"
+TABLE = re.compile(r"<!-- items -->\n.*?<!-- end -->", re.DOTALL)
+KINDS = {"fig": "Figure", "table": "Table"}
+LACKS = {False: "not reproduced", True: "Missing"}  # by whether there is a result
+HEADER = "| in the paper | what it shows | the paper | command | here | source |\n|---|---|---|---|---|---|\n"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure or a table.
+
+    Attributes
+    ----------
+    shows, paper : str
+        What it is, and the paper's values, from its text; `read`: "figure" if they were read off a picture.
+    command, small : str
+        The command of the paper's size, and one that takes the same path on two cores in a minute; none if missing.
+    gpus : int
+        The GPUs that `command` needs.
+    here : str
+        Our result. A number in braces is one of `values`: the `key` of the `row` of a result `file`, `times` a factor.
+    missing : str
+        Why it is not reproduced, or which part is not.
+    """
+
+    name: str
+    shows: str
+    paper: str = ""
+    read: str = "text"
+    command: str = ""
+    small: str = ""
+    gpus: int = 0
+    here: str = ""
+    missing: str = ""
+    pages: Sequence[str] = ()
+    values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Return the name as the paper prints it."""
+        kind = next((kind for kind in KINDS if self.name.startswith(kind)), None)
+        return f"{KINDS[kind]} {self.name.removeprefix(kind)}" if kind else self.name.capitalize()
+
+    def ours(self) -> str:
+        """Return our result with its numbers, and what is missing."""
+        numbers = {name: value["times"] * _row(value)[value["key"]] for name, value in self._values().items()}
+        text = self.here.format(**numbers)
+        return ". ".join(part for part in (text, self.missing and f"{LACKS[bool(text)]}: {self.missing}") if part)
+
+    def sources(self) -> str:
+        """Return machine, date and commit of each result, with a link to it."""
+        files = dict.fromkeys(value["file"] for value in self.values.values())
+        return "; ".join([*map(_source, files), *self.pages])
+
+    def row(self) -> str:
+        """Return the row of the README table."""
+        paper = f"{self.paper} (read off the figure)" if self.read == "figure" else self.paper
+        command = f"`{self.command}`" if self.command else ""
+        return f"| {self.title} | {self.shows} | {paper} | {command} | {self.ours()} | {self.sources()} |\n"
+
+    def _values(self) -> dict[str, dict[str, Any]]:
+        return {name: {"row": {}, "times": 1, **value} for name, value in self.values.items()}
+
+
+def items(folder: Path) -> dict[str, Item]:
+    """Return the items of a paper by name."""
+    listed = tomllib.loads((folder / "items.toml").read_text(encoding="utf-8"))["item"]
+    return {entry["name"]: Item(**entry) for entry in listed}
+
+
+@cache
+def _result(name: str) -> Mapping[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def _row(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the only row of a result with these entries. Raises LookupError if there is none, or several."""
+    rows = [row for row in _result(value["file"])["results"] if value["row"].items() <= _plain(row).items()]
+    if len(rows) != 1:
+        raise LookupError(f"{value['file']}.json: {several(len(rows), 'row')} with {value['row']}; name one row")
+    return _flat(rows[0])
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that can be compared; cells as text."""
+    texts = {key: "x".join(map(str, entry)) for key, entry in row.items() if key == "cells" and entry}
+    return {key: entry for key, entry in row.items() if isinstance(entry, str | int | float)} | texts
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of a row; those of the table `parts` as `parts.NAME`."""
+    parts = row.get("parts")
+    return dict(row) | ({f"parts.{name}": value for name, value in parts.items()} if isinstance(parts, dict) else {})
+
+
+def _source(name: str) -> str:
+    result = _result(name)
+    where = result["gpu"] or f"{several(result['threads'], 'core')} of {result['processor']}"
+    date, commit = (result["started"] or "date not recorded")[:17], (result["git_commit"] or "commit not recorded")[:19]
+    short = date[:10] if date[0].isdigit() else date, commit[:8] if " " not in commit else commit
+    return f"[{where}, {', '.join(short)}](../../../docs/performance/results/{name}.json)"
+
+
+def run(folder: Path) -> None:
+    """Run items of a paper, by the words of the command line."""
+    known = items(folder)
+
+    def command(
+        names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Items, or all.")] = None,
+        *,
+        listed: Annotated[bool, typer.Option("--list", help="List the items and do not run any.")] = False,
+        small: Annotated[bool, typer.Option("--small", help="Take the same path on two cores in a minute.")] = False,
+    ) -> None:
+        """Run the command of a figure or a table of the paper."""
+        if listed or not names:
+            table(("GPUs", "what it shows"), ((i.name, (str(i.gpus or "-"), i.shows)) for i in known.values()))
+            return
+        everything = names == ["all"]
+        chosen = [_known(known, name, folder) for name in (known if everything else names)]
+        gpus = 0 if small else len(look("this machine").gpus)
+        for item in chosen:
+            if why := _obstacle(item, small=small, gpus=gpus):
+                if not everything:
+                    refuse(f"{item.name}: {why}")
+                typer.echo(f"{item.name}: skipped: {why}")
+                continue
+            words = item.small if small else item.command
+            typer.echo(f"{item.name}: {words}")
+            if code := subprocess.run(_words(words), cwd=ROOT, check=False).returncode:
+                refuse(f"{item.name}: the command ended with exit code {code}; its message is above")
+
+    start(study(command), f"examples.papers.{folder.name}")
+
+
+def _known(known: Mapping[str, Item], name: str, folder: Path) -> Item:
+    if name not in known:
+        refuse(f"{name}: is not an item of {folder.name}; choose one of {', '.join(known)}, or all")
+    return known[name]
+
+
+def _obstacle(item: Item, *, small: bool, gpus: int) -> str | None:
+    """Return why the command of an item cannot run here; None if it can."""
+    if not (item.small if small else item.command):
+        return f"has no command: {item.missing}"
+    if not small and item.gpus > gpus:
+        return f"needs {several(item.gpus, 'GPU')}, and this machine has {gpus}; use --small"
+    return None
+
+
+def _words(command: str) -> list[str]:
+    """Return the command in the environment of this interpreter."""
+    first, *words = shlex.split(command)
+    return [sys.executable, *(["-m", "taskflow"] if first == "taskflow" else []), *words]
+
+
+def updated(page: str, folder: Path) -> str:
+    """Return a README page with the table of its items."""
+    rows = "".join(item.row() for item in items(folder).values())
+    return TABLE.sub(lambda _: f"<!-- items -->\n{HEADER}{rows}<!-- end -->", page)
+
+
+def write() -> None:
+    """Write the tables of the README pages of all papers."""
+    for listed in sorted(Path(__file__).parent.glob("*/items.toml")):
+        page = listed.with_name("README.md")
+        page.write_text(updated(page.read_text(encoding="utf-8"), listed.parent), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,102 @@
+"""Heated cavities at Pr = 7 (2010: figures 5 and 6; 2013: figures 2 and 3), compared with a spectral solution."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+import taskflow as tf
+from taskflow.bench.tables import Result
+from taskflow.bench.timing import about
+from taskflow.cli.format import say, table
+from taskflow.common.units import times
+from taskflow.runtime.host import choose_device, look
+
+HERE = Path(__file__).parent
+RAYLEIGH = ("140", "1e5", "2e5")
+
+
+def measure_heated(
+    names: tuple[str, ...], cells: tuple[int, int, int] | None, requested: str, directory: Path
+) -> Result:
+    """Compute a row per Rayleigh number: Nusselt numbers of both walls and T on the centreline of the steady state.
+
+    Runs are written to `directory`/heated_RA. Raises the errors of `taskflow.run`.
+    """
+    here = look("this machine")
+    device = choose_device(requested, [here])
+    rows = []
+    for name in names:
+        case = tf.Case.load(HERE / f"heated_{name}.toml").replace(**{"machine.device": device})
+        if cells is not None:
+            case = case.replace(**{"grid.cells": list(cells), "grid.lengths": [1.0, cells[1] / cells[0], 1.0]})
+        run = tf.run(case, directory / f"heated_{name}", force=True)
+        rows.append({"rayleigh": name, "cells": list(case.grid.cells), **_steady(run, name)})
+    return {**about(here, device, here.cores), "precision": "double", "results": rows}
+
+
+def reference(name: str) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the Nusselt number of the spectral solution, and places and values of T on z = 1/2."""
+    lines = (HERE / "heated_reference.csv").read_text(encoding="utf-8").splitlines()
+    rows = [row for row in csv.DictReader(line for line in lines if line[0] != "#") if row["rayleigh"] == name]
+    (nusselt,) = (float(row["value"]) for row in rows if row["quantity"] == "nusselt")
+    points = [(float(row["x"]), float(row["value"])) for row in rows if row["quantity"] == "temperature"]
+    return nusselt, *np.array(points).T
+
+
+def _steady(run: tf.Run, name: str) -> dict[str, Any]:
+    """Return the numbers of a run, with the deviations from the spectral solution."""
+    last = run.log()[-1]
+    nusselt, x, expected = reference(name)
+    found = last_snapshot(run)["T"].isel(y_c=0).interp(z_c=0.5).interp(x_c=x, method="cubic").values
+    hot, cold = last["nusselt_x_min"], -last["nusselt_x_max"]
+    return {
+        "ended": run.report["ended"], "steps": last["step"], "directory": str(run.directory),
+        "nusselt_hot": hot, "nusselt_cold": cold, "nusselt_reference": nusselt, "deviation": hot / nusselt - 1,
+        "x": list(x), "temperature": [float(value) for value in found], "temperature_reference": list(expected),
+        "temperature_deviation": float(np.abs(found - expected).max()),
+    }  # fmt: skip
+
+
+def last_snapshot(run: tf.Run) -> xr.Dataset:
+    """Return the state at the end of a run."""
+    return run.dataset().isel(time=-1).load()
+
+
+def show_heated(result: Result) -> None:
+    """Print the result of `measure_heated`."""
+    say("Heated cavities at Pr = 7", [("deviation", "from 40^2 Chebyshev polynomials; of T at five points")])
+    table(
+        ("cells", "Nu, hot", "Nu, cold", "reference", "deviation", "of T"),
+        ((f"Ra = {row['rayleigh']}", (times(row["cells"]), *_columns(row))) for row in result["results"]),
+    )
+
+
+def _columns(row: Result) -> tuple[str, ...]:
+    numbers = (f"{row[name]:.5f}" for name in ("nusselt_hot", "nusselt_cold", "nusselt_reference"))
+    return *numbers, f"{row['deviation']:+.3%}", f"{row['temperature_deviation']:.1e}"
+
+
+def draw_heated(result: Result, out: Path) -> Path:
+    """Draw streamlines, isotherms and the centreline temperature, a row of panels per Rayleigh number."""
+    rows = result["results"]
+    figure = Figure(figsize=(11, 3.6 * len(rows)), layout="constrained")
+    for row, (streams, isotherms, line) in zip(rows, figure.subplots(len(rows), 3, squeeze=False), strict=True):
+        ds = last_snapshot(tf.Run.open(row["directory"])).isel(y_c=0)
+        fluxes = ds.u.values * np.diff(ds.z_f)[:, None]
+        stream = np.vstack([np.zeros(ds.x_f.size), np.cumsum(fluxes, axis=0)])
+        streams.contour(ds.x_f, ds.z_f, stream, 14, colors="C0", linewidths=1)
+        isotherms.contour(ds.x_c, ds.z_c, ds["T"], np.linspace(0.05, 0.95, 19), cmap="coolwarm", linewidths=1)
+        line.plot(ds.x_c, ds["T"].interp(z_c=0.5), label=f"taskflow, {times(row['cells'])} cells")
+        line.plot(row["x"], row["temperature_reference"], "ko", fillstyle="none", label="Chebyshev polynomials")
+        line.set(xlabel="x", ylabel="T at z = 1/2")
+        line.legend()
+        for axes, words in ((streams, "streamlines"), (isotherms, "isotherms")):
+            axes.set(title=f"Ra = {row['rayleigh']}, Pr = 7: {words}", xlabel="x", ylabel="z", aspect="equal")
+    figure.savefig(out, dpi=120)
+    return out
