@@ -109,10 +109,10 @@ class SideTable(Table):
         kind = cls.offered(values)
         own = own_keys(kind)
         broken = kind is None and isinstance(name := values.get("type"), str) and isinstance(_found(name), str)
-        for key, value in values.items():
-            if key in cls.model_fields or key in own:
-                continue
-            homes = [f'"{name}"' for name, other in BOUNDARIES.available()[0].items() if key in own_keys(other)]
+        strange = {key: value for key, value in values.items() if key not in cls.model_fields and key not in own}
+        others = BOUNDARIES.available()[0] if strange else {}
+        for key, value in strange.items():
+            homes = [f'"{name}"' for name, other in others.items() if key in own_keys(other)]
             if kind is not None and homes:
                 remedy = f"{cls.called(kind)} has none; omit it, or give type = {' or '.join(homes)}"
                 yield wrong(key, value, remedy)
