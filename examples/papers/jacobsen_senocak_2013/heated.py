@@ -90,7 +90,8 @@ def draw_heated(result: Result, out: Path) -> Path:
         ds = last_snapshot(tf.Run.open(row["directory"])).isel(y_c=0)
         fluxes = ds.u.values * np.diff(ds.z_f)[:, None]
         stream = np.vstack([np.zeros(ds.x_f.size), np.cumsum(fluxes, axis=0)])
-        streams.contour(ds.x_f, ds.z_f, stream, 14, colors="C0", linewidths=1)
+        levels = np.linspace(0.95, 0.05, 13) * stream.min()
+        streams.contour(ds.x_f, ds.z_f, stream, levels, colors="C0", linewidths=1, linestyles="solid")
         isotherms.contour(ds.x_c, ds.z_c, ds["T"], np.linspace(0.05, 0.95, 19), cmap="coolwarm", linewidths=1)
         line.plot(ds.x_c, ds["T"].interp(z_c=0.5), label=f"taskflow, {times(row['cells'])} cells")
         line.plot(row["x"], row["temperature_reference"], "ko", fillstyle="none", label="Chebyshev polynomials")
