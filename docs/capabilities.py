@@ -5,6 +5,7 @@ their table is.
 """
 
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from taskflow.cases import Case
@@ -71,9 +72,10 @@ LISTED |= {key for key in ALL_KEYS if key.startswith("boundaries.")}
 
 
 def updated() -> str:
-    """The page as it has to be."""
+    """The page as it has to be; neighbours of one table that say the same share a row."""
     lines = [f"| | {' | '.join(SYSTEMS)} |", f"|---|{'---|' * len(SYSTEMS)}"]
-    lines += (f"| {label(place)} | {' | '.join(cell(name, place) for name in SYSTEMS)} |" for place in places())
+    for (_, *cells), same in groupby(places(), row_of):
+        lines.append(f"| {', '.join(map(label, same))} | {' | '.join(cells)} |")
     return "\n".join([HEAD, *lines, ""])
 
 
@@ -97,6 +99,11 @@ def key_of(place: str) -> str:
     if place in ALL_KEYS or not above:
         return place
     return key_of(above) if last in KINDS or ("." in above and above not in SIDES) else ""
+
+
+def row_of(place: str) -> tuple[str, ...]:
+    """The table of a place, and its cells."""
+    return place.partition(".")[0], *(cell(name, place) for name in SYSTEMS)
 
 
 def cell(name: str, place: str) -> str:

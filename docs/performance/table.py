@@ -46,7 +46,7 @@ class ReportTable:
         names = [name for name in dict.fromkeys(name for texts in columns for name in texts) if name in filled]
         first = int(self._labels[0] == "machine" and len({labels[0] for labels in self._rows}) == 1)
         head = (*self._labels[first:], *names, "source")
-        lines = [_line(head), _line(["---"] * len(head))]
+        lines = [_line(head), f"|{'---|' * len(head)}"]
         for labels in sorted(self._rows, key=self._order):
             row = self._rows[labels].values()
             texts = {name: text for _, columns in row for name, text in columns.items() if text}

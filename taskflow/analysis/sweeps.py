@@ -20,12 +20,12 @@ def combined(parameters: Mapping[str, Sequence[Any]], results: Sequence[Any]) ->
     without time are taken from the first result, unless none has a time. Raises BadInput if results differ in kind or
     coordinates.
     """
-    kept: list[Combination] = [_as_xarray(result) for result in results]
-    concat = _concat_trees if isinstance(kept[0], xr.DataTree) else _concat_arrays
+    merged: list[Combination] = [_as_xarray(result) for result in results]
+    concat = _concat_trees if isinstance(merged[0], xr.DataTree) else _concat_arrays
     for name, values in reversed(list(parameters.items())):
         along, count = _coordinate(name, values), len(values)
-        kept = [concat(kept[first : first + count], along) for first in range(0, len(kept), count)]
-    return kept[0]
+        merged = [concat(merged[first : first + count], along) for first in range(0, len(merged), count)]
+    return merged[0]
 
 
 def _as_xarray(result: Any) -> Combination:

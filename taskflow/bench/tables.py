@@ -11,7 +11,7 @@ import typer
 
 from taskflow.cli.exit_codes import refuse, writing
 from taskflow.cli.format import table
-from taskflow.common.units import several, significant, size, times
+from taskflow.common.units import plural, significant, size, times
 from taskflow.output import write_report
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -65,7 +65,7 @@ def share(value: float | None) -> str:
 
 def where(result: Result) -> str:
     """Return the measured processor or GPU."""
-    return str(result["gpu"] or f"{several(result['threads'], 'core')} of {result['processor']}")
+    return str(result["gpu"] or f"{plural(result['threads'], 'core')} of {result['processor']}")
 
 
 def conditions(result: Result) -> str:
@@ -81,7 +81,7 @@ def grown(row: Result) -> str:
 
 def arranged(row: Result) -> str:
     """Return the name of a row, and the number of processes if it is not one per block."""
-    fewer = f", {several(row['workers'], 'process')}" if row["workers"] < row["blocks"] else ""
+    fewer = f", {plural(row['workers'], 'process')}" if row["workers"] < row["blocks"] else ""
     return f"{row['name']}{decided(row)}{fewer}"
 
 

@@ -85,8 +85,8 @@ def schema() -> dict[str, Any]:
         for name, table in own_tables(system).items():
             made["$defs"] |= _for_editors(table.pop("$defs", {}))
             one = _for_editors(table)
-            several = {"type": "array", "items": one, "description": one["description"]}
-            mine, other = several if name in system.lists else one, made["properties"].get(name)
+            array = {"type": "array", "items": one, "description": one["description"]}
+            mine, other = array if name in system.lists else one, made["properties"].get(name)
             either = other and {"anyOf": [other, mine], "description": other.get("description", one["description"])}
             made["properties"][name] = either or mine
         # of other tables it reads a key at most, and needs none

@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from taskflow.cli.format import style, tell
 from taskflow.common.errors import IN_PROGRAM, BadInput, Interrupted, TaskflowError
 from taskflow.common.registry import author
-from taskflow.common.units import several
+from taskflow.common.units import plural
 
 FAILED = TaskflowError.exit_code
 MOST = 100  # lines of errors
@@ -62,7 +62,7 @@ def ended_by(error: BaseException) -> int:
             tell(error, err=True)
             return error.exit_code
         case TaskflowError() if hasattr(error, "__notes__"):  # a block's traceback
-            complain(str(error), _kept(error))
+            complain(str(error), _with_traceback(error))
             return error.exit_code
         case TaskflowError():
             complain(str(error))
@@ -77,7 +77,7 @@ def ended_by(error: BaseException) -> int:
         case MemoryError():
             complain(f"not enough memory: {error}" if str(error) else "not enough memory")
         case _:
-            complain(f"unexpected {type(error).__name__}: {error}", _kept(error))
+            complain(f"unexpected {type(error).__name__}: {error}", _with_traceback(error))
     return FAILED
 
 
@@ -109,7 +109,7 @@ def complain(*messages: str) -> None:
     for line in lines[:MOST]:
         tell(line, mark, err=True)
     if len(lines) > MOST:
-        tell(f"and {several(len(lines) - MOST, 'line')} more", mark, err=True)
+        tell(f"and {plural(len(lines) - MOST, 'line')} more", mark, err=True)
 
 
 def deafen() -> None:
@@ -119,7 +119,7 @@ def deafen() -> None:
     os.close(null)
 
 
-def _kept(error: BaseException) -> str:
+def _with_traceback(error: BaseException) -> str:
     """Write the traceback to a separate file, and return a message with its path."""
     trace = "".join(traceback.format_exception(error))
     theirs, where = author(trace), re.search(rf"{IN_PROGRAM} .*", trace)

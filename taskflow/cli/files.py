@@ -14,7 +14,7 @@ import typer
 import taskflow
 from taskflow.cli.exit_codes import refuse, refuse_options, writing
 from taskflow.cli.format import tell
-from taskflow.common.units import several
+from taskflow.common.units import plural
 
 if TYPE_CHECKING:
     from taskflow.plots.look import Look
@@ -182,7 +182,7 @@ def draw_graph(path: Path, settings: Sequence[str], out: Path | None, *, everyth
 
             plot_graph(drawing, out, f"{case.title}: one step")
     hidden = "" if everything else f" in {len(drawing.boxes)} boxes; --all draws every one"
-    tell(f"{out}: {several(len(graph.nodes), 'node')}{hidden}")
+    tell(f"{out}: {plural(len(graph.nodes), 'node')}{hidden}")
 
 
 def export_run(directory: Path, group: str, time: float | None, out: Path | None, *, vtk: bool, netcdf: bool) -> None:

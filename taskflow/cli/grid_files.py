@@ -8,7 +8,7 @@ from pathlib import Path
 from taskflow.cli.exit_codes import refuse, writing
 from taskflow.cli.format import say, tell
 from taskflow.common.errors import BadArgument
-from taskflow.common.units import several, times
+from taskflow.common.units import plural, times
 from taskflow.geometry.grids import (
     CGNS,
     BadGrid,
@@ -60,7 +60,7 @@ def _write(path: Path, grid: MultiBlockGrid, *, text: bool) -> None:
     with writing(path, "choose another file"):
         beside = write_grid(path, grid, text=text)
     written = f"{path} and {beside} are" if beside else f"{path} is"
-    tell(f"{written} written: {several(len(grid.charts), 'chart')}, {several(grid.cells, 'cell')}")
+    tell(f"{written} written: {plural(len(grid.charts), 'chart')}, {plural(grid.cells, 'cell')}")
 
 
 def load(path: Path, neutral_map: Path | None) -> MultiBlockGrid:
@@ -87,7 +87,7 @@ def _described(grid: MultiBlockGrid, neutral_map: Path | None) -> Iterator[tuple
     yield "seams", f"{len(grid.seams)}{f', {periodic} of them periodic' if periodic else ''}"
     for number, (name, patches) in enumerate(grid.sides.items()):
         faces = sum(patch.cells.volume for patch in patches)
-        where = f"{several(len(patches), 'patch')}, {several(faces, 'face')}"
+        where = f"{plural(len(patches), 'patch')}, {plural(faces, 'face')}"
         yield "" if number else "sides", f"{name}: {where}"
     measured = quality(grid)
     yield "volume", f"at least {measured.volume}"
@@ -95,7 +95,7 @@ def _described(grid: MultiBlockGrid, neutral_map: Path | None) -> Iterator[tuple
     yield "aspect", f"at most {measured.aspect}"
     yield "skewness", f"at most {measured.skewness}"
     yield "growth", f"at most {measured.growth}"
-    lines = (f"{several(count, 'edge')} with {cells} cells around" for cells, count in measured.singular.items())
+    lines = (f"{plural(count, 'edge')} with {cells} cells around" for cells, count in measured.singular.items())
     yield "singular", ", ".join(lines) or "no edges: four cells lie around each inside the grid"
     yield from (("warning", str(gap)) for gap in (() if neutral_map else gaps(grid)))
 

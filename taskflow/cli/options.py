@@ -10,11 +10,11 @@ import typer
 from taskflow.cli.exit_codes import refuse
 
 
-def _settings(begun: str) -> list[str]:
+def _settings(prefix: str) -> list[str]:
     from taskflow.cases import Case
 
     keys = (".".join(path) + "=" for path in Case.paths() if len(path) > 1)
-    return [key for key in keys if key.startswith(begun)]
+    return [key for key in keys if key.startswith(prefix)]
 
 
 CaseFile = Annotated[Path, typer.Argument(metavar="CASE.toml", help="The case file.", show_default=False)]

@@ -15,7 +15,7 @@ from taskflow.cases import Case
 from taskflow.cli.format import say, style, table, tell
 from taskflow.cli.watch import ProgressMeter, View, view
 from taskflow.common.rows import Row
-from taskflow.common.units import duration, several, significant
+from taskflow.common.units import duration, plural, significant
 from taskflow.output import LOG, STORE, has_charts
 from taskflow.runs.directory.record import heading, speed_rows, target
 from taskflow.runs.state.remedies import as_keys
@@ -73,8 +73,8 @@ def run_case(
         say(heading(finished.report).capitalize(), [*speed_rows(finished.report), Row("results", f"{output}")])
         opened, how = "open_zarr", ""
         if has_charts(output / STORE):  # groups with separate times do not form one tree
-            several = case.statistics is not None or bool(case.probes or case.planes)
-            opened, how = ("open_datatree", "open_groups")[several], ', engine="zarr"'
+            grouped = case.statistics is not None or bool(case.probes or case.planes)
+            opened, how = ("open_datatree", "open_groups")[grouped], ', engine="zarr"'
         tell(f"Next: taskflow plot {output}, or in Python: xarray.{opened}({str(output / STORE)!r}{how})")
 
 
@@ -97,8 +97,8 @@ def tell_profile(profile: Mapping[str, Any], path: Path) -> None:
     if not passes:
         say(f"Nothing was profiled: no step came twice after the first {profile['after']}; give less --profile-after")
         return
-    counts = " and ".join(f"{several(count, 'pass')} of {name}" for name, count in passes.items())
-    say(f"Profile: {counts} on {several(profile['blocks'], 'block')}, {duration(profile['seconds'])}")
+    counts = " and ".join(f"{plural(count, 'pass')} of {name}" for name, count in passes.items())
+    say(f"Profile: {counts} on {plural(profile['blocks'], 'block')}, {duration(profile['seconds'])}")
     phases = list(profile["phases"].items())
     rows = [(phase, [_share(shares[name]) for name in CATEGORIES]) for phase, shares in phases[:PHASES]]
     if len(phases) > PHASES:

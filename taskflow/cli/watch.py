@@ -125,7 +125,7 @@ class LogLines:
     def __init__(self, heading: str, meter: ProgressMeter, log: Path) -> None:
         self.heading, self.meter, self.log = heading, meter, log
         self._waiting = ""  # what the run waits for
-        self._begun = False  # whether the log is this run's, not an older one's
+        self._current = False  # whether the log is this run's, not an older one's
         self._restarts = 0  # automatic ones of the run
         self._left = ""  # the last line that was not printed
         self._read_anew()
@@ -139,9 +139,9 @@ class LogLines:
         return self
 
     def __call__(self, status: Status) -> None:
-        if not self._begun:
+        if not self._current:
             self._print(self.heading)
-        self._begun = True
+        self._current = True
         if (waiting := status.get("waiting", self._waiting)) != self._waiting:
             self._waiting = waiting
             self._print(waiting)
@@ -161,7 +161,7 @@ class LogLines:
                     self._print_left()
 
     def __exit__(self, *_: object) -> None:
-        if self._begun:
+        if self._current:
             self._after = -1 if self._after is None else self._after
             self({})
             self._print_left()

@@ -56,7 +56,7 @@ def clock(seconds: float) -> str:
     return f"{days} day{'s' if days > 1 else ''} {text}" if days else text
 
 
-def several(count: int, word: str) -> str:
+def plural(count: int, word: str) -> str:
     """Format a count with its noun."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith(('ss', 'ch')) else 's'}"
 

@@ -55,10 +55,10 @@ class RunLog:
 
     def cut(self, lines: int) -> None:
         """Keep only the first `lines` lines, in a new file."""
-        kept = b"".join(self._path.read_bytes().splitlines(keepends=True)[:lines])
+        head = b"".join(self._path.read_bytes().splitlines(keepends=True)[:lines])
         with replacing(self._path) as draft:
-            write_synced(draft, [kept])
-        self._begin(kept)
+            write_synced(draft, [head])
+        self._begin(head)
 
 
 class Tail:

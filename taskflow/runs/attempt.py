@@ -99,7 +99,7 @@ class Recovery:
     blocks: Triple | None = None
     device: str = ""
     workers: int = 0
-    begun: bool = False
+    started: bool = False
     lost: frozenset[str] = frozenset()
     restarts: list[dict[str, Any]] = field(default_factory=list)
 
@@ -124,7 +124,7 @@ class Attempt(AbstractContextManager["Attempt"]):
     """
 
     def __init__(self, request: RunRequest, restart: RestartPoint | None, recovery: Recovery) -> None:
-        self.request, self._restarts, self._said = request, len(recovery.restarts), list[str]()
+        self.request, self._restarts, self._warned = request, len(recovery.restarts), list[str]()
         with ExitStack() as stack:
             self._begin(stack, restart, recovery)
             self._opened = stack.pop_all()
@@ -166,14 +166,14 @@ class Attempt(AbstractContextManager["Attempt"]):
         policy = self.policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
         if restart is None:
             self._begin_elsewhere()
-            directory.create(sim, force=request.force, again=recovery.begun)
+            directory.create(sim, force=request.force, again=recovery.started)
             for warning in (*(sim.survey.warnings if sim.survey else ()), *sim.system.warnings):
                 warnings.warn(warning, stacklevel=5)
         else:
             check_restart(restart, sim)
             restart = directory.reopen(sim, restart, policy)
             cut_recorded(directory.path / STORE, restart.tick.time)
-        recovery.begun = True
+        recovery.started = True
         directory.check_visible(cluster, [place.worker for place in places])
         cautioned = tuple(step_warnings(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
@@ -206,8 +206,8 @@ class Attempt(AbstractContextManager["Attempt"]):
         request, group = self.request, self.group
 
         def progress(status: Mapping[str, Any]) -> None:
-            for warning in status.get("warnings", ())[len(self._said) :]:
-                self._said.append(warning)
+            for warning in status.get("warnings", ())[len(self._warned) :]:
+                self._warned.append(warning)
                 warnings.warn(warning, stacklevel=3)
             request.progress({**status, "restarts": self._restarts})
 
@@ -239,8 +239,8 @@ class Attempt(AbstractContextManager["Attempt"]):
             assert isinstance(outcome.came, signal.Signals)
             raise Stopped(f"stopped by {outcome.came.name} at time {report['time']:g}, {remedy}")
         if report["ended"] == "interrupted":
-            kept = remedy if keep else f"without a checkpoint; written data are in {self.request.directory.path}"
-            raise Interrupted(f"interrupted at time {report['time']:g}, {kept}")
+            remains = remedy if keep else f"without a checkpoint; written data are in {self.request.directory.path}"
+            raise Interrupted(f"interrupted at time {report['time']:g}, {remains}")
         return report
 
     def finish(self, outcome: Outcome, reason: str | None = None) -> dict[str, Any]:
@@ -256,8 +256,8 @@ class Attempt(AbstractContextManager["Attempt"]):
         undrawn = self.drawing.finish() if failure is None else ()
         for warning in undrawn:
             warnings.warn(warning, stacklevel=4)
-        if said := (*about.get("warnings", ()), *outcome.blocks[0].get("warnings", ()), *undrawn):
-            about = {**about, "warnings": list(said)}
+        if all_warnings := (*about.get("warnings", ()), *outcome.blocks[0].get("warnings", ()), *undrawn):
+            about = {**about, "warnings": list(all_warnings)}
         try:
             directory.finish(outcome.blocks, policy)
         except RunFailed as error:

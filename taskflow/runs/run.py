@@ -197,20 +197,20 @@ def run_on(
     """Run a case on some of the workers of a cluster (see `run`)."""
     with (
         stoppable(),
-        begun(case, output, force=force, resume=resume) as (own, restart),
+        claimed_directory(case, output, force=force, resume=resume) as (own, restart),
         as_keys(),
         lasting_client(client) as lasting,
     ):
         report = own.report()
         if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady", "stalled"):
             return Run(own.path, report)
-        over, told = force or resume, progress or shown_progress(case)
-        request = RunRequest(case, own, lasting, scheduler_file, over, told, profile, workers)
+        over, callback = force or resume, progress or shown_progress(case)
+        request = RunRequest(case, own, lasting, scheduler_file, over, callback, profile, workers)
         return Run(own.path, _computed(request, restart))
 
 
 @contextmanager
-def begun(
+def claimed_directory(
     case: Case, output: str | PathLike[str] | None, *, force: bool, resume: bool
 ) -> Iterator[tuple[RunDirectory, RestartPoint | None]]:
     """Lock the directory of a run and yield it with the point from which the run starts (see `run`)."""
@@ -273,12 +273,12 @@ def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recove
     if not recovery.attempts:
         raise loss
     try:
-        if recovery.begun:
+        if recovery.started:
             restart = _newest(loss, restart, request)
         step = restart.tick.step if restart is not None else 0
         recovery.note(loss, step)
     except RunFailed as error:
-        if recovery.begun:
+        if recovery.started:
             with suppress(RunFailed):
                 request.directory.write_report(broken(request.directory.report(), error))
         raise

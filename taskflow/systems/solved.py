@@ -13,7 +13,7 @@ from taskflow.cases.timing.steady import Criterion
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
-from taskflow.common.units import several, size
+from taskflow.common.units import plural, size
 from taskflow.flow.bodies.placement import PlacedStep
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
@@ -159,9 +159,9 @@ class DiscreteCase(PartitionedCase):
     def _main(self) -> Partition:
         averages = self.averages.statistics.fields if self.averages else {}
         centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
-        kept = self.steady_criterion.fields if self.steady_criterion else {}
+        needed = self.steady_criterion.fields if self.steady_criterion else {}
         derived = self.system.computed.fields if self.system.computed else {}
-        fields = self.model.fields | derived | averages | centred | kept
+        fields = self.model.fields | derived | averages | centred | needed
         constant = {field.name: field for field in self.system.constant_fields}
         numbers = (Field(name, self.dtype, place) for name, place in fields.items() if name not in constant)
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
@@ -183,21 +183,21 @@ class DiscreteCase(PartitionedCase):
         """
         model, main = self.model, self.partition.region.fields if self.partition.pieces is None else {}
         judged = self.steady_criterion.programs if self.steady_criterion else ()
-        begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
-        written = overwritten((model.start, *begun, model.step), self.partition)
+        first = (*judged, *(averaged.begin for averaged in self.averaged.values()))
+        written = overwritten((model.start, *first, model.step), self.partition)
         after = (*judged, self.monitor, *chain(*self.recorded))
         computed = tuple(name for name in self.case.output_fields if name in model.fields)
         cells = live_in((self.step, *after), self.partition, computed)
         if prepared := overwritten((model.prepare,), self.partition):
-            changed = overwritten((*begun, self.step, *after), self.partition)
+            changed = overwritten((*first, self.step, *after), self.partition)
             cells = {role: boxes for role, boxes in cells.items() if role in changed or role not in prepared}
-        kept = {
+        needed = {
             role: boxes
             if role in main
             else tuple(c for box in boxes for averaged in written.get(role, ()) if (c := box & averaged))
             for role, boxes in cells.items()
         }
-        return {role: boxes for role, boxes in kept.items() if boxes and role in written}
+        return {role: boxes for role, boxes in needed.items() if boxes and role in written}
 
     def record_rows(self, rounds: Mapping[str, float]) -> Iterator[Row]:
         """Yield rows of `taskflow check`: snapshots and averages, next to steps with these numbers of repetitions."""
@@ -207,7 +207,7 @@ class DiscreteCase(PartitionedCase):
         if count is None:
             yield Row("output", f"snapshots of {size(nbytes)}: {fields}")
         else:
-            yield Row("output", f"{several(count, 'snapshot')}, at most {size(count * nbytes)}: {fields}")
+            yield Row("output", f"{plural(count, 'snapshot')}, at most {size(count * nbytes)}: {fields}")
         averaged: list[tuple[str, TimeAverages[Statistics | Spectra]]] = []
         averaged += [("statistics", self.averages)] if self.averages else []
         for waves, table in zip(self.spectra, case.spectra, strict=True):

@@ -55,7 +55,7 @@ def arm(fault, mark):
     """
     agreed = RunLoop._agreed
 
-    def strike(loop, tick):
+    def strike(loop, tick, *taken):
         if tick.step >= STRUCK and loop.shard.block == 1 and not mark.exists():
             if steps(mark.parent)[-1:] < [STRUCK - 10]:
                 time.sleep(0.1)  # the disk is slower than the GPU
@@ -63,7 +63,7 @@ def arm(fault, mark):
                 act = fault()
                 mark.write_text(str(time.time()))
                 act()
-        return agreed(loop, tick)
+        return agreed(loop, tick, *taken)
 
     RunLoop._agreed = strike
 

@@ -9,7 +9,7 @@ from taskflow.cli import exit_codes, watch
 from taskflow.cli.exit_codes import complain, ended_by
 from taskflow.cli.watch import Display, LogLines, ProgressMeter, stage
 from taskflow.common.errors import BadInput, Interrupted, RunFailed
-from taskflow.common.units import clock, duration, rate, several, size
+from taskflow.common.units import clock, duration, plural, rate, size
 from taskflow.flow.stability import StepLimit
 from taskflow.runs.directory.record import heading
 
@@ -21,8 +21,8 @@ NUMBERS = {"dt": 0.1, "cfl": 0.5, "divergence": 1e-9, "residual": None, "iterati
     (size(3.2e13), "32.0 TB"),
     (rate(25.3e6), "25.3 Mcell/s"), (rate(2.87e11), "287 Gcell/s"), (rate(5e3), "5.00 kcell/s"),
     (duration(3e-5), "30.0 us"), (duration(0.012), "12.0 ms"), (duration(1), "1.00 s"), (duration(61), "0:01:01"),
-    (clock(90061), "1 day 1:01:01"), (clock(0.4), "0:00:00"), (several(1, "step"), "1 step"),
-    (several(2, "process"), "2 processes"),
+    (clock(90061), "1 day 1:01:01"), (clock(0.4), "0:00:00"), (plural(1, "step"), "1 step"),
+    (plural(2, "process"), "2 processes"),
 ])
 def test_numbers_for_people(text, expected):
     assert text == expected

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -57,4 +58,4 @@ def test_entries_are_in_order_and_link_their_doi():
     names = [authors.split(",")[0].split()[-1] for authors in re.findall(r"^- ([^(]+?) \(\d{4}\)", text, re.MULTILINE)]
     assert names == sorted(names, key=str.lower)
     for shown, link in re.findall(r"\[doi:([^\]]+)\]\(https://doi\.org/([^)]+)\)", text):
-        assert link.replace("%28", "(").replace("%29", ")") == shown
+        assert unquote(link) == shown

@@ -23,7 +23,7 @@ from taskflow.flow.time.step_clock import (
 )
 from taskflow.runs.block.batch import NAMES, StepBatches
 from taskflow.runs.block.pace import LARGEST, REST, Pace
-from taskflow.runs.block.sanity import NOT_WATCHED
+from taskflow.runs.block.step_watch import NOT_WATCHED
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region

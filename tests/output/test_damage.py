@@ -23,7 +23,7 @@ from taskflow.output import (
 from taskflow.output.disk.damage import MISSING, Damaged, check_file, checksum, file_size
 from taskflow.output.disk.disk import replacing, sweep
 from taskflow.output.store.groups import metadata
-from taskflow.output.store.packing import Buffers, pack, taken
+from taskflow.output.store.packing import Buffers, pack, take_buffer
 from taskflow.output.store.store import Store
 from taskflow.plots.charts import plot_series
 from taskflow.plots.snapshots import plot_run
@@ -211,7 +211,7 @@ def test_the_bytes_of_a_chunk_do_not_depend_on_the_room(monkeypatch):
     values = np.random.default_rng(0).standard_normal(72).astype("f4")
     result = [bytes(pack(codec, values, np.empty(size, np.uint8))) for size in (values.nbytes + 16, 10 * values.nbytes)]
     assert result[0] == result[1] == codec.encode(values)
-    assert taken(Buffers(), values.nbytes).size == values.nbytes + 16
+    assert take_buffer(Buffers(), values.nbytes).size == values.nbytes + 16
 
 
 CHUNKS = [chunk + checksum(chunk) for chunk in (b"first", b"second chunk")]

@@ -21,7 +21,7 @@ from numcodecs import Blosc
 
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, TimeSeries, create, create_time_series, dataset, write_time_series
-from taskflow.output.store.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack, taken
+from taskflow.output.store.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack, take_buffer
 from taskflow.output.store.shards import recover, surviving
 from taskflow.runtime.regions import Box
 from tests.output.conftest import WRITTEN, block_store, layout_of, value, values_of, write_snapshot
@@ -160,7 +160,7 @@ def test_blosc_packs_what_numcodecs_packs(monkeypatch, codec, hidden):
         monkeypatch.setattr("taskflow.output.store.packing._compressor", lambda: None)
     noise = np.random.default_rng(0).integers(0, 2**32, 50_000, "u4")
     for values in (np.zeros((30, 40), "f4"), noise, np.linspace(0, 1, 20_000)):
-        packed = pack(codec, values, taken(Buffers(), values.nbytes))
+        packed = pack(codec, values, take_buffer(Buffers(), values.nbytes))
         np.testing.assert_array_equal(np.frombuffer(codec.decode(packed), values.dtype), values.ravel())
         assert bytes(packed) == codec.encode(values)
 
@@ -171,10 +171,10 @@ def test_blosc_is_called_directly():
 
 def test_room_is_used_again():
     rooms = Buffers()
-    rooms.append(small := taken(rooms, 10))
-    assert taken(rooms, 5) is small
+    rooms.append(small := take_buffer(rooms, 10))
+    assert take_buffer(rooms, 5) is small
     rooms.append(small)
-    assert taken(rooms, 1000).size >= 1000
+    assert take_buffer(rooms, 1000).size >= 1000
 
 
 @pytest.mark.parametrize("block", [Box((0, 0, 0), (8, 6, 4)), Box((0, 0, 2), (8, 6, 10)), Box((0, 0, 5), (8, 3, 10))])

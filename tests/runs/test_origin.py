@@ -164,7 +164,7 @@ def test_forces_that_change_in_time_begin_anew(tmp_path):
     go(vortices(16, **tables), tmp_path / "run")
     origin = RunSetup(vortices(16, initial={"source": str(tmp_path / "run")}, **tables), (1, 1, 1)).origin
     assert (origin.checkpoint, origin.difference) == (None, "given values depend on time, which starts at 0 again")
-    assert origin.kept
+    assert origin.unchanged
 
 
 @pytest.mark.parametrize("moves", [True, False])
@@ -176,7 +176,7 @@ def test_a_velocity_around_bodies_is_taken_as_it_is_where_they_stay(moves):
     case = vortices(16, grid=grid, heat=None, scalars=[], initial={}, bodies={"treatment": "immersed"},
                     obstacles=[{**ball, **motion}])  # fmt: skip
     state = SavedState(None, 5.0, "a run", case.to_toml())
-    assert StateOnBox(RunSetup(case, (1, 1, 1)), state).kept is not moves
+    assert StateOnBox(RunSetup(case, (1, 1, 1)), state).unchanged is not moves
 
 
 @pytest.mark.parametrize(("kind", "case", "message"), [
@@ -350,7 +350,7 @@ def test_charts_begin_with_any_state(tmp_path, blocks):
     export_netcdf(tree(tmp_path / "first" / "fields.zarr"), tmp_path / "first.nc")
     for file in (tmp_path / "first.nc", tmp_path / "first" / "fields.zarr"):
         origin = RunSetup(on_charts(LID, initial={"source": str(file)}), (1, 1, 1)).origin
-        assert origin.kept
+        assert origin.unchanged
         saved = tmp_path / f"{file.name}.initial"
         origin.save(saved, None)
         values = load_initial(saved, "T", origin.sim.domain.boxes[1])

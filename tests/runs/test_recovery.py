@@ -88,11 +88,11 @@ def test_a_block_that_hangs_is_missed_by_its_neighbours_and_the_run_goes_on(tmp_
     case = stirred(checkpoint__every={"steps": 2}, machine=machine)
     agreed, hung = RunLoop._agreed, []
 
-    def hang(loop, tick):
+    def hang(loop, tick, *taken):
         if tick.step == 5 and loop.shard.block == 1 and not hung:
             hung.append(time.monotonic())
             time.sleep(25.0)
-        return agreed(loop, tick)
+        return agreed(loop, tick, *taken)
 
     monkeypatch.setattr(RunLoop, "_agreed", hang)
     words = r"message \d+ from block 1 to block 0 .* after 10 s; the run restarts from step \d"

@@ -192,7 +192,7 @@ def test_of_other_faces_of_immersed_bodies_it_is_told(tmp_path, monkeypatch):
     """Velocities and what the pressure knows of bodies did not fit. A new run takes its fields, not all to the bit."""
     body = {"type": "box", "low": [0.25, 0.2, 0.3], "high": [0.5, 0.4, 0.7]}
     case, run = stirred(obstacles=[body], bodies={"treatment": "immersed"}, time={"steps": 4}), tmp_path / "run"
-    monkeypatch.setattr("taskflow.runs.block.job.CLOSING", 0)
+    monkeypatch.setattr("taskflow.runs.block.parts.CLOSING", 0)
     tf.run(case, run)
     monkeypatch.undo()
     later = case.replace(**{"time.steps": 6})
@@ -493,7 +493,7 @@ def test_of_bodies_that_ended_at_periodic_sides_it_is_told(tmp_path, monkeypatch
         case = stirred(obstacles=[body], time={"steps": 2}, boundaries=sides)
         run = tmp_path / f"run{len(words)}"
         with monkeypatch.context() as patch:
-            patch.setattr("taskflow.runs.block.job.CLOSING", 1)
+            patch.setattr("taskflow.runs.block.parts.CLOSING", 1)
             tf.run(case, run)
         later = case.replace(**{"time.steps": 3})
         if words:

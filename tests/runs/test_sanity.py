@@ -12,7 +12,8 @@ from taskflow.cases import Case
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import RunFailed
 from taskflow.output import Checkpoints, newest
-from taskflow.runs.block.sanity import SANE, SHORT_STEPS, Diagnosis, Sanity, WaveWatch
+from taskflow.runs.block.sanity import SANE, Diagnosis, Sanity
+from taskflow.runs.block.step_watch import SHORT_STEPS, WaveWatch
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu, gpu

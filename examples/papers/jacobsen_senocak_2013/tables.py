@@ -21,7 +21,7 @@ from taskflow.bench.tables import (
     share,
 )
 from taskflow.cli.format import say, table
-from taskflow.common.units import several, size
+from taskflow.common.units import plural, size
 
 
 def show_cavity(result: Result) -> None:
@@ -46,7 +46,7 @@ def show_memory(result: Result) -> None:
     )
     table(
         ("n", "Gcells", "fields", "in all", "free", "papers need", "and fit"),
-        ((several(row["blocks"], "block"), _room(row)) for row in result["memory"]),
+        ((plural(row["blocks"], "block"), _room(row)) for row in result["memory"]),
     )
     if result["results"]:
         show_steps(result)
@@ -61,7 +61,7 @@ def show_convergence(result: Result) -> None:
     for cells, rows in by("cells", result["results"]).items():
         typer.echo(f"{cells} cells")
         columns = [{"ms": number(row["seconds"] * 1e3), "spread": share(row["spread"]), **reached(row)} for row in rows]
-        columned((f"{row['method']}, {several(row['blocks'], 'block')}" for row in rows), columns)
+        columned((f"{row['method']}, {plural(row['blocks'], 'block')}" for row in rows), columns)
 
 
 def draw_convergence(result: Result, path: Path) -> Path:

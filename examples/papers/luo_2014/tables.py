@@ -5,7 +5,7 @@ from __future__ import annotations
 from examples.papers.goal import met
 from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, where
 from taskflow.cli.format import say
-from taskflow.common.units import several, size, times
+from taskflow.common.units import plural, size, times
 
 
 def show_triangular(result: Result) -> None:
@@ -67,7 +67,7 @@ def show_simplefoam(result: Result) -> None:
     before, after = (load[0] for load in result["load"])
     lines = [
         ("peer", f"simpleFoam, {result['openfoam']}, at most {result['iterations']} iterations"),
-        ("s", f"of clock from the first iteration on; least and median of {several(result['repeats'], 'run')}"),
+        ("s", f"of clock from the first iteration on; least and median of {plural(result['repeats'], 'run')}"),
         ("its own", "least `ExecutionTime` of simpleFoam, seconds of processor since it was started"),
         ("ratio", "the lesser of both least times of simpleFoam over ours"),
         ("load", f"{before:.3g} before, {after:.3g} afterwards"),

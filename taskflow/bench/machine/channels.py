@@ -18,7 +18,7 @@ from taskflow.bench.team import Request, Team, open_team
 from taskflow.bench.timing import about
 from taskflow.cli.format import say, table
 from taskflow.common.errors import BadInput
-from taskflow.common.units import several, size
+from taskflow.common.units import plural, size
 from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth
 from taskflow.runtime.machine.channel import PREFERENCE, Deadline, channel_problem
 
@@ -152,7 +152,7 @@ def show_channels(result: Result) -> None:
     measured = [row for row in result["results"] if row["problem"] is None]
     table(
         (*(size(nbytes) for nbytes in result["sizes"]), "GB/s", "all-reduce"),
-        ((f"{row['name']}, {several(row['processes'], 'process')}", _carried(row)) for row in measured),
+        ((f"{row['name']}, {plural(row['processes'], 'process')}", _carried(row)) for row in measured),
     )
     for row in result["results"]:
         if row["problem"] is not None:

@@ -105,8 +105,8 @@ def measure_step(
 def described(timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Where and with what the rows were measured, and of which flow."""
     flow = timing.flow
-    told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
-    return {**describe(timing.team, timing.precision, rows), **told}
+    labels = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
+    return {**describe(timing.team, timing.precision, rows), **labels}
 
 
 def show_steps(result: Result) -> None:

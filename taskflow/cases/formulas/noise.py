@@ -171,11 +171,11 @@ class RandomVelocity:
         amplitudes = self._directions(lattice, k, alone)
         length = np.sqrt(sum(abs(part) ** 2 for part in amplitudes))
         size = np.sqrt(sum(part**2 for part in k))
-        kept = self._kept(lattice, k, size) & (length > ROUNDING)
-        size, length = np.where(kept, size, 1.0), np.where(kept, length, 1.0)
+        selected = self._selected(lattice, k, size) & (length > ROUNDING)
+        size, length = np.where(selected, size, 1.0), np.where(selected, length, 1.0)
         dimensions = len(lattice.dimensions)
         shell = size ** (dimensions - 1)  # over which the energy of a wavenumber is spread
-        energy = np.where(kept, like_it * self.spectrum.energy(size / self.wavenumber) / shell, 0.0)
+        energy = np.where(selected, like_it * self.spectrum.energy(size / self.wavenumber) / shell, 0.0)
         scale = self.rms * np.sqrt(dimensions / energy.sum() * energy * like_it) / length
         turned = (scale * (part if wraps else 1j * part) for part, wraps in zip(amplitudes, periodic, strict=True))
         return WaveSum(lattice, triple((part.real, part.imag) for part in turned))
@@ -209,13 +209,13 @@ class RandomVelocity:
         along = sum(part * q[axis] for axis, part in enumerate(modified)) / np.where(square > 0, square, 1.0)
         return [q[axis] - part * along for axis, part in enumerate(modified)]
 
-    def _kept(self, lattice: WaveLattice, k: list[np.ndarray], size: np.ndarray) -> np.ndarray:
+    def _selected(self, lattice: WaveLattice, k: list[np.ndarray], size: np.ndarray) -> np.ndarray:
         """Return the mask of the resolved waves of the spectrum, one of each opposite pair."""
-        kept = (size > 0) & (size <= lattice.end * (1 + 1e-12))
+        selected = (size > 0) & (size <= lattice.end * (1 + 1e-12))
         first = np.ones((1, 1, 1), bool)  # whether the wave is constant along all periodic axes before
         for axis, (part, wraps) in enumerate(zip(k, self.grid.periodic, strict=True)):
-            kept = kept & (abs(part) < lattice.finest(axis) * (1 - 1e-12))
+            selected = selected & (abs(part) < lattice.finest(axis) * (1 - 1e-12))
             if wraps:
-                kept = kept & ~(first & (part < 0))
+                selected = selected & ~(first & (part < 0))
                 first = first & (part == 0)
-        return kept
+        return selected

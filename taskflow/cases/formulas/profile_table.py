@@ -89,8 +89,8 @@ class ProfileTable(TableFile):
     @cached_property
     def _columns(self) -> dict[str, np.ndarray]:
         lines = list(enumerate(self.text.splitlines(), start=1))
-        kept = [(n, line.split(",")) for n, line in lines if line.strip() and not line.lstrip().startswith("#")]
-        (_, header), *rows = kept or [(1, [""])]
+        filled = [(n, line.split(",")) for n, line in lines if line.strip() and not line.lstrip().startswith("#")]
+        (_, header), *rows = filled or [(1, [""])]
         names = [name.strip().strip('"') for name in header]
         unknown = [name for name in names if name not in (*POSITIONS, *QUANTITIES)]
         if not names or unknown or len(set(names)) < len(names):

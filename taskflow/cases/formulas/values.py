@@ -55,7 +55,7 @@ def share(meaning: str) -> Callable[[object], float]:
     return checked(positive, lambda value: value < 1, f"give a number < 1, {meaning}")
 
 
-def several(kind: Callable[[object], Any], count: int, remedy: str) -> Callable[[object], tuple[Any, ...]]:
+def tuple_of(kind: Callable[[object], Any], count: int, remedy: str) -> Callable[[object], tuple[Any, ...]]:
     """Read a list of a given number of values of one `kind`."""
 
     def read(value: object) -> tuple[Any, ...]:

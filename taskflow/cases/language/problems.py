@@ -196,13 +196,13 @@ def numbered(**lists: Iterable[Any]) -> Iterator[tuple[Key, Any]]:
 
 
 def names_differ(
-    taken: set[str], tables: Iterable[tuple[Key, Any]], remedy: str = STORED
+    used: set[str], tables: Iterable[tuple[Key, Any]], remedy: str = STORED
 ) -> Iterator[Problem]:  # fmt: skip
     """Yield problems with tables whose names are taken, also by earlier tables."""
     for key, table in tables:
-        if table.name in taken:
+        if table.name in used:
             yield wrong((*key, "name"), table.name, remedy)
-        taken.add(table.name)
+        used.add(table.name)
 
 
 def unknown_fields(key: Key, names: Collection[str] | None, fields: Collection[str]) -> Iterator[Problem]:

@@ -56,8 +56,8 @@ def entry(meaning: str, default: Any = ..., *, remedy: str | None = None, otherw
     `remedy` says what to give where it is required and missing, or is no list; `otherwise` describes the value
     without it, where that is not the `default` itself.
     """
-    said: dict[str, Any] = {REMEDY: remedy, OTHERWISE: otherwise}
-    return Field(default, description=meaning, json_schema_extra={name: words for name, words in said.items() if words})
+    extra: dict[str, Any] = {REMEDY: remedy, OTHERWISE: otherwise}
+    return Field(default, description=meaning, json_schema_extra={name: text for name, text in extra.items() if text})
 
 
 def optional(meaning: str, *, remedy: str | None = None, otherwise: str | None = None) -> Any:
@@ -177,7 +177,7 @@ class Table(BaseModel):
         return values[self.brief] if self.brief and values.keys() == {self.brief} else values
 
     @classmethod
-    def _said(cls, key: str, about: str) -> str | None:
+    def _declared(cls, key: str, about: str) -> str | None:
         extra = cls.model_fields[key].json_schema_extra
         return str(extra[about]) if isinstance(extra, dict) and about in extra else None
 
@@ -191,14 +191,14 @@ class Table(BaseModel):
                 problems = (replace(problem, unknown=problem.unknown and not place) for problem in cause.problems)
                 yield from (problem.within([key, *place]) for problem in problems)
             elif item["type"] == "missing":
-                yield missing(key, cls._said(key, REMEDY) or "give it")
+                yield missing(key, cls._declared(key, REMEDY) or "give it")
             elif item["type"] == "extra_forbidden":
                 yield Problem((key,), "unknown key", shown(value), unknown=True, strange=True)
             elif item["type"] == "literal_error":
                 choices = re.findall(r"'(.*?)'", expected := item["ctx"]["expected"])
                 yield wrong(key, value, unchosen(value, choices) if choices else f"give {expected}")
             elif item["type"] == "tuple_type":
-                yield wrong(key, value, cls._said(key, REMEDY) or f"give a list of tables, each under [[{key}]]")
+                yield wrong(key, value, cls._declared(key, REMEDY) or f"give a list of tables, each under [[{key}]]")
             elif item["type"] in ("model_type", "dict_type"):
                 yield wrong((key, *place), value, "give a table")
             else:

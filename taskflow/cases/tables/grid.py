@@ -141,7 +141,7 @@ class GridTable(Table):
         return self.cells
 
     @property
-    def told(self) -> str:
+    def key_text(self) -> str:
         """The cells as the case file has them."""
         return f"grid.cells = {list(self.cells)}"
 

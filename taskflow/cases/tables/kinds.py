@@ -97,12 +97,12 @@ class SideTable(Table):
         kind = cls.offered(values)
         if kind is None:
             return values
-        kept = {key: value for key, value in values.items() if key in cls.model_fields}
+        given = {key: value for key, value in values.items() if key in cls.model_fields}
         if kind.solid and not present(values, "velocity"):
-            kept["velocity"] = (0.0, 0.0, 0.0)
+            given["velocity"] = (0.0, 0.0, 0.0)
         with suppress(CaseError):  # `conflicts` reports it
-            kept |= {key: value for key, value in own_table(kind, values) or () if value is not None}
-        return kept
+            given |= {key: value for key, value in own_table(kind, values) or () if value is not None}
+        return given
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -145,8 +145,8 @@ class SideTable(Table):
         return f"give it a type, {', '.join(names)} or {last}"
 
     @classmethod
-    def _said(cls, key: str, about: str) -> str | None:
-        return cls.wanted() if (key, about) == ("type", REMEDY) else super()._said(key, about)
+    def _declared(cls, key: str, about: str) -> str | None:
+        return cls.wanted() if (key, about) == ("type", REMEDY) else super()._declared(key, about)
 
     @classmethod
     def called(cls, kind: Kind) -> str:

@@ -97,10 +97,10 @@ def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine)
     for name, width in zip(AXES, numbers.spacings, strict=True):
         if lost := numbers.spacing(width):
             yield wrong(("grid", "lengths"), grid.lengths, f"cells are {width:.3g} wide in {name}; {lost}; {REMEDY}")
-    several = [length / n for length, n in zip(grid.lengths, grid.cells, strict=True) if n > 1]
-    if several and min(several) / max(several) < numbers.info.eps:
+    widths = [length / n for length, n in zip(grid.lengths, grid.cells, strict=True) if n > 1]
+    if widths and min(widths) / max(widths) < numbers.info.eps:
         remedy = (
-            f"cells are {min(several):.3g} wide in one direction and {max(several):.3g} in another, which rounding in"
+            f"cells are {min(widths):.3g} wide in one direction and {max(widths):.3g} in another, which rounding in"
             f" {machine.precision} precision loses; give lengths and cells whose widths differ by a factor of at most"
             f" {1 / numbers.info.eps:.3g}"
         )

@@ -108,9 +108,9 @@ class GridMotion(Table):
             at = partial(_at, value, key)
             values = np.array([at(time) for time in times])
             n = int(np.abs(np.diff(values)).argmax())
-            begun = abs(values[n + 1] - values[n])
+            jump = abs(values[n + 1] - values[n])
             early, late = steepest(at, float(times[n]), float(times[n + 1]))
-            if begun and abs(at(late) - at(early)) > JUMP * begun:
+            if jump and abs(at(late) - at(early)) > JUMP * jump:
                 what = getattr(value, "source", value)
                 raise BadInput(f"motion.{key}: {what!r} jumps at t = {late:.6g}; give an expression that does not")
 

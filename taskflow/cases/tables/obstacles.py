@@ -9,7 +9,7 @@ from pydantic import ValidationInfo, field_validator
 
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.motion import RigidMotion, of_time
-from taskflow.cases.formulas.values import checked, number, several, three
+from taskflow.cases.formulas.values import checked, number, three, tuple_of
 from taskflow.cases.language.problems import Problem, missing, numbered, present, wrong
 from taskflow.cases.language.table import Number, Positive, Table, Text, Vector, entry, optional, reads
 from taskflow.cases.tables.initial import Profile, profile
@@ -80,7 +80,7 @@ class BodyMotion(Table):
         return RigidMotion(self.displacement or (still,) * 3, angle, axis, self.centre or (0.0, 0.0, 0.0), key)
 
 
-_numbers = several(number, 4, "give four numbers: x from, x to, y from, y to")
+_numbers = tuple_of(number, 4, "give four numbers: x from, x to, y from, y to")
 INCREASING = "give four numbers that increase: x from, x to, y from, y to"
 _extent = checked(_numbers, lambda ends: ends[0] < ends[1] and ends[2] < ends[3], INCREASING)
 

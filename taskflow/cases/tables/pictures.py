@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import Annotated, Any
 
-from taskflow.cases.formulas.values import checked, number, several, whole
+from taskflow.cases.formulas.values import checked, number, tuple_of, whole
 from taskflow.cases.language.capabilities import together
 from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, wrong
 from taskflow.cases.language.table import Number, Text, Truth, Vector, entry, optional, reads
@@ -23,8 +23,8 @@ ACROSS = "a slice across this direction, through the nearest layer of cell centr
 _NUMBERS = "give two numbers, the lower one first, as [0.0, 1.5]"
 
 
-_range = checked(several(number, 2, _NUMBERS), lambda ends: ends[0] < ends[1], _NUMBERS)
-_size = several(whole, 2, "give width and height in points of the screen, as [1280, 720]")
+_range = checked(tuple_of(number, 2, _NUMBERS), lambda ends: ends[0] < ends[1], _NUMBERS)
+_size = tuple_of(whole, 2, "give width and height in points of the screen, as [1280, 720]")
 
 
 class PictureTable(Across):

@@ -36,13 +36,13 @@ class TimeTable(TableFile):
     @cached_property
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
         lines = [(n, line) for n, line in enumerate(self.text.splitlines(), start=1) if line.strip()]
-        kept = [(n, line.split(",")) for n, line in lines if not line.lstrip().startswith("#")]
-        if kept and not _is_number(kept[0][1][0]):
-            kept = kept[1:]
-        for n, row in kept:
+        rows = [(n, line.split(",")) for n, line in lines if not line.lstrip().startswith("#")]
+        if rows and not _is_number(rows[0][1][0]):
+            rows = rows[1:]
+        for n, row in rows:
             if len(row) != 2 or not all(map(_is_number, row)):
                 raise self._wrong(f"line {n} is {','.join(row)[:40]!r}; give two finite numbers, time and value")
-        times, values = (np.array([float(row[column]) for _, row in kept]) for column in (0, 1))
+        times, values = (np.array([float(row[column]) for _, row in rows]) for column in (0, 1))
         if times.size < 2 or np.any(np.diff(times) <= 0):
             raise self._wrong("give two or more lines, with times that increase")
         return times, values

@@ -293,7 +293,7 @@ class Pause:
     stays: bool = True
     deadline: float = math.inf
 
-    def begun(self) -> Pause:
+    def started(self) -> Pause:
         return replace(self, deadline=time.perf_counter() + self.wall)
 
     def reached(self, tick: Tick) -> bool:

@@ -164,18 +164,18 @@ class ImplicitShape(Pointwise):
 class Composition:
     """Region built from shapes in order: each adds its inside (True) or removes it (False).
 
-    `begun` is the initial distance: the largest one if the region starts as all space, minus that if it starts empty.
+    `initial` is the distance at the start: the largest one if the region starts as all space, minus that if empty.
     """
 
     parts: tuple[tuple[Distance, bool], ...]
-    begun: float
+    initial: float
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the distance to the boundary of the region, positive inside. The coordinates broadcast.
 
         Near corners where shapes meet it is an underestimate with the correct sign.
         """
-        distance, most = np.full(np.broadcast_shapes(x.shape, y.shape, z.shape), self.begun), abs(self.begun)
+        distance, most = np.full(np.broadcast_shapes(x.shape, y.shape, z.shape), self.initial), abs(self.initial)
         for shape, adds in self.parts:
             own = np.clip(shape.distance(x, y, z), -most, most)
             distance = np.maximum(distance, own) if adds else np.minimum(distance, -own)

@@ -88,9 +88,9 @@ def described(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             within(path, file)
             where = f"{file.relative_to(path)}"
             try:
-                said = json.loads(content(file, MOST, REMEDY))
+                metadata = json.loads(content(file, MOST, REMEDY))
                 if name != ".zattrs":
-                    yield from _arrays(where, said)
+                    yield from _arrays(where, metadata)
             except (ValueError, RecursionError, TypeError, AttributeError) as error:
                 raise BadInput(f"{where}: it is no metadata of Zarr ({error}); {REMEDY}") from None
 

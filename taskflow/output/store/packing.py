@@ -47,7 +47,7 @@ def codecs(packing: BloscCodec | None = None) -> list[BloscCodec | Crc32cCodec]:
     return [*([packing] if packing else []), Crc32cCodec()]
 
 
-def taken(free: Buffers, nbytes: int) -> np.ndarray:
+def take_buffer(free: Buffers, nbytes: int) -> np.ndarray:
     """Return a buffer large enough for `nbytes` bytes of values when packed."""
     try:
         buffer = free.pop()
@@ -167,7 +167,7 @@ def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], bu
         buffers.append(buffer)
 
     for chunk in chunks:
-        buffer = taken(buffers, packing.nbytes)
+        buffer = take_buffer(buffers, packing.nbytes)
         waiting.append((buffer, packers.submit(packing, chunk, buffer)))
         if len(waiting) > AHEAD:
             yield from first()

@@ -202,7 +202,7 @@ class RunStart:
         if initial.checkpoint is not None:
             restore(initial.checkpoint, self.policy, shard)
             return float(initial.checkpoint.state["dt"])
-        if initial.kept:
+        if initial.unchanged:
             initial.fill(shard)
             shard.run(self.spec.model.after_overwrite)
         elif initial.sums:

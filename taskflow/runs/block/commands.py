@@ -35,19 +35,17 @@ class Drive:
         drive: Drive = control.kept[DRIVE]
         return drive
 
-    def taken(self, control: Control) -> RunLoop:
+    def for_job(self, control: Control) -> RunLoop:
         """Return the loop, for a job that does not advance it."""
-        control.report(**self.loop.control.progress)
-        self.loop.control = control
+        self.loop.progress.pass_to(control)
         return self.loop
 
     def advance(self, control: Control, pause: Pause) -> Timeline | None:
         """Advance until the run ends or pauses; return the timeline profiled so far. Any exception closes the loop."""
         loop, paused = self.loop, False
         control.kept[DRIVE] = self
-        if control is not loop.control:
-            control.report(**{name: value for name, value in loop.control.progress.items() if name != "paused"})
-        loop.control, loop.pause = control, pause.begun()
+        loop.progress.pass_to(control, "paused")
+        loop.pause = pause.started()
         try:
             paused = self._paused()
         finally:
@@ -60,7 +58,7 @@ class Drive:
         """Advance; return True if the run pauses, False if it has ended."""
         loop = self.loop
         if self._since is not None:
-            loop.began += time.perf_counter() - self._since
+            loop.progress.began += time.perf_counter() - self._since
         else:
             loop.begin()
         while not loop.pause.reached(loop.now):
@@ -70,8 +68,7 @@ class Drive:
                 return False
             loop.step()
         self._since = time.perf_counter()
-        control = loop.control
-        control.report(**{**control.progress, "paused": loop.now, "step": loop.now.step, "time": loop.now.time})
+        loop.progress.report(paused=loop.now, step=loop.now.step, time=loop.now.time)
         return True
 
 
@@ -103,4 +100,4 @@ def end_run(shard: Shard, control: Control) -> Timeline | None:
 
 def write_checkpoint(shard: Shard, control: Control) -> None:
     """Write a checkpoint of the present state, after the scheduled records; return when all blocks have written it."""
-    Drive.of(control).taken(control).keep()
+    Drive.of(control).for_job(control).keep()

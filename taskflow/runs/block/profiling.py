@@ -41,7 +41,7 @@ class Profiling:
     shard: Shard
     timeline: Timeline | None = None
     _profiler: Profiler | None = field(default=None, init=False)
-    _begun: int | None = field(default=None, init=False)  # the step
+    _started_at: int | None = field(default=None, init=False)  # the step
 
     def at(self, step: int) -> None:
         """Start or end profiling if scheduled after `step` steps."""
@@ -49,10 +49,10 @@ class Profiling:
             return
         if self._profiler is not None:
             self._profiler.step()
-        if self._begun is None and step >= self.window.after and not self.shard.trying:
-            self._begun = step
+        if self._started_at is None and step >= self.window.after and not self.shard.trying:
+            self._started_at = step
             self._begin(self.window)
-        elif self._begun is not None and step == self._begun + self.window.steps:
+        elif self._started_at is not None and step == self._started_at + self.window.steps:
             self.end()
 
     def _begin(self, window: Window) -> None:

@@ -19,7 +19,7 @@ from taskflow.runs.block.checkpoints import CheckpointPolicy, finish
 from taskflow.runs.directory.lock import Lock, refusal
 from taskflow.runs.directory.pictures import begin_drawing
 from taskflow.runs.directory.provenance import history
-from taskflow.runs.directory.replacement import begun, entries, follow, ours, owned, placed
+from taskflow.runs.directory.replacement import entries, follow, interrupted_start, ours, owned, placed
 from taskflow.runs.state.origin import save_evaluated
 from taskflow.runs.state.remedies import FORCE, OUTPUT
 from taskflow.runs.state.restart import RestartPoint
@@ -56,7 +56,7 @@ class RunDirectory:
         with self._writing((OSError, ValueError)):  # no permission to look, a name too long, a null character
             if path.exists() or path.is_symlink():
                 content = entries(path) if path.is_dir() else [path]
-                if not force and (content or not begun(path)):
+                if not force and (content or not interrupted_start(path)):
                     if (lock := Lock.read(path)) is not None and lock.alive is not False:
                         raise refusal(path, lock)
                     raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
@@ -167,7 +167,7 @@ class RunDirectory:
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
         saved, centred = self.path.absolute() / output.INITIAL, sim.model.fields.get("u") == "c"
         initial = InitialFields(sim.domain.points, fields, saved, system.noise, centred=centred)
-        return sim.origin.taken(initial) if begins and sim.origin is not None else initial
+        return sim.origin.applied_to(initial) if begins and sim.origin is not None else initial
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
         """Make the snapshots and checkpoints written by all blocks visible, and delete incomplete ones.

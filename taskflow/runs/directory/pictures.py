@@ -38,14 +38,14 @@ class DrawingProcess(AbstractContextManager["DrawingProcess"]):
         self._process: subprocess.Popen[bytes] | None = None
         if not case.pictures:
             return
-        self._said = TemporaryFile()  # noqa: SIM115  open as long as the process writes
+        self._stderr = TemporaryFile()  # noqa: SIM115  open as long as the process writes
         paths = [str(HOME), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "taskflow.plots.in_situ", str(directory.absolute())],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=self._said,
+            stderr=self._stderr,
             start_new_session=True,  # Ctrl-C is for the run
         )
 
@@ -53,7 +53,7 @@ class DrawingProcess(AbstractContextManager["DrawingProcess"]):
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
-            self._said.close()
+            self._stderr.close()
 
     def finish(self) -> tuple[str, ...]:
         """Wait until everything is drawn; return errors as text."""
@@ -65,9 +65,9 @@ class DrawingProcess(AbstractContextManager["DrawingProcess"]):
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").strip().splitlines()[-LINES:]
-        self._said.close()
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()[-LINES:]
+        self._stderr.close()
         self._guard()
         end_pictures(self._directory)
         return (f"pictures are missing: {' '.join(lines)}",) if process.returncode else ()

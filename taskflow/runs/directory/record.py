@@ -12,7 +12,7 @@ from typing import Any
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
-from taskflow.common.units import duration, rate, several, size, times
+from taskflow.common.units import duration, plural, rate, size, times
 from taskflow.output import CASE, LOG, REPORT, STORE, Tail, has_charts, read_report
 from taskflow.output.store.metadata import PSEUDO_TIME
 from taskflow.runs.directory.lock import Lock
@@ -57,7 +57,7 @@ class Record:
         store = self.directory / STORE
         if has_charts(store):
             counts = [prod(chart.sizes[dim] for dim in CELLS) for _, chart in charts(tree(store))]
-            return sum(counts), f"{sum(counts):,} cells in {several(len(counts), 'chart')}"
+            return sum(counts), f"{sum(counts):,} cells in {plural(len(counts), 'chart')}"
         nx, ny, nz = self.case["grid"]["cells"]
         return nx * ny * nz, f"{times((nx, ny, nz))} cells"
 
@@ -145,11 +145,11 @@ class Record:
         from taskflow.output import dataset
 
         try:
-            moments = dataset(self.directory / STORE)["time"].values
+            recorded = dataset(self.directory / STORE)["time"].values
         except BadInput:
             return "none that can be read"
         unit = "step" if PSEUDO_TIME in self.report else "time"
-        return f"{len(moments)}, from {unit} {moments[0]:g} to {moments[-1]:g}" if len(moments) else "none yet"
+        return f"{len(recorded)}, from {unit} {recorded[0]:g} to {recorded[-1]:g}" if len(recorded) else "none yet"
 
     def _speed(self) -> float:
         """Return cells per second over the latest lines of the log."""
@@ -165,8 +165,8 @@ def _where(report: Mapping[str, Any]) -> str:
     parts = []
     for (host, device), workers in hosts.items():
         threads = report.get("threads_per_block")
-        cores = f" on {several(threads, 'core')}{' each' * (len(workers) > 1)}" if threads else ""
-        blocks = f"{several(len(workers), 'block')}{cores}, in {several(len(set(workers)), 'process')}"
+        cores = f" on {plural(threads, 'core')}{' each' * (len(workers) > 1)}" if threads else ""
+        blocks = f"{plural(len(workers), 'block')}{cores}, in {plural(len(set(workers)), 'process')}"
         parts.append(f"{host} ({device}): {blocks}")
     channels = f"; messages by {', '.join(report['channels'])}" if report["channels"] else ""
     return "; ".join(parts) + channels
@@ -176,7 +176,7 @@ def heading(report: Mapping[str, Any]) -> str:
     """Return how a run ended."""
     how = "finished" if report["ended"] == "end" else report["ended"]
     when = "" if PSEUDO_TIME in report else f" at time {report['time']:g},"
-    return f"{how}{when} after {several(report['steps'], 'step')}"
+    return f"{how}{when} after {plural(report['steps'], 'step')}"
 
 
 def speed_rows(report: Mapping[str, Any]) -> Iterator[Row]:
@@ -192,4 +192,4 @@ def speed_rows(report: Mapping[str, Any]) -> Iterator[Row]:
 
 def target(end: float | None, steps: int | None) -> str:
     """Return the time or the number of steps at which a run stops."""
-    return f"time {end:g}" if end is not None else several(steps or 0, "step")
+    return f"time {end:g}" if end is not None else plural(steps or 0, "step")

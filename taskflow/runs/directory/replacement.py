@@ -71,7 +71,7 @@ def entries(directory: Path) -> list[Path]:
     return [path for path in directory.iterdir() if path not in ours]
 
 
-def begun(directory: Path) -> bool:
+def interrupted_start(directory: Path) -> bool:
     """Return True if a run was interrupted there while it started."""
     return any((directory / name).exists() for name in (LOCK, *STAGES))
 

@@ -10,7 +10,7 @@ from taskflow.cases import Case
 from taskflow.cases.tables.pictures import check_libraries
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row, auto, warning_rows
-from taskflow.common.units import several, size
+from taskflow.common.units import plural, size
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.estimate.step_count import StepCount, count_steps
@@ -133,8 +133,8 @@ class Estimate(MemoryEstimate):
     def _device(self) -> str:
         place = self.placed[0]
         if self.device == "gpu":
-            return f"{several(len({place.gpus[0].identity for place in self.placed}), 'GPU')}: {place.gpus[0].name}"
-        return f"cpu, {several(self.threads, 'core')} per block: {place.processor}"
+            return f"{plural(len({place.gpus[0].identity for place in self.placed}), 'GPU')}: {place.gpus[0].name}"
+        return f"cpu, {plural(self.threads, 'core')} per block: {place.processor}"
 
     def prove(self) -> Proof:
         """Prove the templates of all blocks for every order of steps and monitors after the start."""
@@ -170,7 +170,7 @@ class Estimate(MemoryEstimate):
     def proof_row(self) -> Row:
         """Return the row of `check --prove`. Raises RunFailed if the proof fails or a kernel does not compile."""
         compiled, row = self.compile_others(), self.prove().row()
-        others = f"; {several(compiled, 'kernel')} of other packages compiled" if compiled else ""
+        others = f"; {plural(compiled, 'kernel')} of other packages compiled" if compiled else ""
         return row._replace(text=f"{row.text}{others}")
 
 

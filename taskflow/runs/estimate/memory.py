@@ -85,7 +85,8 @@ class MemoryEstimate:
         problem = shortage(least, self.placed, self.device)
         if problem or (problem := shortage([memory.total for memory in self.blocks], self.placed, self.device)):
             raise BadInput(
-                f'{self.sim.case.grid.told}: {problem}; use fewer cells, machine.precision = "single", or more machines'
+                f"{self.sim.case.grid.key_text}: {problem};"
+                ' use fewer cells, machine.precision = "single", or more machines'
             )
 
     def _output(self, block: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
-from taskflow.common.units import duration, several
+from taskflow.common.units import duration, plural
 from taskflow.flow.stability import shortest
 from taskflow.runs.block.pace import FROM_REST, GROWTH, REST
 from taskflow.runs.state.setup import RunSetup
@@ -47,7 +47,7 @@ class StepCount:
         whole = " to ".join(duration(seconds * count) for count in self.range)
         yield Row("time", f"{about} {duration(seconds)} per step, {whole} for the run (an estimate)")
         *least, last = self.range
-        number = f"{'' if self.exact else 'about '}{f'{least[0]} to ' if least else ''}{several(last, 'step')}"
+        number = f"{'' if self.exact else 'about '}{f'{least[0]} to ' if least else ''}{plural(last, 'step')}"
         first = f", the first {self.first:.3g} long" if self.first and not self.exact else ""
         yield Row("", f"{number}{first}: {self.basis}{', fewer if it becomes steady' if steady else ''}")
 

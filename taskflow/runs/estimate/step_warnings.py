@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from taskflow.cases.timing.schedule import FITS
-from taskflow.runs.block.sanity import NAMES, beyond, too_long
+from taskflow.runs.block.step_watch import NAMES, beyond, too_long
 from taskflow.runs.state.setup import RunSetup
 
 

@@ -81,7 +81,7 @@ class BlocksJob:
     ghosts: bool = False
 
     def __call__(self, shard: Shard, control: Control) -> tuple[tuple[str, ...], list[float]] | str:
-        loop = Drive.of(control).taken(control)
+        loop = Drive.of(control).for_job(control)
         failure, numbers = "", dict[str, float]()
         if self.ghosts:
             if shard.region.atlas is not None:

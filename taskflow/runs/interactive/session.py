@@ -23,7 +23,7 @@ from taskflow.runs.attempt import Attempt, Outcome, Recovery, RunRequest
 from taskflow.runs.block.commands import end_run, go_on
 from taskflow.runs.block.profiling import Window
 from taskflow.runs.notebook import shown_progress
-from taskflow.runs.run import Run, arguments, begun, stoppable
+from taskflow.runs.run import Run, arguments, claimed_directory, stoppable
 from taskflow.runs.state.remedies import as_keys, how_to_resume
 from taskflow.runs.state.settings import Settings
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
@@ -72,7 +72,7 @@ class Callback:
     def plan(self, now: Tick) -> None:
         """It is due next after the present tick."""
         if self.every is None:
-            self.next = Pause(wall=self.wall).begun()
+            self.next = Pause(wall=self.wall).started()
         elif self.every.steps is not None:
             self.next = Pause(step=(now.step // self.every.steps + 1) * self.every.steps)
         elif self.every.time is not None:
@@ -123,11 +123,11 @@ class DrivenRun:
         self._computed = set[tuple[str, int]]()  # what follows from the fields of a state, and is there
         self._recorded: dict[str, RecordedArray] = {}
         with ExitStack() as stack, stoppable(), as_keys():
-            own, restart = stack.enter_context(begun(case, output, force=force, resume=resume))
+            own, restart = stack.enter_context(claimed_directory(case, output, force=force, resume=resume))
             self._directory = own
             lasting = stack.enter_context(lasting_client(client))
-            over, told = force or resume, progress or shown_progress(case)
-            request = RunRequest(case, own, lasting, scheduler_file, over, told, profile, steered=True)
+            over, callback = force or resume, progress or shown_progress(case)
+            request = RunRequest(case, own, lasting, scheduler_file, over, callback, profile, steered=True)
             self._attempt = stack.enter_context(Attempt(request, restart, Recovery(0, how_to_resume(own.path))))
             self._tick, given = (restart.tick, restart.given) if restart is not None else (Tick(), {})
             system = self._attempt.sim.system
@@ -189,7 +189,7 @@ class DrivenRun:
             step = math.inf if steps is None else self.iteration + whole(steps)
             end = math.inf if until is None else number(until)
             seconds = math.inf if wall is None else positive(wall)
-        target, self._halted, self._reason = Pause(step, end, seconds).begun(), False, ""
+        target, self._halted, self._reason = Pause(step, end, seconds).started(), False, ""
         with self._call(call):
             while not (self._over or self._halted or target.reached(self._tick) or target.late):
                 self._done(self._do(partial(go_on, pause=self._callbacks.pause(target))))

@@ -18,7 +18,7 @@ from taskflow.common.errors import BadInput, named
 from taskflow.runs.block.commands import Drive
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
-from taskflow.systems.initial.inflow import moments
+from taskflow.systems.initial.inflow import times_of
 
 AXES = (1, 2, 3)  # by which the components of a vector are numbered
 JOINED = 1e-3  # narrowest spacings by which a body may jump when its motion is replaced
@@ -51,7 +51,7 @@ class Settable:
         fields = self.sim.inflows.keys if self.sim.inflows else {}
         values = settings(key, new, case, {**self.sim.system.timed.keys, **fields}, now.time, frozenset(fields))
         if self.sim.inflows is not None and values.keys() & fields.keys():
-            later = [now.time, *(time for time in moments(case) if time > now.time)]
+            later = [now.time, *(time for time in times_of(case) if time > now.time)]
             with named(f"set({key!r}, {shown(new)})"):
                 self.sim.inflows.following({**self.given, **values}).check(later)
         return values
@@ -91,7 +91,7 @@ class Settable:
 
 def set_values(shard: Shard, control: Control, values: Mapping[str, Value]) -> None:
     """Replace time-dependent numbers, by key, for the next steps and for checkpoints."""
-    loop = Drive.of(control).taken(control)
+    loop = Drive.of(control).for_job(control)
     loop.settings.update(values)
     loop.stepping.disturbed()
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def derive(shard: Shard, control: Control) -> None:
     """Compute the derived fields that the case records from the present fields, on all blocks."""
-    loop = Drive.of(control).taken(control)
+    loop = Drive.of(control).for_job(control)
     if (computed := loop.spec.computed) is not None:
         shard.run(computed, **computed.scalars(loop.now.time))
 
@@ -95,8 +95,8 @@ class Simulation(DrivenRun):
             Ctrl-C. The simulation pauses after a step and can continue.
         """
         limits = {"until": until, "steps": steps, "wall": wall}
-        told = ", ".join(f"{name}={limit!r}" for name, limit in limits.items() if limit is not None)
-        self._advance(f"run({told})", until, steps, wall)
+        arguments = ", ".join(f"{name}={limit!r}" for name, limit in limits.items() if limit is not None)
+        self._advance(f"run({arguments})", until, steps, wall)
 
     def stop(self) -> None:
         """Make `run` or `step` return after the callbacks of this step. Call it in a callback."""

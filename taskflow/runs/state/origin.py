@@ -96,7 +96,7 @@ class InitialState(ABC):
 
     @property
     @abstractmethod
-    def kept(self) -> bool:
+    def unchanged(self) -> bool:
         """True if the velocity is used unchanged."""
 
     @abstractmethod
@@ -115,13 +115,13 @@ class InitialState(ABC):
         """Derived fields whose sums are conserved on another grid."""
         return ()
 
-    def taken(self, initial: InitialFields) -> InitialFields:
+    def applied_to(self, initial: InitialFields) -> InitialFields:
         """Return the initial fields of a run with this origin."""
         if self.checkpoint is not None:
             return replace(initial, checkpoint=self.checkpoint)
-        more = {"p": None} if (self.kept or not self.projected) and self.has("p") else dict.fromkeys(self.sums)
+        more = {"p": None} if (self.unchanged or not self.projected) and self.has("p") else dict.fromkeys(self.sums)
         profiles = {**dict.fromkeys(initial.profiles), **more}
-        return replace(initial, profiles=profiles, kept=self.kept and self.projected, sums=self.sums)
+        return replace(initial, profiles=profiles, unchanged=self.unchanged and self.projected, sums=self.sums)
 
     @property
     def row(self) -> Row:
@@ -129,7 +129,7 @@ class InitialState(ABC):
         if self.checkpoint is not None:
             return Row("start", f"{self.state.where}, time {self.state.time:g}, continued bitwise")
         then = ", then made free of divergence" if self.projected else ""
-        how = "unchanged" if self.kept else f"put on the grid{then}"
+        how = "unchanged" if self.unchanged else f"put on the grid{then}"
         return Row("start", f"{self.state.where}; {how}{self._units}")
 
     @property
@@ -152,7 +152,7 @@ class StateOnBox(InitialState):
     projected = True
 
     @property
-    def kept(self) -> bool:
+    def unchanged(self) -> bool:
         if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
             return False
         old, new = (tables_of(text, self.sim.case) for text in (self.state.case, self.sim.case.to_toml()))
@@ -174,7 +174,7 @@ class StateOnBox(InitialState):
         sources: dict[str, Any] = dict(self.sim.system.initial)
         needed = {*VELOCITY, *(name for other, name in self.sim.system.initial_sources.items() if self.has(other))}
         names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in needed]
-        names += ["p"] if self.kept and self.has("p") else self.sums
+        names += ["p"] if self.unchanged and self.has("p") else self.sums
         for name in dict.fromkeys(names):
             sources[name] = field = output.RemappedField(self.state, name, layout)
             with named("initial.source"):
@@ -183,7 +183,7 @@ class StateOnBox(InitialState):
 
     @property
     def sums(self) -> tuple[str, ...]:
-        if self.checkpoint is not None or self.kept:
+        if self.checkpoint is not None or self.unchanged:
             return ()
         sources = self.sim.system.initial_sources
         return tuple(name for name, other in sources.items() if self.has(name) and self.has(other))
@@ -220,7 +220,7 @@ class StateOnCharts(InitialState):
         return [np.stack(np.broadcast_arrays(*domain.points("c", box))) for box in domain.boxes]
 
     @property
-    def kept(self) -> bool:
+    def unchanged(self) -> bool:
         return self._charts is not None and self._charts.is_on(self.sim.domain.chart_vertices)
 
     def has(self, name: str) -> bool:
@@ -235,7 +235,7 @@ class StateOnCharts(InitialState):
         for name in ("p", *self.sim.system.initial):
             with named(f"initial.source: {self.state.where}"):
                 if self.has(name):
-                    parts[name] = charts.values(name) if self.kept else charts.over(name, vertices)
+                    parts[name] = charts.values(name) if self.unchanged else charts.over(name, vertices)
                 elif formula := self.sim.system.initial.get(name):
                     parts[name] = [np.broadcast_to(formula(*x), x[0].shape) for x in places]
         output.save_parts(path, self.sim.domain.boxes, parts)
@@ -288,9 +288,9 @@ def check_restart(restart: RestartPoint, sim: DiscreteCase) -> None:
     except KeyError as error:
         raise BadInput(f"{checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
     anew = (averaged for group, averaged in sim.averaged.items() if group not in restart.averages)
-    begun = {role for averaged in anew for role in averaged.roles}
-    begun |= {*sim.steady_criterion.fields} if sim.steady_criterion and restart.settling is None else set()
-    if why := lacking(checkpoint, sim, sim.carried.keys() - begun):
+    starting = {role for averaged in anew for role in averaged.roles}
+    starting |= {*sim.steady_criterion.fields} if sim.steady_criterion and restart.settling is None else set()
+    if why := lacking(checkpoint, sim, sim.carried.keys() - starting):
         blocks = checkpoint.state["blocks"]
         remedy = f"go on with the machine.blocks with which it was written, {blocks}"
         raise BadInput(f"{checkpoint.path}: {why}; {remedy}")

@@ -9,7 +9,7 @@ from itertools import product
 
 from taskflow.common.errors import RunFailed
 from taskflow.common.rows import Row
-from taskflow.common.units import several
+from taskflow.common.units import plural
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.proof.alike import form
 from taskflow.runtime.proof.cells import Cells, boxes, number_cells
@@ -154,7 +154,7 @@ class Proof:
         """Return the row of `taskflow check`. Raises RunFailed if something is wrong."""
         self.hold()
         ordered, found = f"{self.pairs:,} interfering pairs are ordered", f"{self.reads:,} reads find"
-        return Row("proof", f"{several(self.templates, 'template')}: {ordered}, {found} what the program means")
+        return Row("proof", f"{plural(self.templates, 'template')}: {ordered}, {found} what the program means")
 
 
 def prove(

@@ -31,7 +31,7 @@ from taskflow.systems.artificial_compressibility.boundaries import velocities
 from taskflow.systems.artificial_compressibility.domain import ChartDomain, unit_of
 from taskflow.systems.artificial_compressibility.moment import TimeLevels
 from taskflow.systems.artificial_compressibility.tables import CompressibilityMethod
-from taskflow.systems.initial.inflow import moments
+from taskflow.systems.initial.inflow import times_of
 
 ON_CHARTS: Checks = {
     **CHECKED,
@@ -91,9 +91,9 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
     """
     boundaries, body, grid = case.table("boundaries"), case.table("body"), domain.grid
     if domain.motion is not None:
-        domain.motion.check(max(moments(case)))
+        domain.motion.check(max(times_of(case)))
     changing = body.changes or any(side.changes for side in boundaries.sides.values())
-    for time in moments(case) if changing else [0.0]:
+    for time in times_of(case) if changing else [0.0]:
         for chart in grid.charts if body.varies else ():
             body.at(*centres(domain.moved(chart.vertices, time)), time)
         for name, side in boundaries.sides.items():

@@ -18,7 +18,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.hexahedra import centres
 from taskflow.common.rows import Row
-from taskflow.common.units import several, times
+from taskflow.common.units import plural, times
 from taskflow.flow.model import Ends
 from taskflow.flow.models.artificial_compressibility.equations import power_of_two
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
@@ -105,7 +105,7 @@ class ChartDomain(Domain):
 
     def rows(self) -> Iterator[Row]:
         grid = self.grid
-        seams = several(len(grid.seams), "seam")
+        seams = plural(len(grid.seams), "seam")
         yield Row("grid", f"{self.table.size}{' in two dimensions' if self.planar else ''}, {seams}")
         for number, chart in enumerate(grid.charts[:LISTED], start=1):
             yield Row("", f"chart {number}: {times(chart.cells)} cells{grid.turned(number - 1)}")

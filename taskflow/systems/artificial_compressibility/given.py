@@ -36,7 +36,7 @@ def reference_speed(
             for patch in patches:
                 velocity = np.stack(side.at(*faces(charts, patch)[0]))
                 speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
-    begun = _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, ArrayValues)])
+    begun = _initial(charts, "velocity", [u for u in initial.velocity if not isinstance(u, ArrayValues)])
     speeds += [float(np.sqrt(sum(u**2 for u in components)).max()) for components in begun]
     return max(speeds)
 
@@ -76,12 +76,12 @@ def range_of_scalar(charts: MultiBlockGrid, scalar: PassiveScalar) -> float:
 def _range(charts: MultiBlockGrid, name: str, formula: Any, values: list[float]) -> float:
     """Return the range of these values and of an initial field."""
     if formula is not None and not isinstance(formula, ArrayValues):
-        for (begun,) in _begun(charts, name, [formula]):
+        for (begun,) in _initial(charts, name, [formula]):
             values += [float(begun.min()), float(begun.max())]
     return max(values) - min(values)
 
 
-def _begun(charts: MultiBlockGrid, name: str, formulas: Sequence[Any]) -> Iterator[list[np.ndarray]]:
+def _initial(charts: MultiBlockGrid, name: str, formulas: Sequence[Any]) -> Iterator[list[np.ndarray]]:
     """Yield the values of formulas of [initial] at some vertices of each chart, or at all cell centres if one is not
     finite there. Raises BadInput if one is not finite at a centre either.
     """

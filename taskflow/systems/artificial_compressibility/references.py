@@ -96,10 +96,10 @@ def with_references(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any])
     """Return the tables of a similar case, as in its file, with both references as numbers; of other equations
     unchanged.
     """
-    begun, method = tables.get("initial", {}), tables.get("method", {})
+    initial_table, method = tables.get("initial", {}), tables.get("method", {})
     if method.get("type") != case.own.type:
         return tables
-    initial = Initial(**{key: begun[key] for key in ("velocity", "temperature") if key in begun})
+    initial = Initial(**{key: initial_table[key] for key in ("velocity", "temperature") if key in initial_table})
     number = speed(case, grid, method.get("reference_speed", "auto"), initial)
     more = {RANGE: range_of_temperatures(case, grid, initial)} if case.heat else {}
     return {**tables, **more, "method": {**method, "reference_speed": number}}

@@ -207,8 +207,8 @@ def _scalars_have_names(scalars: Scalars) -> Iterator[Problem]:
     """Scalars must not have the name of another field or of an equation, because residuals are reported by name."""
     for key, scalar in numbered(scalars=scalars):
         if _OWN.fullmatch(scalar.name):
-            taken = "the model on charts has a field or an equation of this name; give another"
-            yield wrong((*key, "name"), scalar.name, taken)
+            remedy = "the model on charts has a field or an equation of this name; give another"
+            yield wrong((*key, "name"), scalar.name, remedy)
 
 
 def _scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars: Scalars) -> Iterator[Problem]:

@@ -270,11 +270,11 @@ class CompressibilitySystem(System):
 
     def rows(self, cost: StepCost) -> Iterator[Row]:
         yield from super().rows(cost)
-        if several := self.model.extra_fields(self.sim.dtype):
-            told = [f"{field.nbytes} of {field.name}" for field in several if field.values > 1]
-            if rounded := sum(field.nbytes for field in several if field.values == 1):
-                told.append(f"{rounded} of vectors and flow in single precision")
-            yield Row("cells", f"bytes per cell: {', '.join(told)}")
+        if extra := self.model.extra_fields(self.sim.dtype):
+            parts = [f"{field.nbytes} of {field.name}" for field in extra if field.values > 1]
+            if rounded := sum(field.nbytes for field in extra if field.values == 1):
+                parts.append(f"{rounded} of vectors and flow in single precision")
+            yield Row("cells", f"bytes per cell: {', '.join(parts)}")
         if self.sim.case.turbulence:
             yield Row("eddies", eddies_described(self.sim.case))
         of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}

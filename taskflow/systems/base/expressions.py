@@ -32,7 +32,7 @@ from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Location, triple
 from taskflow.systems.base.pictures import WORDS, pictured
 from taskflow.systems.initial.fields import few, initial_profiles
-from taskflow.systems.initial.inflow import moments
+from taskflow.systems.initial.inflow import times_of
 
 SHARE = 1e-6  # of the size of the relaxing field: differences that give its rate
 SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `TimeScheme.diffusion` is the limit
@@ -230,7 +230,7 @@ class InitialForce:
 
     def check(self) -> None:
         """Raise BadInput if it is not finite at the start, or later on the initial fields."""
-        for time in moments(self.case) if self._fields is not None else ():
+        for time in times_of(self.case) if self._fields is not None else ():
             self._at_time(time, self._fields or {})
 
     def _at_time(self, time: float, fields: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -250,7 +250,7 @@ class InitialForce:
         change = SHARE * max(1.0, float(np.abs(q).max()))
         low, high = ({**self._fields, self.table.on: q + sign * change} for sign in (-1, 1))
         try:
-            rates = (self._at_time(time, low) - self._at_time(time, high) for time in moments(self.case))
+            rates = (self._at_time(time, low) - self._at_time(time, high) for time in times_of(self.case))
             return max(0.0, *(float(rate.max()) for rate in rates)) / (2 * change)
         except BadInput:
             return 0.0  # near the initial values it is invalid

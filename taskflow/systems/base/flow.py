@@ -40,7 +40,7 @@ from taskflow.systems.base.system import System, log_line
 from taskflow.systems.base.timed import TimedNumbers, timed_numbers, times
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody
 from taskflow.systems.initial.fields import initial_profiles, largest
-from taskflow.systems.initial.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
+from taskflow.systems.initial.inflow import InflowProfile, Inflows, inflow_profiles, times_of, wall_profiles
 from taskflow.systems.records.series import Integral, geometry, sides
 
 WORDS = {
@@ -239,7 +239,7 @@ class FlowSystem(System):
         if self.surroundings is not None:
             path = sim.bodies.path
             self.surroundings.check(0.0, path[-1], path, sim.case.time.step)
-        self.inflows.check(moments(sim.case))
+        self.inflows.check(times_of(sim.case))
         self.timed.check(times(sim.case)[: None if sim.case.time.end or sim.case.time.step else 1])
         initial = largest(sim.case, sim.grid)
         for force in initial_forces(sim.case, sim.grid):  # which evaluate initial fields without their keys
@@ -253,7 +253,7 @@ class FlowSystem(System):
         """Raise BadInput if the values of formulas are too large for the equations."""
         case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
         numbers = Magnitudes(narrowest(grid), case.fluid.viscosity, case.machine.precision)
-        entering = zip(inflows.profiles, inflows.fastest(moments(case)), strict=True)
+        entering = zip(inflows.profiles, inflows.fastest(times_of(case)), strict=True)
         sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
         sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
         for key, value, kind in sizes:

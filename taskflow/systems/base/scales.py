@@ -16,7 +16,7 @@ from taskflow.flow.model import VELOCITY
 from taskflow.systems.base.domain import PartitionedCase
 from taskflow.systems.base.timed import largest as largest_in_time
 from taskflow.systems.initial.fields import largest
-from taskflow.systems.initial.inflow import Inflows, moments
+from taskflow.systems.initial.inflow import Inflows, times_of
 
 SIDES = 6  # of a cell, through which heat may come
 
@@ -79,7 +79,7 @@ def _speeds(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> list[np
     """Return the largest |u|, |v|, |w| of walls, inflows, and surfaces of bodies, at moments of the run."""
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if side.solid]
     moving = sim.bodies.moving
-    return [*speeds, *inflows.fastest(moments(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
+    return [*speeds, *inflows.fastest(times_of(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
 
 
 def _heat(sim: PartitionedCase, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
@@ -90,7 +90,7 @@ def _heat(sim: PartitionedCase, model: FlowModel, inflows: Inflows, heat: Quanti
     temperatures += [body.temperature or 0.0 for body in case.obstacles]
     for face, profiles in inflows.profiles.items():
         over = on_face(face, model.grid)
-        times = moments(case) if "T" in profiles else ()
+        times = times_of(case) if "T" in profiles else ()
         temperatures += [float(np.abs(inflows.at(face, "T", time, over)).max()) for time in times]
     slopes = zip(model.driving.gradient, grid.lengths, strict=True)
     departure = sum(abs(slope) * length for slope, length in slopes)

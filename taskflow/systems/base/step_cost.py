@@ -8,7 +8,7 @@ from itertools import product
 
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row
-from taskflow.common.units import several, size
+from taskflow.common.units import plural, size
 from taskflow.runtime.regions import Box, Partition, triple
 from taskflow.runtime.tasks import (
     Analysis,
@@ -218,7 +218,7 @@ class StepCost:
         looked, about = ("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about ")
         repeated = "repetitions counted once" if self.bounded else f"with one {iteration}"
         once = f" ({repeated})" if self.bounded or rounds else ""
-        sent = f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once}"
+        sent = f"{plural(most.messages, 'message')} and {size(most.nbytes)} per step{once}"
         yield Row("messages", f"{sent} from the busiest block{looked}")
         kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
         yield Row("", f"{about}{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row, warning_rows
-from taskflow.common.units import several
+from taskflow.common.units import plural
 from taskflow.runtime.regions import Box, Triple, hull, triple
 from taskflow.runtime.tasks import frame
 from taskflow.systems.bodies.bodies import Bodies
@@ -29,8 +29,8 @@ class BodyPart:
     gap: int | None
 
     def __str__(self) -> str:
-        gap = "no adjacent gap" if self.gap is None else f"smallest gap {several(self.gap, 'cell')}"
-        return f"{several(self.cells, 'cell')}, volume {self.volume:.6g}, {gap}"
+        gap = "no adjacent gap" if self.gap is None else f"smallest gap {plural(self.gap, 'cell')}"
+        return f"{plural(self.cells, 'cell')}, volume {self.volume:.6g}, {gap}"
 
 
 @dataclass(frozen=True)

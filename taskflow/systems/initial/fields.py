@@ -42,7 +42,7 @@ class InitialFields:
 
     - `points`: returns x, y, z of the values at a location in the cells of a box
     - `checkpoint`: of another run, replaces all of them
-    - `kept`: the projection leaves the velocity unchanged
+    - `unchanged`: the projection leaves the velocity unchanged
     - `sums`: derived fields whose sums are conserved
     - `centred`: the velocity is also in cell centres
     """
@@ -52,7 +52,7 @@ class InitialFields:
     saved: Path
     noise: RandomVelocity | None = None
     checkpoint: Checkpoint | None = None
-    kept: bool = False
+    unchanged: bool = False
     sums: tuple[str, ...] = ()
     centred: bool = False
 
@@ -68,8 +68,8 @@ class InitialFields:
                     values: dict[str, Any] = self.values(fields, piece)
                     for name in fields:
                         if waves and name in VELOCITY:
-                            added = waves.values(list(VELOCITY).index(name), piece, xp)
-                            values[name] = xp.asarray(values[name]) + added
+                            extra = waves.values(list(VELOCITY).index(name), piece, xp)
+                            values[name] = xp.asarray(values[name]) + extra
                     yield piece, values
 
             shard.write_parts(fields, filled())

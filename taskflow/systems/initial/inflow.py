@@ -208,7 +208,7 @@ def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, fa
     ends[axis] = faces[axis][[-high]]
     places = ends[0][None, None, :], ends[1][None, :, None], ends[2][:, None, None]
     with named(f"boundaries.{face}.{kind}"):
-        values = np.concatenate([np.ravel(_on_wall(value)(*places, time)) for time in moments(case)])
+        values = np.concatenate([np.ravel(_on_wall(value)(*places, time)) for time in times_of(case)])
     return float(values[np.abs(values).argmax()])
 
 
@@ -238,7 +238,7 @@ def _wind(case: Case, face: str) -> list[LogProfile]:
     return [LogProfile(speed, law.roughness, up, ground, share) for share in direction / np.linalg.norm(direction)]
 
 
-def moments(case: Case) -> list[float]:
+def times_of(case: Case) -> list[float]:
     """Return times of the run, including the first and, if known, the last."""
     return [case.end_time * n / (SAMPLES - 1) for n in range(SAMPLES)] if case.end_time else [0.0]
 

@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.cases import Case, SpectrumTable
 from taskflow.cases.timing.schedule import QUIET, Every, Quiet, Tick
 from taskflow.common.rows import Row
-from taskflow.common.units import several
+from taskflow.common.units import plural
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.spectra import LineSpectra, ShellSpectra, Spectra
 from taskflow.flow.measures.statistics import SHARE, Statistics
@@ -47,9 +47,9 @@ class TimeAverages(Generic[Averaged]):
     def row(self, name: str, cells: int, nbytes: int, step: float) -> Row:
         """Return the row of `taskflow check`: the bytes moved by a sample, next to the bytes of a `step`."""
         every = self.every
-        often = several(every.steps, "step") if every.steps else f"{every.time:g} of time"
+        often = plural(every.steps, "step") if every.steps else f"{every.time:g} of time"
         part = f", {nbytes / step / every.steps:.1%} of what the steps move" if every.steps else ""
-        fields = several(len(self.statistics.roles), "field")
+        fields = plural(len(self.statistics.roles), "field")
         text = f"{name} of {fields}, sampled every {often}: {nbytes / cells:.0f} bytes per cell and sample{part}"
         return Row("", text)
 

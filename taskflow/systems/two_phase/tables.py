@@ -10,7 +10,7 @@ from pydantic import WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.formulas.values import non_negative, positive, several, unchosen
+from taskflow.cases.formulas.values import non_negative, positive, tuple_of, unchosen
 from taskflow.cases.language.capabilities import TIMED, Supports
 from taskflow.cases.language.problems import Key, Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.cases.language.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads
@@ -101,11 +101,11 @@ class PhaseFluidTable(FluidTable):
 class TwoPhaseTable(Table):
     """Two immiscible fluids. Phase 1 fills the cells with positive `initial`, or the `shapes` of phase 1."""
 
-    density: Annotated[tuple[float, float], reads(several(positive, 2, TWO.format("> 0")))] = entry(
+    density: Annotated[tuple[float, float], reads(tuple_of(positive, 2, TWO.format("> 0")))] = entry(
         "of phase 1 and of phase 2, with a ratio of at most 100000",
         remedy="give the densities of phase 1 and of phase 2, two numbers > 0",
     )
-    viscosity: Annotated[tuple[float, float], reads(several(non_negative, 2, TWO.format(">= 0")))] = entry(
+    viscosity: Annotated[tuple[float, float], reads(tuple_of(non_negative, 2, TWO.format(">= 0")))] = entry(
         "dynamic, of phase 1 and of phase 2",
         remedy="give the dynamic viscosities of phase 1 and of phase 2, two numbers >= 0",
     )
@@ -153,8 +153,8 @@ def _phases_have_names(
     tables: Mapping[str, Any], probes: Probes, planes: Planes, isosurfaces: Isosurfaces, spectra: Spectra
 ) -> Iterator[Problem]:
     known = [group for _, group in numbered(probes=probes, planes=planes, isosurfaces=isosurfaces, spectra=spectra)]
-    taken = {*TAKEN, *FIELDS, *(group.name for group in known)}
-    yield from names_differ(taken, numbered(phases=tables.get("phases", ())))
+    used = {*TAKEN, *FIELDS, *(group.name for group in known)}
+    yield from names_differ(used, numbered(phases=tables.get("phases", ())))
 
 
 def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable, cells: StaggeredGrid) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ import pytest
 
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import BadGrid, read_grid, shape, write_grid
-from taskflow.geometry.grids.files.cgns.nodes import added
+from taskflow.geometry.grids.files.cgns.nodes import add_node
 from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import SMALL
@@ -63,9 +63,9 @@ def test_transforms_are_those_of_the_standard(tmp_path, turn):
 def units(parent, length, kind=None):
     """Give a node a unit of length, or a class of its data."""
     words = "".join(word.ljust(32) for word in ("Kilogram", length, "Second", "Kelvin", "Radian"))
-    added(parent, "DimensionalUnits", "DimensionalUnits_t", np.frombuffer(words.encode(), np.int8).reshape(5, 32))
+    add_node(parent, "DimensionalUnits", "DimensionalUnits_t", np.frombuffer(words.encode(), np.int8).reshape(5, 32))
     if kind:
-        added(parent, "DataClass", "DataClass_t", kind)
+        add_node(parent, "DataClass", "DataClass_t", kind)
 
 
 @pytest.mark.parametrize(("length", "kind", "told"), [
@@ -100,7 +100,7 @@ def test_units_that_differ_are_refused(path):
 def test_numbers_to_be_converted_are_refused(path):
     with h5py.File(path, "r+") as file:
         array = file["Base/chart_1/GridCoordinates/CoordinateX"]
-        added(array, "DataConversion", "DataConversion_t", np.array([2.0, 0.0]))
+        add_node(array, "DataConversion", "DataConversion_t", np.array([2.0, 0.0]))
     with pytest.raises(BadInput, match=r"CoordinateX: numbers that are to be converted .* not available"):
         read_grid(path)
 
@@ -161,7 +161,7 @@ def test_ranges_of_faces(path, place, axis):
             begin, end = node["PointRange/ data"][...]
             if begin[axis] == end[axis]:
                 put(file, f"{node.name}/PointRange", [begin, [n - (a != axis) for a, n in enumerate(end)]])
-                added(node, "GridLocation", "GridLocation_t", place)
+                add_node(node, "GridLocation", "GridLocation_t", place)
     assert read_grid(path).sides == grid.sides
 
 
@@ -204,14 +204,14 @@ def test_others_read_our_files(tmp_path):
 
 
 def rotated(file):
-    node = added(added(file[SEAM], "P", "GridConnectivityProperty_t"), "Periodic", "Periodic_t")
-    added(node, "RotationAngle", "DataArray_t", np.array([0, 0, 30], "<f4"))
+    node = add_node(add_node(file[SEAM], "P", "GridConnectivityProperty_t"), "Periodic", "Periodic_t")
+    add_node(node, "RotationAngle", "DataArray_t", np.array([0, 0, 30], "<f4"))
 
 
 def connected(kind):
     def change(file):
         holder = file["Base/chart_1/ZoneGridConnectivity"]
-        added(added(holder, "patched", "GridConnectivity_t", "chart_2"), "T", "GridConnectivityType_t", kind)
+        add_node(add_node(holder, "patched", "GridConnectivity_t", "chart_2"), "T", "GridConnectivityType_t", kind)
 
     return change
 
@@ -236,7 +236,7 @@ def given(place, values):
 
 
 def rind(file):
-    added(file[f"{ZONE}/GridCoordinates"], "Rind", "Rind_t", np.ones(6, "<i4"))
+    add_node(file[f"{ZONE}/GridCoordinates"], "Rind", "Rind_t", np.ones(6, "<i4"))
 
 
 def joined_to_itself(file):
@@ -290,7 +290,7 @@ BAD = [
     (given(f"{BC}/PointRange", [1, 2, 3]), "patch_1: PointRange has not two times three numbers; give the first and"),
     (without(f"{BC}/PointRange"), "patch_1: no PointRange; give one, of vertices of a side"),
     (given(BC, "BCDegenerateLine"), "patch_1: BCDegenerateLine: poles are not available in this version"),
-    (lambda file: added(file[BC], "L", "GridLocation_t", "CellCenter"), "GridLocation = CellCenter; give Vertex, or"),
+    (lambda file: add_node(file[BC], "L", "GridLocation_t", "CellCenter"), "GridLocation = CellCenter; give Vertex"),
     (without(BC), "box.cgns: chart 1, i_min, cells j 1 to 6, k 1 to 5: these faces are on no seam and no side; add"),
 ]
 

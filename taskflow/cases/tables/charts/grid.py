@@ -130,7 +130,7 @@ class BodyFittedGrid(Table):
         return 1, 1, self.grid().cells
 
     @property
-    def told(self) -> str:
+    def key_text(self) -> str:
         return f"grid.file = {shown(self.file)}" if self.file else f"grid.shape = {shown(self.shape)}"
 
     @property

@@ -95,8 +95,8 @@ class ChartSides(Table):
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
         """A type alone stands for a table with this type; other texts are reported by `conflicts`."""
-        kept = {name: side for name, side in values.items() if not isinstance(side, str) or ChartSide.offered(side)}
-        return {name: {"type": side} if isinstance(side, str) else side for name, side in kept.items()}
+        known = {name: side for name, side in values.items() if not isinstance(side, str) or ChartSide.offered(side)}
+        return {name: {"type": side} if isinstance(side, str) else side for name, side in known.items()}
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -42,7 +42,7 @@ def growth(
     dims = len(u)
     waves = [axis.ravel() for axis in np.meshgrid(*[phases] * dims)]
     size, carried = 0.0, np.zeros((1, 1 + dims, 1 + dims), complex)
-    added = carried
+    damping = carried
     for axis, phase in enumerate(waves):
         A = np.zeros((1 + dims, 1 + dims))
         A[0, 1 + axis], A[1 + axis, 0] = b, 1.0
@@ -54,13 +54,13 @@ def growth(
         damped = fastest * np.diag([1.0] + [float(method.damping == "jst")] * dims)
         mean, more = through(method, phase)
         carried = carried + mean[:, None, None] * A
-        added = added + more[:, None, None] * (damped if method.flux == "central" else upwind)
-        added = added + viscosity * (2 - 2 * np.cos(phase))[:, None, None] * np.diag([0.0] + [1.0] * dims)
+        damping = damping + more[:, None, None] * (damped if method.flux == "central" else upwind)
+        damping = damping + viscosity * (2 - 2 * np.cos(phase))[:, None, None] * np.diag([0.0] + [1.0] * dims)
         size += fastest + 4 * (viscosity if spread is None else spread)
-    state, kept = np.eye(1 + dims) + 0j, added * 0
+    state, mixed = np.eye(1 + dims) + 0j, damping * 0
     for fraction, fresh in zip(method.stages.fractions, method.stages.fresh, strict=True):
-        kept = fresh * (added @ state) + (1 - fresh) * kept
-        state = np.eye(1 + dims) - fraction * method.courant / size * (carried @ state + kept)
+        mixed = fresh * (damping @ state) + (1 - fresh) * mixed
+        state = np.eye(1 + dims) - fraction * method.courant / size * (carried @ state + mixed)
     return float(abs(np.linalg.eigvals(state)).max())
 
 

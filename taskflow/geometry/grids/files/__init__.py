@@ -59,8 +59,8 @@ def _named(path: Path) -> Iterator[None]:
     try:
         yield
     except BadGrid as error:
-        told = map(str, error.problems)
-        raise BadGrid(BadInput(text if str(path) in text else f"{path}: {text}") for text in told) from None
+        texts = map(str, error.problems)
+        raise BadGrid(BadInput(text if str(path) in text else f"{path}: {text}") for text in texts) from None
 
 
 def map_beside(path: Path) -> Path | None:

@@ -106,8 +106,8 @@ def _entries(path: Path, lines: Iterator[MapLine], charts: Sequence[Chart]) -> I
         raise BadGrid([BadInput(f"{path}: no number of blocks stands after the header; {REMEDY}")])
     count = int(begin.words[0])
     if count != len(charts):
-        said = f"{count} blocks, and the grid has {len(charts)}"
-        raise BadGrid([BadInput(f"{path}, line {begin.number}: {said}; give the map of this grid")])
+        problem = f"{count} blocks, and the grid has {len(charts)}"
+        raise BadGrid([BadInput(f"{path}, line {begin.number}: {problem}; give the map of this grid")])
     all_right(_blocks(path, [*islice(lines, count)], charts))
     # without the header of the next table
     return dropwhile(lambda line: not any(word.isdecimal() for word in line.words[1:]), lines)
@@ -121,8 +121,8 @@ def _blocks(path: Path, lines: list[MapLine], charts: Sequence[Chart]) -> Iterat
             continue
         line = lines[number - 1]
         if line.words != tuple(map(str, (number, *dims))):
-            said = f"{' '.join(line.words)!r}, and block {number} has {' x '.join(map(str, dims))} vertices"
-            yield BadInput(f"{path}, line {line.number}: {said}; give '{number} {' '.join(map(str, dims))}'")
+            problem = f"{' '.join(line.words)!r}, and block {number} has {' x '.join(map(str, dims))} vertices"
+            yield BadInput(f"{path}, line {line.number}: {problem}; give '{number} {' '.join(map(str, dims))}'")
 
 
 def _side(kind: str, line: MapLine, charts: Sequence[Chart]) -> Patch:
@@ -152,8 +152,8 @@ def _patch(words: Sequence[str], charts: Sequence[Chart]) -> tuple[Patch, tuple[
     box = Patch.whole(0, side, cells).cells
     for (start, end), axis in zip(((s1, e1), (s2, e2)), along, strict=True):
         if not (min(start, end) >= 1 and max(start, end) <= cells[axis] + 1):
-            said = f"vertices {start} to {end} along {'ijk'[axis]} of block {block}, which has {cells[axis] + 1}"
-            raise BadInput(f"{said}; {_numbering(face, (s1, e1, s2, e2), cells)}")
+            problem = f"vertices {start} to {end} along {'ijk'[axis]} of block {block}, which has {cells[axis] + 1}"
+            raise BadInput(f"{problem}; {_numbering(face, (s1, e1, s2, e2), cells)}")
         if start == end:
             raise BadInput(f"a range from {start} to {end} has no faces; give its first and its last vertex")
         box = box.cut(axis, min(start, end) - 1, max(start, end) - 1)
@@ -193,8 +193,8 @@ def _seam(line: MapLine, charts: Sequence[Chart]) -> GridSeam:
         axes[a] = sign * other_sign * (b + 1)
         size, other_size = (patch.cells.shape[axis] for patch, axis in ((one, a), (other, b)))
         if size != other_size:
-            said = f"{size} cells along {'ijk'[a]} of block {one.chart + 1} are joined to {other_size} of the other"
-            raise BadInput(f"{said}; give as many")
+            problem = f"{size} cells along {'ijk'[a]} of block {one.chart + 1} are joined to {other_size} of the other"
+            raise BadInput(f"{problem}; give as many")
     if not Turn(triple(axes)).rotates:
         raise BadInput("joins a right-handed chart to a left-handed one, a reflection; reverse a range, or an index")
     if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):

@@ -146,11 +146,11 @@ def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
     while at < len(data):
         length = _mark(data, at, order)
         if length < 0 or at + length + 8 > len(data) or _mark(data, at + 4 + length, order) != length:
-            said = f"which says that it has {length} bytes" if length >= 0 else "whose mark is damaged"
+            mark = f"which says that it has {length} bytes" if length >= 0 else "whose mark is damaged"
             rest = f"{len(data) - at} bytes are left"
             if parts and _complete(parts, order):
                 raise BadInput(f"{path}: trailing data: {rest} after the last record; write the file again")
-            raise BadInput(f"{path}: truncated in record {len(parts) + 1}, {said}, while {rest}; write the file again")
+            raise BadInput(f"{path}: truncated in record {len(parts) + 1}, {mark}, while {rest}; write the file again")
         parts.append(data[at + 4 : at + 4 + length])
         at += length + 8
     count, head, layouts = _header(parts, order)
@@ -159,8 +159,8 @@ def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
     blocks, layout = parts[count:], layouts[0]
     if len(blocks) != len(layout.dims):
         more = "more" if len(blocks) > len(layout.dims) else "fewer"
-        said = f"{len(layout.dims)} blocks by its header, and {len(blocks)} records of vertices"
-        raise BadInput(f"{path}: {said}, {more} than that; write the file again, a record for each block")
+        problem = f"{len(layout.dims)} blocks by its header, and {len(blocks)} records of vertices"
+        raise BadInput(f"{path}: {problem}, {more} than that; write the file again, a record for each block")
     return [
         _record(path, number, part, dims, order)
         for number, (part, dims) in enumerate(zip(blocks, layout.dims, strict=True), start=1)
@@ -258,9 +258,9 @@ def _refused(
         state = ", or ".join(states)
         dims = ", ".join(" x ".join(map(str, block)) for block in layout.dims[:3])
         more = ", ..." if len(layout.dims) > 3 else ""
-        sizes_said = " or ".join(map(str, needed))
-        said = f"{len(layout.dims)} blocks ({dims}{more} vertices) take {sizes_said} {what}, and it has {size}"
-        return BadInput(f"{path}: {state}: {said}; write the file again")
+        sizes_text = " or ".join(map(str, needed))
+        problem = f"{len(layout.dims)} blocks ({dims}{more} vertices) take {sizes_text} {what}, and it has {size}"
+        return BadInput(f"{path}: {state}: {problem}; write the file again")
     if any(_thin(head) for head in heads):
         return BadInput(f"{path}: a block has one vertex along a direction; give a grid one cell thick: two planes")
     kinds = "text, or binary numbers of either endianness with or without record marks"

@@ -108,8 +108,8 @@ def listed(path: Path) -> Section:
     end = points[:, 0]
     gap = float(np.hypot(*(points[:, -1] - end))) / float(np.ptp(points[0]))
     if gap > CLOSED:
-        said = f"its trailing edge is open, {gap:.3g} of the chord thick"
-        raise BadInput(f"{path}: {said}; give both surfaces one last point")
+        problem = f"its trailing edge is open, {gap:.3g} of the chord thick"
+        raise BadInput(f"{path}: {problem}; give both surfaces one last point")
     points[:, -1] = end
     if (points[0, :-1] * points[1, 1:] - points[0, 1:] * points[1, :-1]).sum() < 0:
         points = points[:, ::-1]  # reversed orientation

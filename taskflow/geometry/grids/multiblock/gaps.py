@@ -45,8 +45,8 @@ def gaps(grid: MultiBlockGrid) -> list[Gap]:
     names = np.repeat([name for name, _ in patches], [patch.cells.volume for _, patch in patches])
     first, second, apart = (np.concatenate(column) for column in zip(*_opposite(grid.charts, faces), strict=True))
     pairs = np.sort(np.stack([names[first], names[second]], axis=1), axis=1)
-    told, group = np.unique(pairs, axis=0, return_inverse=True)
-    distances = ((*sides, apart[group.ravel() == n]) for n, sides in enumerate(told.tolist()))
+    distinct, group = np.unique(pairs, axis=0, return_inverse=True)
+    distances = ((*sides, apart[group.ravel() == n]) for n, sides in enumerate(distinct.tolist()))
     return [Gap(one, other, len(far), float(far.max())) for one, other, far in distances]
 
 

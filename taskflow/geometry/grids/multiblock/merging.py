@@ -174,8 +174,8 @@ def translated(charts: Sequence[Chart], seam: GridSeam) -> GridSeam:
     if (np.sqrt(((apart - np.reshape((x, y, z), (3, 1, 1, 1))) ** 2).sum(axis=0)) <= most).all():
         return replace(seam, translation=(x, y, z))
     if _congruent(one, other):
-        said = "periodic by a rotation, which is not available in this version"
-        raise BadInput(f"{said}; make a grid of the whole circle")
+        problem = "periodic by a rotation, which is not available in this version"
+        raise BadInput(f"{problem}; make a grid of the whole circle")
     return seam
 
 

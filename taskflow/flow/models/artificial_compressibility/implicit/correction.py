@@ -16,9 +16,9 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     UPDATE,
     LinearSystem,
     Program,
-    added,
     fields,
     measured,
+    plus,
     same,
 )
 from taskflow.runtime.tasks import Components, Read, Repeat, Roles, Write, derive, task
@@ -61,7 +61,7 @@ class Correction:
         yield left(fields(f, COUPLING), f.own, fields(f, RIGHT), fields(f, UPDATE), fields(f, AFTER), over=system.cells)
         yield from system.left_of_heat(f)
         yield from system.precondition(f)
-        yield from added(f, system, UPDATE, BEFORE)
+        yield from plus(f, system, UPDATE, BEFORE)
 
     def solved(self, scalars: Scalars) -> bool:
         """Return False: the residual is not measured."""

@@ -37,11 +37,11 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     UPDATE,
     LinearSystem,
     Program,
-    added,
     damped,
     fields,
     less,
     measured,
+    plus,
     same,
     warm,
     weights,
@@ -122,9 +122,9 @@ class Gmres:
             yield Repeat(partial(self._terms, system), 1, until=_few, lag=False, further=True)
         yield from self._combined(system, "share", "few", f)
         if self.deep:
-            yield Repeat(lambda f: added(system.single(f), system, AFTER, REST), 1, until=_few, lag=False, further=True)
+            yield Repeat(lambda f: plus(system.single(f), system, AFTER, REST), 1, until=_few, lag=False, further=True)
         yield from system.precondition(s)
-        yield from added(f, system, UPDATE, BEFORE, s)
+        yield from plus(f, system, UPDATE, BEFORE, s)
 
     def _further(self, system: LinearSystem, f: Roles) -> Program:
         """Yield vectors after the first FIRST."""
@@ -155,7 +155,7 @@ class Gmres:
     def _term(self, system: LinearSystem, f: Roles) -> Program:
         """x = x + M^-1 new; new = rest = B rest. On entry new = rest."""
         yield from self._operator(system, True, f)
-        yield from added(f, system, UPDATE, BEFORE, system.single(f))
+        yield from plus(f, system, UPDATE, BEFORE, system.single(f))
 
     def _operator(self, system: LinearSystem, powers: bool, f: Roles) -> Program:
         """new = A M^-1 new, or with `powers` new = rest = B rest, where new = rest on entry."""

@@ -113,8 +113,7 @@ class ImplicitCompressibility(ImplicitScalars):
         if "taken" not in mine:
             return {"cfl": self.ramp.start}
         left = {"left": self.solver.left(mine)} if "left" in mine and mine["begun"] > 0 else {}
-        told = {name: mine[name] for name in ("cfl", "taken", "share", "refused")}
-        return {"cfl": told["cfl"], "linear": told["taken"], **left, "share": told["share"], "refused": told["refused"]}
+        return {"cfl": mine["cfl"], "linear": mine["taken"], **left, "share": mine["share"], "refused": mine["refused"]}
 
     @property
     def factors_precision(self) -> str:

@@ -92,7 +92,7 @@ def rounded(
         yield scalar.value_same(*_warm(s, vector), *_warm(f, other), over=system.cells)
 
 
-def added(
+def plus(
     f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...], s: Roles | None = None
 ) -> Iterator[Launch]:
     """vector = vector + other, which may be in the fields of `s`, in any precision."""

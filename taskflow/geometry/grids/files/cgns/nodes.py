@@ -51,8 +51,8 @@ class Node:
             link = self.group.get(name, getlink=True)
             node = self.group[name] if isinstance(link, h5py.HardLink) else None
             if node is None or _text(node.attrs.get("type")) == "LK":
-                said = f"{self.within(name)}: a link"
-                raise BadInput(f"{said}, which is not available in this version; write the file without links")
+                problem = f"{self.within(name)}: a link"
+                raise BadInput(f"{problem}, which is not available in this version; write the file without links")
             found = Node(node, (*self.place, name))
             if isinstance(node, h5py.Group) and found.label in labels:
                 yield found
@@ -127,7 +127,7 @@ def root(file: Any) -> None:
         file.create_dataset(name, data=np.frombuffer(text.ljust(size, b"\0"), np.int8))
 
 
-def added(parent: Any, name: str, label: str, value: np.ndarray | str | None = None) -> Any:
+def add_node(parent: Any, name: str, label: str, value: np.ndarray | str | None = None) -> Any:
     """Add a node to an open one, with an array in memory order, and return it."""
     node = parent.create_group(name, track_order=True)
     if isinstance(value, str):

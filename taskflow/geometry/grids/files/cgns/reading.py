@@ -34,13 +34,13 @@ def patch_of(node: Node, chart: int, cells: Triple, location: str = "Vertex") ->
     elif location != "Vertex":
         raise BadInput(f"GridLocation = {location}; give Vertex, or one of {', '.join(FACES)}")
     lo, hi = ([f(pair) for pair in zip(begin, end, strict=True)] for f in (min, max))
-    said = f"{node.name} from ({', '.join(map(str, begin))}) to ({', '.join(map(str, end))})"
+    problem = f"{node.name} from ({', '.join(map(str, begin))}) to ({', '.join(map(str, end))})"
     for a, name in enumerate("ijk"):
         if lo[a] < 1 or hi[a] > cells[a] + 1:
-            raise BadInput(f"{said}: the zone has vertices 1 to {cells[a] + 1} along {name}; give some of these")
+            raise BadInput(f"{problem}: the zone has vertices 1 to {cells[a] + 1} along {name}; give some of these")
     thin = [a for a in range(3) if lo[a] == hi[a]]
     if len(thin) != 1 or lo[thin[0]] not in (1, cells[thin[0]] + 1):
-        raise BadInput(f"{said}: no side of the zone; give vertices with one index at its first or its last value")
+        raise BadInput(f"{problem}: no side of the zone; give vertices with one index at its first or its last value")
     axis, last = thin[0], int(lo[thin[0]] > 1)
     side = Patch.whole(chart, SIDES[2 * axis + last], cells).cells
     low = [side.lo[a] if a == axis else lo[a] - 1 for a in range(3)]
@@ -77,8 +77,8 @@ def seam(node: Node, chart: int, names: Mapping[str, int], cells: Sequence[Tripl
         b = abs(axis) - 1
         here, there = end[a] - begin[a], (donor_end[b] - donor_begin[b]) * (1 if axis > 0 else -1)
         if here != there:
-            said = f"{here} cells along {'ijk'[a]} are joined to {there} of the donor zone along {'ijk'[b]}"
-            raise BadInput(f"{said}, by the transform; give as many, in its direction")
+            problem = f"{here} cells along {'ijk'[a]} are joined to {there} of the donor zone along {'ijk'[b]}"
+            raise BadInput(f"{problem}, by the transform; give as many, in its direction")
     if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):
         raise BadInput("joins faces to themselves; give two ranges without common faces")
     return GridSeam(one, other, axes).in_order, _periodic(node)
@@ -90,16 +90,16 @@ def _axes(node: Node, one: Patch, other: Patch) -> Triple:
     if child is not None and child.shape != (3,):
         raise BadInput("a Transform of other than three numbers; give a signed permutation of 1, 2, 3")
     axes = [1, 2, 3] if child is None else child.integers.tolist()
-    said = f"Transform = [{', '.join(map(str, axes))}]"
+    problem = f"Transform = [{', '.join(map(str, axes))}]"
     across = (1 if one.end != other.end else -1) * (other.axis + 1)
     if axes[one.axis] == 0:
         axes[one.axis] = across
     if sorted(map(abs, axes)) != [1, 2, 3]:
-        raise BadInput(f"{said} is no signed permutation; give one of 1, 2, 3")
+        raise BadInput(f"{problem} is no signed permutation; give one of 1, 2, 3")
     if axes[one.axis] != across:
-        raise BadInput(f"{said} does not fit to {one.side} and {other.side}; give {across} along {'ijk'[one.axis]}")
+        raise BadInput(f"{problem} does not fit to {one.side} and {other.side}; give {across} along {'ijk'[one.axis]}")
     if not Turn(triple(axes)).rotates:
-        raise BadInput(f"{said} {REFLECTED}")
+        raise BadInput(f"{problem} {REFLECTED}")
     return triple(axes)
 
 
@@ -165,8 +165,8 @@ def _arrays(root: Node, zones: Sequence[Zone]) -> Iterator[list[Node]]:
 def _zones(root: Node) -> list[Zone]:
     bases = list(root.children("CGNSBase_t"))
     if len(bases) != 1:
-        said = f"{len(bases)} bases ({', '.join(base.name for base in bases)})" if bases else "no base"
-        raise BadInput(f"{root.within()}: {said}; give a file with one")
+        problem = f"{len(bases)} bases ({', '.join(base.name for base in bases)})" if bases else "no base"
+        raise BadInput(f"{root.within()}: {problem}; give a file with one")
     nodes = list(bases[0].children("Zone_t"))
     if not nodes:
         raise BadInput(f"{bases[0].within()}: no zones; {GIVE}")
@@ -189,8 +189,8 @@ def _zone(node: Node) -> Zone:
         raise BadInput(f"{node.within()}: a zone that is not in three dimensions; give one that is one cell thick")
     vertices, cells = node.integers[:2]
     if (vertices != cells + 1).any() or (cells < 1).any() or (cells > 2**24).any():
-        said = f"{' x '.join(map(str, vertices))} vertices and {' x '.join(map(str, cells))} cells"
-        raise BadInput(f"{node.within()}: {said}; give one vertex more than cells, of which there are some")
+        problem = f"{' x '.join(map(str, vertices))} vertices and {' x '.join(map(str, cells))} cells"
+        raise BadInput(f"{node.within()}: {problem}; give one vertex more than cells, of which there are some")
     return Zone(node, triple(cells.tolist()))
 
 
@@ -203,15 +203,15 @@ def _coordinates(zone: Zone) -> np.ndarray:
         has = f"; it has {', '.join(arrays)}" if arrays else ""
         raise BadInput(f"{zone.node.within()}: no {', '.join(absent)}{has}; write the coordinates of its vertices")
     if holder.child("Rind_t"):
-        said = f"{holder.within()}: rind planes are not available in this version"
-        raise BadInput(f"{said}; write the vertices of the zone alone")
+        problem = f"{holder.within()}: rind planes are not available in this version"
+        raise BadInput(f"{problem}; write the vertices of the zone alone")
     shape = tuple(n + 1 for n in reversed(zone.cells))
     result = np.empty((3, *shape))
     for row, name in zip(result, COORDINATES, strict=True):
         if arrays[name].shape != shape:
             dims = " x ".join(str(n) for n in reversed(arrays[name].shape or ()))
-            said = f"{dims or 'no'} values for {' x '.join(map(str, reversed(shape)))} vertices"
-            raise BadInput(f"{arrays[name].within()}: {said}; write the file again")
+            problem = f"{dims or 'no'} values for {' x '.join(map(str, reversed(shape)))} vertices"
+            raise BadInput(f"{arrays[name].within()}: {problem}; write the file again")
         row[...] = arrays[name].array
     if not (np.abs(result) <= FARTHEST).all():
         raise BadInput(f"{holder.within()}: not finite, or larger than {FARTHEST:g}; write the grid again")

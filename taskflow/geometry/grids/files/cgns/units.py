@@ -39,8 +39,8 @@ def _unit(nodes: Sequence[Node]) -> str:
                 words = child.array.tobytes().decode("latin-1")
                 unit = words[LENGTH * LONGEST : (LENGTH + 1) * LONGEST].strip("\0 ")
     if any(_converts(child) for child in nodes[-1].children(CONVERSION)):
-        said = f"{nodes[-1].within()}: numbers that are to be converted ({CONVERSION})"
-        raise BadInput(f"{said} are not available in this version; write the coordinates themselves")
+        problem = f"{nodes[-1].within()}: numbers that are to be converted ({CONVERSION})"
+        raise BadInput(f"{problem} are not available in this version; write the coordinates themselves")
     return "" if unit in UNNAMED or kind in PURE else unit
 
 

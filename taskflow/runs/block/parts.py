@@ -1,0 +1,135 @@
+"""The parts of a run on one block: their first state, from initial fields or a checkpoint, and their saved state."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+from taskflow.cases.timing.schedule import Tick
+from taskflow.flow.time.step_clock import of_clock
+from taskflow.output import LOG, STORE
+from taskflow.runs.block.checkpoints import CheckpointWriter, RunStart, restore
+from taskflow.runs.block.profiling import Profiling
+from taskflow.runs.block.progress import Progress
+from taskflow.runs.block.recording import Records, StateLog
+from taskflow.runs.block.sanity import SanityChecks
+from taskflow.runs.block.stepping import Stepping
+from taskflow.runs.state.closed_faces import CLOSING
+from taskflow.runs.state.restart import RestartPoint
+from taskflow.runs.state.settings import Settings
+from taskflow.runtime.machine import Control, Shard
+from taskflow.systems.base.pressure import explained
+from taskflow.systems.bodies import Movement
+from taskflow.systems.records.particles import Clouds
+
+
+class RunParts:
+    """What a run loop drives. `runs.state.restart` reads the state that a checkpoint holds of it."""
+
+    def __init__(self, job: RunStart, shard: Shard, control: Control) -> None:
+        self.job, self.shard, self.spec, policy = job, shard, job.spec, job.policy
+        self.model, self.clock, self.directory = self.spec.model, self.spec.clock, policy.folder.parent
+        self.progress = Progress(control, self.spec.counted)
+        self.settings = Settings(self.spec.timed, self.spec.inflows, self.spec.surroundings)
+        self.measuring = StateLog(self.spec.measures, shard, self.directory / LOG, policy.guard, self.spec.computed)
+        self.checks = SanityChecks(self.spec, shard, self.settings.values, cautioned=job.cautioned)
+        self.sanity = self.checks.sanity
+        criterion = self.spec.steady_criterion
+        self.settling = criterion.watch(shard, self.measuring.measure) if criterion else None
+        self.movement = Movement(self.spec.surroundings.moving, shard) if self.spec.surroundings else None
+        self.saving = CheckpointWriter(policy, shard)
+        times = job.resumed.times if job.resumed else {}
+        self.particles = Clouds(self.spec.particles, shard)
+        self.records = Records(self.spec, self.directory / STORE, shard, times, policy.guard, self.particles)
+        self.profiling = Profiling(job.profile, shard)
+        self.stepping = Stepping(
+            self.spec, shard, policy.cells, self.settings, self.movement, self.particles, self.sanity
+        )
+
+    def start(self) -> Tick:
+        """Set the initial fields; return the first tick."""
+        numbers = self._fill(0.0)
+        with explained("the projection of the initial velocity"):
+            self.shard.run(self.model.start, dt=1.0, **numbers)
+        dt = self.job.take_over(self.shard)
+        if self.settling is not None:
+            self.settling.begin(0.0)
+        self.records.begin(0.0, {})
+        self.particles.release(0.0)
+        self.progress.began = time.perf_counter()
+        return replace(self.clock.start(), dt=dt)
+
+    def resume(self, resumed: RestartPoint) -> None:
+        """Restore the fields and the saved state of a checkpoint."""
+        state = resumed.checkpoint.state
+        self.settings.update(resumed.given)
+        self._fill(resumed.tick.time)
+        restore(resumed.checkpoint, self.job.policy, self.shard)
+        for cloud in self.particles.values():
+            cloud.go_on(resumed.checkpoint, resumed.tick.time)
+        if self.settling is not None and resumed.settling is not None:
+            self.settling.go_on(resumed.settling)
+        elif self.settling is not None:
+            self.settling.begin(resumed.tick.time)
+        self.records.begin(resumed.tick.time, resumed.averages)
+        self.records.ranges.go_on(state.get("ranges"))
+        pace = self.stepping.pace
+        pace.previous, pace.begins = state.get("pace"), state.get("begins", False)
+        if "sanity" in state:
+            self.sanity.go_on(state["sanity"])
+        else:
+            self.sanity.begin(self.shard.scalars.get("speed", 0.0))
+        iterations = self.progress.iterations
+        iterations |= {name: total for name, total in state["rounds"].items() if name in iterations}
+        self.progress.began = time.perf_counter() - state["seconds"]
+        self.progress.report(resumed=resumed.tick.step)
+
+    def _fill(self, time: float) -> dict[str, float]:
+        """Write the given fields, and return the scalars that the first step needs."""
+        self.job.fill(self.shard)
+        if self.movement is not None:
+            self.movement.begin(time)
+        inflows = self.settings.inflows
+        entering = inflows.begin(self.shard) if inflows else {}
+        return entering | self.settings.timed.begin(time)
+
+    def save(self, tick: Tick, ended: str | None) -> None:
+        """Pass the state to be written, from which a restart is bitwise identical. `ended`: how the run ends here.
+
+        Raises RunFailed if the state is insane.
+        """
+        self.sanity.carries(tick)
+        self.records.flush()
+        planned, scalars = self.records.planned, self.shard.scalars.items()
+        state = {
+            "time": tick.time,
+            "dt": tick.dt,
+            "scalars": {name: value for name, value in scalars if math.isfinite(value) and not of_clock(name)},
+            "records": planned,
+            "averages": self.records.averages,
+            "ranges": self.records.ranges.state,
+            "lines": self.measuring.planned,
+            "log": self.measuring.checksum,
+            "seconds": self.progress.seconds,
+            "rounds": dict(self.progress.iterations),
+            "ended": ended,
+            "settling": self.settling.state if self.settling else None,
+            "sanity": self.sanity.state,
+            "pace": self.stepping.pace.previous,
+            "begins": self.stepping.pace.begins,
+            "given": self.settings.written(),
+            "blocks": self.shard.partition.shape,
+            "closing": CLOSING,
+            "case": self.spec.case,
+        }
+        if self.shard.block == 0:
+            self.records.writer.files.note(self.directory, [self.directory / LOG])
+        stored, clouds = self.records.stored(), self.particles
+        self.saving.take(tick.step, planned, state, stored, lambda: [cloud.held() for cloud in clouds.values()])
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The records and checkpoints of this block that are on disk, or will be."""
+        return {"records": self.records.status, **self.saving.status}
