@@ -103,11 +103,11 @@ class Shard:
         if more or not isinstance(part, Stretch) or after.key() != self.roles.key() or part not in self._trials:
             return None
         trace = self._traces.recorded.get((part, self._trials[part].way, self._state, None))
-        if trace is None or trace.state != self._state or trace.messages or len(trace.calls) != 1:
+        if trace is None or trace.state != self._state or any(a != b for a, b in trace.messages):
             return None
         marked = self._agreement is not None or self._traces.instrument is not None or not self._trials[part].over
-        replay = trace.calls[0]
-        return (replay, trace) if isinstance(replay, Replay) and not marked else None
+        replay, *others = trace.calls
+        return (replay, trace) if isinstance(replay, Replay) and not others and not marked else None
 
     def prepare(self, programs: Iterable[Program]) -> None:
         """Compile the kernels of programs concurrently before the first pass. May be called from another thread."""
