@@ -22,7 +22,8 @@ from taskflow.common.errors import BadInput
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.machine.kernel import KernelError, compile_host
-from taskflow.runtime.machine.kernel.call import Layout, host_call
+from taskflow.runtime.machine.kernel.call import Layout
+from taskflow.runtime.machine.kernel.host_call import host_call
 from taskflow.runtime.machine.kernel.kernel import Arguments, HostKernel, side_by_side
 from taskflow.runtime.machine.kernel.text import explained
 from taskflow.runtime.machine.kernel.texts import text_with_thunk

@@ -123,14 +123,14 @@ class StepBatches:
             return Batch(0, now, {})
         begin = {"next_time": first.time, "next_dt": first.dt, "rate": model.advection(shard.scalars)}
         shard.scalars.set({**limit_scalars(self._limits(now, horizon)), **state_scalars(begin)})
-        numbers, looks = model.scalars(first.dt, first.ratio), shard.device.kind == "cpu"
+        numbers = model.scalars(first.dt, first.ratio)
         try:
-            for program in self._programs(count):
-                shard.run(program, **numbers)
+            for program, times in self._programs(count):
+                shard.run_often(program, times, STOP, **numbers)
                 numbers = {}
                 for name in counted:
                     counted[name] += shard.scalars[name]
-                if looks and shard.scalars[STOP]:
+                if shard.device.kind == "cpu" and shard.scalars[STOP]:
                     break
         except NotConverged:  # the step that is taken alone says so
             return Batch(0, now, {})
@@ -142,13 +142,17 @@ class StepBatches:
             self._expected = None if state["stop"] else (state["next_dt"], state["next_time"])
         return Batch(good, Tick(now.step + good, state["time"], state["dt"], output=False, monitor=False), counted)
 
-    def _programs(self, count: int) -> Iterator[ClockedStep]:
-        """Yield programs of together `count` steps: several in one, unless numbers of each step are counted."""
+    def _programs(self, count: int) -> Iterator[tuple[ClockedStep, int]]:
+        """Yield programs of together `count` steps, each with a number of passes: several steps in one, unless numbers
+        of each step are counted.
+        """
         assert self._steps is not None
         single, several = self._steps
-        many = 0 if self._spec.counted else count // SEVERAL
-        yield from repeat(several, many)
-        yield from repeat(single, count - SEVERAL * many)
+        if self._spec.counted:
+            yield from repeat((single, 1), count)
+            return
+        yield several, count // SEVERAL
+        yield single, count % SEVERAL
 
     def _limits(self, now: Tick, horizon: float) -> dict[str, float]:
         """Return the limits of the clock for a batch from `now`."""

@@ -17,6 +17,7 @@ from taskflow.runtime.machine.agreement import Agreement
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.runtime.machine.device import Device, Gpu, Lane, lanes
 from taskflow.runtime.machine.direct import Neighbourhood
+from taskflow.runtime.machine.kernel.host_call import Replay
 from taskflow.runtime.machine.kernel.instance import Instances, extreme
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.mapper import Mapper, Trial
@@ -80,6 +81,33 @@ class Shard:
         for part in parts:
             self._do(part, program)
         self.roles = after.copy()  # changes between passes must not affect the plan
+
+    def run_often(self, program: Program, times: int, until: str, /, **scalars: float) -> None:
+        """Execute passes of a program as `run` does. On a CPU they end where the scalar `until` is not 0 after one. A
+        GPU, whose work the host enqueues ahead of it, does all of them.
+        """
+        done, looks = 0, self.device.kind == "cpu"
+        while done < times:
+            self.run(program, **scalars)
+            done, scalars = done + 1, {}
+            if looks and done < times and not self.scalars[until] and (closed := self._closed(program)):
+                replay, trace = closed
+                done += replay.repeat(times - done, self.scalars.array(until).ctypes.data)
+                self.scalars.changed(trace.folded)
+            if looks and self.scalars[until]:
+                return
+
+    def _closed(self, program: Program) -> tuple[Replay, Trace] | None:
+        """Return the trace of a pass that leads from this state to the same one without the host, or None."""
+        (part, *more), after = self._traces.planned(program, self.roles)
+        if more or not isinstance(part, Stretch) or after.key() != self.roles.key() or part not in self._trials:
+            return None
+        trace = self._traces.recorded.get((part, self._trials[part].way, self._state, None))
+        if trace is None or trace.state != self._state or any(a != b for a, b in trace.messages):
+            return None
+        marked = self._agreement is not None or self._traces.instrument is not None or not self._trials[part].over
+        replay, *others = trace.calls
+        return (replay, trace) if isinstance(replay, Replay) and not others and not marked else None
 
     def prepare(self, programs: Iterable[Program]) -> None:
         """Compile the kernels of programs concurrently before the first pass. May be called from another thread."""

@@ -22,7 +22,7 @@ import pytest
 from taskflow.runtime.machine.device import Device, Lane, cpu, gpu
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host, kernel
 from taskflow.runtime.machine.kernel.agreement import parameters
-from taskflow.runtime.machine.kernel.call import Value, pointers, thunk
+from taskflow.runtime.machine.kernel.host_call import Value, pointers, thunk
 from taskflow.runtime.machine.kernel.kernel import CudaKernel, HostKernel
 from taskflow.runtime.machine.kernel.text import explained
 from taskflow.runtime.machine.kernel.texts import common, symbol, text_for
@@ -105,7 +105,7 @@ def _kernel(task: Task, real: np.dtype, device: Device) -> kernel.Kernel:
 
 
 def _make(device: Device, made: kernel.Made, usual: Callable[[Device, kernel.Made], None] = kernel._make) -> None:
-    if device in _emulated:
+    if device in _emulated and made[0].library is None:
         with explained(made[0]):
             compile_host.library(text(made[0], made[1], made[3]))
     else:

@@ -1,7 +1,10 @@
 """Transforms of planes against sums written out, from and to arrays with ghost layers, in place, on CPUs and GPUs."""
 
+import platform
+
 import numpy as np
 import pytest
+from scipy.fft import ifft, irfft, rfftn
 
 from taskflow.common.errors import BadInput
 from taskflow.runtime.machine import run_threads
@@ -246,3 +249,21 @@ def test_beside_rows_of_a_large_prime_it_changes_rounding(kind, precision):
     numbers = np.random.default_rng(5).standard_normal((1, 37, 1009)).astype(precision)
     for part, whole in whole_and_parts(kind, numbers):
         np.testing.assert_allclose(part, whole, rtol=0, atol=rounding(numbers) * np.sqrt(1009))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="SciPy may contract to fused multiply-adds there")
+@pytest.mark.parametrize(
+    "shape", [(16, 1, 16), (5, 12, 9), (3, 30, 44), (2, 23, 26), (9, 46, 34), (4, 64, 128)], ids=str
+)
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+def test_on_a_cpu_the_bits_are_those_of_scipy(shape, precision):
+    values = np.random.default_rng(6).standard_normal(shape).astype(precision)
+    device, axes = cpu(1), (1, 2) if shape[1] > 1 else (2,)
+    lane, _ = lanes(device)
+    spectrum = np.empty((*shape[:2], width(shape[2])), precision)
+    forward(device, lane, values, spectrum)()
+    modes = rfftn(values, axes=axes)
+    np.testing.assert_array_equal(spectrum.view(modes.dtype), modes)
+    inverse(device, lane, spectrum, values, cells=shape[2])()
+    rows = ifft(modes, axis=1, norm="forward") if shape[1] > 1 else modes
+    np.testing.assert_array_equal(values, irfft(rows, shape[2], axis=2, norm="forward"))

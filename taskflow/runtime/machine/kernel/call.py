@@ -7,7 +7,6 @@ with its tile (see twice.h).
 
 from __future__ import annotations
 
-import ctypes
 import math
 import threading
 from collections import Counter
@@ -22,6 +21,7 @@ import numpy as np
 from taskflow.common.caching import cached_property
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
+from taskflow.runtime.machine.kernel.host_call import Value
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.runtime.tasks import LookupTable, Privilege
 
@@ -42,7 +42,6 @@ BX, BY = 128, 4  # the largest thread blocks of a kernel, by default
 WARP = 32
 SHORT = 8  # cells of a column that is never shortened, as in visit_cuda.h
 ENOUGH = 512  # thread blocks that occupy a whole GPU
-Value = np.ndarray | np.uint64  # a struct, or an address
 _lock = threading.Lock()
 _uploaded: WeakKeyDictionary[Device, dict[tuple[LookupTable, np.dtype], Array]] = WeakKeyDictionary()
 AGAIN = 2  # planes of a march that its neighbours also compute
@@ -102,46 +101,6 @@ def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
         if (table, real) not in arrays:
             arrays[table, real] = device.upload(np.array(table.values, real))
     return device.pointer(arrays[table, real]) - table.first * real.itemsize
-
-
-def thunk(name: str, kinds: Sequence[str]) -> str:
-    """Return C++ that calls a kernel through an array of pointers: to its structs, or as its pointer parameters."""
-    pointers = ("In", "InByte", "InShort", "Out", "OutByte", "OutShort", "InOut", "InOutByte", "InOutShort", "In64")
-    values = [
-        f"({kind})block[{n}]" if kind in pointers else f"*(const {kind}*)block[{n}]" for n, kind in enumerate(kinds)
-    ]
-    return f'extern "C" void call_{name}(void** block) {{ {name}({", ".join(values)}); }}\n'
-
-
-def pointers(values: Sequence[Value]) -> ctypes.Array[ctypes.c_void_p]:
-    """Return the arguments of a thunk: addresses, and pointers to structs, which must be kept alive."""
-    places = [int(value) if isinstance(value, np.uint64) else value.ctypes.data for value in values]
-    return (ctypes.c_void_p * len(values))(*places)
-
-
-def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: object) -> Callable[[], None]:
-    """Return a call through a thunk with structs (as arrays) and addresses. Keeps referenced objects alive."""
-    block = pointers(values)
-    function = library[f"call_{name}"]
-    function.restype, function.argtypes = None, [ctypes.c_void_p]
-
-    def call(_: object = (values, keep)) -> None:
-        function(block)
-
-    return call
-
-
-def list_call(function: Any, table: int, begins: np.ndarray, threads: int, keep: object) -> Callable[[], None]:
-    """Return a call that does a list of pieces with `threads` threads. `table` holds the arguments of each piece,
-    `begins` its first cell in a common numbering, and finally the total. Keeps `keep` alive.
-    """
-    function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
-    cells, count = begins.ctypes.data, len(begins) - 1
-
-    def call(_: object = (begins, keep)) -> None:
-        function(table, cells, count, threads)
-
-    return call
 
 
 def cuda_shape(

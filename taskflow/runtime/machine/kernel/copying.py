@@ -12,16 +12,8 @@ import numpy as np
 
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
-from taskflow.runtime.machine.kernel.call import (
-    Value,
-    address,
-    cuda_call,
-    cuda_shape,
-    host_call,
-    list_call,
-    range_of,
-    thunk,
-)
+from taskflow.runtime.machine.kernel.call import address, cuda_call, cuda_shape, range_of
+from taskflow.runtime.machine.kernel.host_call import Value, host_call, list_call, thunk
 from taskflow.runtime.machine.kernel.includes import INCLUDE, expanded
 from taskflow.runtime.machine.kernel.piece_table import uploaded
 from taskflow.runtime.regions import Box, Triple

@@ -15,7 +15,8 @@ import numpy as np
 
 from taskflow.runtime.machine.device import Array, Device
 from taskflow.runtime.machine.kernel.agreement import SCALARS, parameters
-from taskflow.runtime.machine.kernel.call import PARTIAL, RANGE, STRIDED, Value
+from taskflow.runtime.machine.kernel.call import PARTIAL, RANGE, STRIDED
+from taskflow.runtime.machine.kernel.host_call import Value
 from taskflow.runtime.machine.kernel.sweeping import SWEEP
 from taskflow.runtime.machine.kernel.text import struct_dtype
 from taskflow.runtime.regions import Triple

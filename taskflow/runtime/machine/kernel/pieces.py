@@ -15,7 +15,8 @@ import numpy as np
 
 from taskflow.runtime.machine.device import Lane
 from taskflow.runtime.machine.kernel import compile_host
-from taskflow.runtime.machine.kernel.call import Value, address, cuda_shapes, list_call, pointers
+from taskflow.runtime.machine.kernel.call import address, cuda_shapes
+from taskflow.runtime.machine.kernel.host_call import Value, list_call, pointers
 from taskflow.runtime.machine.kernel.kernel import Arguments, CudaKernel, Kernel, compile_together
 from taskflow.runtime.machine.kernel.piece_table import piece_dtype, piece_rows, thread_blocks
 from taskflow.runtime.machine.kernel.texts import common, symbol, text_for

@@ -1,5 +1,5 @@
 """Real Fourier transforms of planes and rows, from array to array, with cached plans: cuFFT on a GPU, for all planes
-together up to a limit, and SciPy on the cores of a CPU.
+together up to a limit, and pocketfft, SciPy's, on the cores of a CPU.
 
 `OPERATIONS` are the library operations that tasks can name: functions of device, lane, the arrays [z, y, x] of the
 task's fields, and its constants. They return an operation that only enqueues work on the lane.
@@ -7,20 +7,33 @@ task's fields, and its constants. They return an operation that only enqueues wo
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
+from taskflow.runtime.machine.kernel.compile_host import library
 from taskflow.runtime.machine.kernel.copying import copier
+from taskflow.runtime.machine.kernel.host_call import host_call
+from taskflow.runtime.machine.kernel.includes import expanded
 
 CACHE = 1 << 20  # bytes of planes per core and call: they stay in its cache between the two directions
 # Values per call on a GPU: plans count in 32 bits, and their work areas take memory. Fewer planes, which would stay in
 # the cache between the two directions, take longer (H200, 512^3, double precision: 1.6 ms with 32 MB per call, 1.3 ms
 # with all planes).
 VALUES = 1 << 28
+
+POCKETFFT = Path(__file__).parent / "pocketfft" / "transform.cc"
+# Its loops over vectors are explicit. GCC 12 would contract others to fused multiply-adds, whatever the flags say.
+FLAGS = ("-O2", "-fno-tree-vectorize", "-pthread")
+# struct Planes of transform.cc
+PLANES = np.dtype([(name, np.int64) for name in ("nx", "ny", "nz", "part", "values_y", "values_z", "modes_y", "modes_z",
+                                                 "rows", "threads")])  # fmt: skip
 
 # CuPy's cache of plans ignores streams: a plan has one work area, which two streams would overwrite concurrently. So
 # plans are made here per lane, whose operations are sequential.
@@ -43,16 +56,7 @@ def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Call:
     _check(values, spectrum)
     if device.kind == "gpu":
         return _joined(lane, list(_cuda_forward(device, lane, values, spectrum)))
-    from scipy.fft import rfftn
-
-    pieces = [(values[part], _complex(spectrum[part])) for part in _parts(values, device)]
-    axes = (1, 2) if values.shape[1] > 1 else (2,)  # a transform of length 1 takes as long as others
-
-    def call() -> None:
-        for source, target in pieces:
-            target[...] = rfftn(source, axes=axes, workers=device.threads)
-
-    return call
+    return _host(device, "forward", values, spectrum, rows=values.shape[1] == 1)
 
 
 def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells: int) -> Call:
@@ -64,17 +68,7 @@ def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells
     _check(values, spectrum)
     if device.kind == "gpu":
         return _joined(lane, list(_cuda_inverse(device, lane, spectrum, values)))
-    from scipy.fft import ifft, irfft
-
-    pieces = [(_complex(spectrum[part]), values[part]) for part in _parts(values, device)]
-    several, workers = values.shape[1] > 1, device.threads
-
-    def call() -> None:
-        for source, target in pieces:  # irfft2 would do the same in new memory, which takes twice as long
-            modes = ifft(source, axis=1, norm="forward", overwrite_x=True, workers=workers) if several else source
-            target[...] = irfft(modes, cells, axis=2, norm="forward", workers=workers)
-
-    return call
+    return _host(device, "inverse", values, spectrum, rows=values.shape[1] == 1)
 
 
 def forward_in_place(device: Device, lane: Lane, spectrum: Array, *, cells: int) -> Call:
@@ -92,6 +86,9 @@ def forward_rows(device: Device, lane: Lane, rows: Array, *, cells: int) -> Call
     `forward` of planes of one row. Raises ValueError as `forward`.
     """
     nz, ny, nx = rows.shape
+    if device.kind == "cpu":
+        _check(rows[:, :, :cells], rows)
+        return _host(device, "forward", rows[:, :, :cells], rows, rows=True)
     if rows.strides[0] == ny * rows.strides[1]:  # equally spaced rows through all planes
         return forward_in_place(device, lane, rows.reshape(nz * ny, 1, nx), cells=cells)
     calls = [forward_in_place(device, lane, plane.reshape(ny, 1, nx), cells=cells) for plane in rows]
@@ -124,15 +121,37 @@ def _check(values: Array, spectrum: Array) -> None:
 
 
 def _parts(values: Array, device: Device) -> list[slice]:
-    """Return groups of planes that fit into the caches of all cores, but at least one plane each."""
-    nz, ny, nx = values.shape
-    most = VALUES if device.kind == "gpu" else device.threads * CACHE // values.itemsize
-    many = max(1, most // (ny * nx))
+    """Return groups of planes."""
+    many, nz = _most(values, device), len(values)
     return [slice(start, min(start + many, nz)) for start in range(0, nz, many)]
 
 
-def _complex(spectrum: np.ndarray) -> np.ndarray:
-    return spectrum.view("c8" if spectrum.itemsize == 4 else "c16")
+def _most(values: Array, device: Device) -> int:
+    """Return the number of planes of a part."""
+    most = VALUES if device.kind == "gpu" else device.threads * CACHE // values.itemsize
+    return max(1, most // (values.shape[1] * values.shape[2]))
+
+
+@cache
+def transform_text(real: np.dtype) -> str:
+    """Return the text of the transforms of a CPU."""
+    return expanded(POCKETFFT, real, {})
+
+
+def transform_library(real: np.dtype) -> ctypes.CDLL:
+    """Return the transforms of a CPU, compiled on first use."""
+    return library(transform_text(real), FLAGS)
+
+
+def _host(device: Device, name: str, values: Array, spectrum: Array, *, rows: bool) -> Call:
+    """Return a transform on the cores of a CPU, of whole planes or only along the `rows`."""
+    planes = np.zeros((), PLANES)
+    planes["nz"], planes["ny"], planes["nx"] = values.shape
+    for key, array in (("values", values), ("modes", spectrum)):
+        planes[f"{key}_z"], planes[f"{key}_y"] = array.strides[:2]
+    planes["part"], planes["rows"], planes["threads"] = _most(values, device), rows, device.threads
+    places = [np.uint64(array.ctypes.data) for array in (values, spectrum)]
+    return host_call(transform_library(values.dtype), name, [planes, *places], (values, spectrum))
 
 
 def _cuda_forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Iterator[Call]:

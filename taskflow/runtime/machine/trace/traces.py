@@ -22,9 +22,10 @@ from taskflow.common.caching import cached_property
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.device.lane import captured
+from taskflow.runtime.machine.kernel.host_call import joined
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.mapper import Mapper
-from taskflow.runtime.machine.trace.operation import Operation
+from taskflow.runtime.machine.trace.operation import Operation, nothing
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import (
@@ -221,10 +222,11 @@ class Traces:
 
 def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:
     """Return the calls of a replay, in order. They follow all earlier work on lane 0, and later work there follows
-    them.
+    them. On a CPU, compiled functions that follow each other are one call.
     """
     plain, urgent = lanes
-    graphs = graphs and plain.asynchronous
+    if not plain.asynchronous:
+        return list(joined([operation.call for operation in operations if operation.call is not nothing]))
     whole = graphs and all(operation.lane is not None and operation.fixed for operation in operations)
     inner = list(_segments(operations, lanes)) if graphs and not whole else [operation.call for operation in operations]
     replayed = inner if urgent is plain else _joined(inner, lanes)

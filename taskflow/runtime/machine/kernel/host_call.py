@@ -1,0 +1,114 @@
+"""Calls of compiled functions of the host: a function and its arguments as words, so that C can do many in a row."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from taskflow.runtime.machine.kernel.compile_host import library
+
+Value = np.ndarray | np.uint64  # a struct, or an address
+CALL = np.dtype([(name, np.uint64) for name in ("function", "table", "begins")] + [("count", np.intc),
+                ("threads", np.intc)])  # fmt: skip
+REPLAY = """
+struct Call { void* function; void** table; const void* begins; int count, threads; };
+extern "C" long long replay(const Call* calls, long long count, long long times, const double* until) {
+  for (long long n = 1; n <= times; ++n) {
+    for (const Call* c = calls; c < calls + count; ++c)
+      if (c->begins)
+        ((void (*)(void**, const void*, int, int))c->function)(c->table, c->begins, c->count, c->threads);
+      else
+        ((void (*)(void**))c->function)(c->table);
+    if (until && *until != 0) return n;
+  }
+  return times;
+}
+"""
+
+
+class HostCall:
+    """A call of a function with an array of pointers, `table`, or of one that also takes the beginnings of the pieces
+    of a list, their number, and threads. Keeps `keep` alive.
+    """
+
+    def __init__(
+        self, function: Any, table: int, keep: object, begins: np.ndarray | None = None, threads: int = 0
+    ) -> None:
+        self.row = np.zeros((), CALL)
+        self.row["function"], self.row["table"] = ctypes.cast(function, ctypes.c_void_p).value, table
+        words: list[object] = [ctypes.c_void_p(table)]
+        if begins is not None:
+            self.row["begins"], self.row["count"], self.row["threads"] = begins.ctypes.data, len(begins) - 1, threads
+            words += [ctypes.c_void_p(begins.ctypes.data), ctypes.c_int(len(begins) - 1), ctypes.c_int(threads)]
+        self._function, self._words, self._keep = function, words, (keep, begins)
+
+    def __call__(self) -> None:
+        self._function(*self._words)
+
+
+class Replay:
+    """Calls in a row as one call."""
+
+    def __init__(self, calls: Sequence[HostCall]) -> None:
+        self._calls, self._rows = calls, np.array([call.row for call in calls])
+        self._table, self._count, self._replay = self._rows.ctypes.data, len(calls), _replay()
+
+    def __call__(self) -> None:
+        self._replay(self._table, self._count, 1, None)
+
+    def repeat(self, times: int, until: int | None) -> int:
+        """Do all calls `times` times, or until the number at the address `until` is not 0 after them. Return the number
+        of times.
+        """
+        return int(self._replay(self._table, self._count, times, until))
+
+
+def joined(calls: Sequence[Callable[[], None]]) -> Iterator[Callable[[], None]]:
+    """Yield the calls. Consecutive calls of compiled functions are one."""
+    for compiled, row in groupby(calls, lambda call: isinstance(call, HostCall)):
+        some: Any = list(row)
+        yield from [Replay(some)] if compiled else some
+
+
+def thunk(name: str, kinds: Sequence[str]) -> str:
+    """Return C++ that calls a kernel through an array of pointers: to its structs, or as its pointer parameters."""
+    pointers = ("In", "InByte", "InShort", "Out", "OutByte", "OutShort", "InOut", "InOutByte", "InOutShort", "In64")
+    values = [
+        f"({kind})block[{n}]" if kind in pointers else f"*(const {kind}*)block[{n}]" for n, kind in enumerate(kinds)
+    ]
+    return f'extern "C" void call_{name}(void** block) {{ {name}({", ".join(values)}); }}\n'
+
+
+def pointers(values: Sequence[Value]) -> ctypes.Array[ctypes.c_void_p]:
+    """Return the arguments of a thunk: addresses, and pointers to structs, which must be kept alive."""
+    places = [int(value) if isinstance(value, np.uint64) else value.ctypes.data for value in values]
+    return (ctypes.c_void_p * len(values))(*places)
+
+
+def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: object) -> HostCall:
+    """Return a call through a thunk with structs (as arrays) and addresses. Keeps referenced objects alive."""
+    block = pointers(values)
+    function = library[f"call_{name}"]
+    function.restype = None
+    return HostCall(function, ctypes.addressof(block), (block, values, keep))
+
+
+def list_call(function: Any, table: int, begins: np.ndarray, threads: int, keep: object) -> HostCall:
+    """Return a call that does a list of pieces with `threads` threads. `table` holds the arguments of each piece,
+    `begins` its first cell in a common numbering, and finally the total. Keeps `keep` alive.
+    """
+    function.restype = None
+    return HostCall(function, table, keep, begins, threads)
+
+
+@cache
+def _replay() -> Any:
+    function = library(REPLAY).replay
+    function.restype = ctypes.c_longlong
+    function.argtypes = [ctypes.c_void_p, ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p]
+    return function
