@@ -17,7 +17,7 @@ from taskflow.runtime.regions.box import (
     periodic_images,
     triple,
 )
-from taskflow.runtime.regions.partition import Copy, Partition
+from taskflow.runtime.regions.partition import Copy, Partition, rows
 from taskflow.runtime.regions.pieces import Pieces, complete, cuts, divided
 from taskflow.runtime.regions.region import (
     Field,
@@ -33,5 +33,5 @@ from taskflow.runtime.regions.region import (
 __all__ = [
     "ROTATIONS", "SIDES", "STRAIGHT", "Atlas", "Box", "Copy", "Field", "FieldSpace", "Location", "Partition", "Patch",
     "Pieces", "Region", "Seam", "Triple", "Turn", "charted", "complete", "cuts", "difference", "divided", "hull",
-    "joined", "overlapping", "periodic_images", "powers_of_two", "region", "seen", "triple", "whole_number",
+    "joined", "overlapping", "periodic_images", "powers_of_two", "region", "rows", "seen", "triple", "whole_number",
 ]  # fmt: skip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import pairwise, product
+from math import prod
 from numbers import Integral
 
 from taskflow.common.caching import cached_property
@@ -14,6 +16,16 @@ from taskflow.runtime.regions.atlas import STRAIGHT, Turn
 from taskflow.runtime.regions.box import Box, Triple, hull, triple
 from taskflow.runtime.regions.pieces import complete, cuts, cuts_into
 from taskflow.runtime.regions.region import FieldSpace, Region
+
+FEW = 64  # blocks: up to this number all messages of a moment travel at once
+
+
+def rows(shape: Triple) -> tuple[tuple[int, ...], ...]:
+    """Return the axes along which cells travel before the last one, more and more: none if blocks are few, or cut along
+    one axis only.
+    """
+    cut = tuple(axis for axis in range(3) if shape[axis] > 1)
+    return tuple(cut[:n] for n in range(1, len(cut))) if prod(shape) > FEW else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,8 @@ class Partition:
         First cells of the blocks along x, y and z, and the end of the last block.
     replicated : bool
         Every block owns and computes all cells. Nothing is exchanged.
+    along : tuple of int, optional
+        Axes along which every block owns and computes the cells of its whole row of blocks.
     reach : tuple of Box, optional
         Further cells per block that have memory on it.
     redundant : int
@@ -82,6 +96,7 @@ class Partition:
     beside: tuple[Partition, ...] = ()
     pieces: tuple[tuple[Box, ...], ...] | None = None
     multiple: Triple = (1, 1, 1)
+    along: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
@@ -110,6 +125,8 @@ class Partition:
             map(cuts_into, self.at, self.region.cells.lo, self.region.cells.hi, self.shape)
         ):
             raise ValueError(f"{self.at} do not cut {self.region.cells} into {self.shape} blocks")
+        if self.along and (self.replicated or self.redundant or self.pieces is not None):
+            raise ValueError("blocks with the cells of their rows have no redundant layers and no pieces")
         if self.reach is not None and len(self.reach) != len(self):
             raise ValueError(f"{len(self.reach)} boxes reached by {len(self)} blocks: give one for each")
         if self.redundant > self.narrowest:
@@ -118,6 +135,25 @@ class Partition:
     def __len__(self) -> int:
         x, y, z = self.shape
         return x * y * z
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        """Axes along which every block has the cells of all blocks in its row."""
+        return (0, 1, 2) if self.replicated else self.along
+
+    @property
+    def copies(self) -> int:
+        """Blocks that own each cell."""
+        return prod(self.shape[axis] for axis in self.whole)
+
+    def first(self, block: int) -> bool:
+        """Return whether a block is the first one that owns its cells."""
+        return not any(self._row(block))
+
+    def _row(self, block: int) -> tuple[int, ...]:
+        """Return the place of a block in the rows in which all blocks own its cells."""
+        place = self.place(block)
+        return tuple(place[axis] for axis in self.whole)
 
     @cached_property
     def homes(self) -> dict[str, Partition]:
@@ -184,9 +220,9 @@ class Partition:
         """Cells of each block; for several pieces, the box that contains them."""
         if self.pieces is not None:
             return tuple(map(hull, self.pieces))
-        if self.replicated:
-            return (self.region.cells,) * len(self)
-        x, y, z = (list(pairwise(cuts)) for cuts in self.cuts)
+        cells = self.region.cells
+        ends = enumerate(zip(cells.lo, cells.hi, self.cuts, self.shape, strict=True))
+        x, y, z = ([(lo, hi)] * n if axis in self.whole else list(pairwise(at)) for axis, (lo, hi, at, n) in ends)
         return tuple(Box((a, c, e), (b, d, f)) for (e, f), (c, d), (a, b) in product(z, y, x))
 
     @cached_property
@@ -238,8 +274,13 @@ class Partition:
     @property
     def narrowest(self) -> int:
         """Least number of cells of a block along a direction that is cut; if none is cut, of the region."""
-        cut = (w for w, blocks in zip(self.widths, self.shape, strict=True) if blocks > 1 and not self.replicated)
-        return min(cut, default=min(self.region.cells.shape))
+        cut = [axis for axis in range(3) if self.shape[axis] > 1 and axis not in self.whole]
+        return min((self.widths[axis] for axis in cut), default=min(self.region.cells.shape))
+
+    @property
+    def relayed(self) -> bool:
+        """Whether blocks may pass on cells between blocks that share no face."""
+        return self.pieces is None and bool(rows(self.shape))
 
     def computed(self, piece: int, ghosts: int) -> tuple[Box, ...]:
         """Return the cells that a piece computes: its own, and up to `ghosts` layers of redundant ghost cells.
@@ -266,39 +307,45 @@ class Partition:
         """Return copies from the owners of the cells of `boxes` into the piece `target`.
 
         Boxes are disjoint and may extend across periodic faces and seams. `among` limits the owners that are searched.
+        Of several owners of a cell it is the one in the row of the target.
         """
         copies = []
         for box in boxes:
             for image, turn in self.region.images(box):
-                owners = self.overlapping(image) if among is None else among
-                for source in [target] if self.replicated else owners:
+                for source in self.overlapping(image, target) if among is None or self.whole else among:
                     for own in self.own[source]:
                         common = image & own
                         if common:
                             copies.append(Copy(source, common, target, turn(common), turn.axes))
         return copies
 
-    def overlapping(self, box: Box) -> list[int]:
-        """Return the pieces that own cells of `box`, in order."""
+    def overlapping(self, box: Box, beside: int = 0) -> list[int]:
+        """Return the pieces that own cells of `box`, in order. Of several owners of a cell it is the one in the row of
+        the piece `beside`.
+        """
         if not box:
             return []
         if self.pieces is not None:
             return [n for n, owned in enumerate(self.owned) if box.meets(owned)]
         x, y, z = (
-            range(max(0, min(blocks, bisect_right(cuts, low)) - 1), min(blocks, max(1, bisect_left(cuts, high))))
-            for cuts, low, high, blocks in zip(self.cuts, box.lo, box.hi, self.shape, strict=True)
+            range(at, at + 1)
+            if axis in self.whole
+            else range(max(0, min(blocks, bisect_right(cuts, low)) - 1), min(blocks, max(1, bisect_left(cuts, high))))
+            for axis, (cuts, low, high, blocks, at) in enumerate(
+                zip(self.cuts, box.lo, box.hi, self.shape, self.place(beside), strict=True)
+            )
         )
         nx, ny, _ = self.shape
         return [a + nx * (b + ny * c) for c, b, a in product(z, y, x)]
 
     def targets(self, some: Collection[int]) -> set[int]:
         """Return these pieces and all pieces with memory for their cells, also across periodic faces and seams."""
-        if self.replicated:
-            return {*some}
-        own, holders = [box for piece in some for box in self.own[piece]], {*some}
+        own, holders = defaultdict[tuple[int, ...], list[Box]](list), {*some}
+        for piece in some:
+            own[self._row(piece)] += self.own[piece]
         for piece, memory in enumerate(self.memory):
-            images = self.region.images(self.clip(memory))
-            if any(box.meets(image) for image, _ in images for box in own):
+            images = self.region.images(self.clip(memory)) if (boxes := own.get(self._row(piece))) else ()
+            if any(box.meets(image) for image, _ in images for box in boxes or ()):
                 holders.add(piece)
         return holders
 

@@ -138,7 +138,7 @@ def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Par
         )
     for axis, reach in enumerate(stencil.reach):
         narrowest, blocks = partition.widths[axis], partition.shape[axis]
-        if blocks > 1 and partition.pieces is None and not partition.replicated and reach > narrowest:
+        if blocks > 1 and partition.pieces is None and axis not in partition.whole and reach > narrowest:
             raise BadInput(
                 f"{launch} reads {name!r} {reach} cells away along {'xyz'[axis]}, beyond the next block: the narrowest"
                 f" of {blocks} blocks there is {narrowest} wide; use fewer blocks along {'xyz'[axis]} or more cells"

@@ -209,11 +209,16 @@ def _permission(block: int, messages: Sequence[Message]) -> Iterable[Node]:
     them, and grants them afterwards. A wait then depends on earlier launches and on this one, which waits for no block.
     """
     yield from (Grant(block, m) for m in messages if m.target == block != m.source)
-    yield from (Claim(block, m) for m in messages if m.source == block != m.target)
+    yield from (Claim(block, m) for m in messages if m.source == block != m.target and not m.turn)
 
 
 def _transfer(block: int, messages: Sequence[Message]) -> Iterable[Node]:
-    """Yield a block's part in the messages of one moment: sends first, so that no two blocks wait for each other."""
-    yield from (Send(block, m) for m in messages if m.source == block != m.target)
-    yield from (Refresh(block, m.copies) for m in messages if m.source == block == m.target)
-    yield from (Receive(block, m) for m in messages if m.target == block != m.source)
+    """Yield a block's part in the messages of one moment, turn by turn: sends first, so that no two blocks wait for
+    each other. What an earlier turn brought is claimed for when it is passed on.
+    """
+    for turn in sorted({message.turn for message in messages}):
+        now = [message for message in messages if message.turn == turn]
+        yield from (Claim(block, m) for m in now if turn and m.source == block != m.target)
+        yield from (Send(block, m) for m in now if m.source == block != m.target)
+        yield from (Refresh(block, m.copies) for m in now if m.source == block == m.target)
+        yield from (Receive(block, m) for m in now if m.target == block != m.source)

@@ -14,9 +14,11 @@ from taskflow.runtime.regions import Box, Copy, Partition
 from taskflow.runtime.tasks.ghosts import Geometries, GhostGap, Valid
 from taskflow.runtime.tasks.graph import Message
 from taskflow.runtime.tasks.program import Program, Roles, record
+from taskflow.runtime.tasks.relays import Relayed, Relays
 from taskflow.runtime.tasks.task import Launch
 
 Copies = tuple[tuple[str, Copy], ...]
+Travelling = tuple[tuple[int, int], Copies, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,22 +127,34 @@ def _messages(
     """Return the copies of one moment between two blocks as one message. A block has one to itself."""
     messages: dict[int, list[Message]] = {}
     count: dict[tuple[int, int], int] = defaultdict(int)
-    pairs: dict[tuple[tuple[str, GhostGap], ...], list[tuple[tuple[int, int], Copies]]] = {}
+    travelling: dict[tuple[tuple[str, GhostGap], ...], list[Travelling]] = {}
     for moment in sorted(lacking):
         gaps = tuple(lacking[moment])
-        if gaps not in pairs:
-            grouped: dict[tuple[int, int], Copies] = defaultdict(tuple)
-            for name, gap in gaps:
-                block_of = geometry.fields[name].partition.block_of
-                for copy in geometry.fields[name].copies(gap):
-                    pair = block_of[copy.source], block_of[copy.target]
-                    if pair[0] in mine or pair[1] in mine:
-                        grouped[pair] += ((name, copy),)
-            pairs[gaps] = sorted(grouped.items(), key=lambda pair: pair[0])
-        messages[moment] = [Message(*pair, count[pair], copies) for pair, copies in pairs[gaps]]
-        for pair, _ in pairs[gaps]:
+        if gaps not in travelling:
+            travelling[gaps] = _travelling(gaps, mine, geometry)
+        messages[moment] = [Message(*pair, count[pair], copies, turn) for pair, copies, turn in travelling[gaps]]
+        for pair, _, _ in travelling[gaps]:
             count[pair] += 1
     return messages
+
+
+def _travelling(
+    gaps: Sequence[tuple[str, GhostGap]], mine: Collection[int], geometry: Geometries
+) -> list[Travelling]:
+    """Return for each pair of blocks the copies between them that fill some gaps, and the turn of their message."""
+    copies: dict[tuple[int, int], Copies] = defaultdict(tuple)
+    turns: dict[tuple[int, int], int] = defaultdict(int)
+    relays = Relays(gaps)
+    for name, gap in gaps:
+        home = geometry.fields[name].partition
+        relayed = home.relayed
+        for copy in geometry.fields[name].copies(gap):
+            last = relays.last(name, copy, home) if relayed else Relayed(copy, 0)
+            pair = home.block_of[last.copy.source], home.block_of[last.copy.target]
+            if pair[0] in mine or pair[1] in mine:
+                copies[pair] += ((name, last.copy),)
+                turns[pair] = max(turns[pair], last.turn)
+    return [(pair, copies[pair], turns[pair]) for pair in sorted(copies)]
 
 
 def _last(written: dict[tuple[Box, ...], int], name: str, gap: GhostGap, geometry: Geometries) -> int:

@@ -176,7 +176,8 @@ class _Geometry:
     def copies(self, gap: GhostGap) -> tuple[Copy, ...]:
         """Return the copies that fill a gap, and count."""
         if gap not in self._copies:
-            among = None if self._sample is None or gap.piece in self._sample else self._sample
+            some = self._sample is not None and gap.piece not in self._sample and not self.partition.relayed
+            among = self._sample if some else None
             self._copies[gap] = tuple(self.partition.sources(gap.piece, gap.boxes, among))
         return self._copies[gap]
 

@@ -74,8 +74,8 @@ class Compute:
 
     @property
     def contributes(self) -> bool:
-        """Whether its reductions count: if every block has all cells, only block 0 contributes."""
-        return self.block == 0 or not place(self.launch, self.partition).replicated
+        """Whether its reductions count: if several blocks have the same cells, only the first contributes."""
+        return place(self.launch, self.partition).first(self.block)
 
     def __str__(self) -> str:
         return f"{self.launch} {self.part}"
@@ -83,12 +83,16 @@ class Compute:
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Cells of some fields that are sent together; `number` counts the messages of this pair of blocks in the step."""
+    """Cells of some fields that are sent together; `number` counts the messages of this pair of blocks in the step.
+
+    Messages with a later `turn` of one moment may pass on cells from messages with an earlier turn.
+    """
 
     source: int
     target: int
     number: int
     copies: tuple[tuple[str, Copy], ...]
+    turn: int = 0
 
     @property
     def cells(self) -> int:

@@ -43,9 +43,9 @@ def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
 
 
 def visited(launch: Launch, partition: Partition) -> int:
-    """Return the number of cells of the launch, summed over blocks if the partition is replicated."""
+    """Return the number of cells of the launch, summed over all blocks that have them."""
     home = place(launch, partition)
-    return _done(launch, home) * (len(home) if home.replicated else 1)
+    return _done(launch, home) * home.copies
 
 
 def moved(launch: Launch, partition: Partition) -> int:
@@ -59,7 +59,7 @@ def moved(launch: Launch, partition: Partition) -> int:
         * (privilege.reads + privilege.writes)
         for name, privilege in launch.requirements
     )
-    return nbytes * (len(home) if home.replicated else 1)
+    return nbytes * home.copies
 
 
 def _cells(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> int:

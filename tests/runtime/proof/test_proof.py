@@ -12,6 +12,7 @@ from taskflow.runtime.machine.direct.board import Inboxes
 from taskflow.runtime.proof import Hardware, cells, examine, prove
 from taskflow.runtime.proof.recording import record_pass, template
 from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.regions import partition as regions
 from taskflow.runtime.tasks import (
     Analysis,
     Claim,
@@ -183,10 +184,11 @@ def test_programs_that_launch_nothing():
 
 
 @settings(max_examples=settings.default.max_examples // 2, derandomize=True)
-@given(st.tuples(proofs(), st.sampled_from((3, 8)), st.sampled_from((1, 64))))
+@given(st.tuples(proofs(), st.sampled_from((3, 8)), st.sampled_from((1, 64)), st.sampled_from((0, 64))))
 def test_random_programs(chosen):
-    (partition, program, (mapper, hardware)), narrow, room = chosen
+    (partition, program, (mapper, hardware)), narrow, room, few = chosen
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regions, "FEW", few)
         patch.setattr(board, "NARROW", narrow)
         patch.setattr(board, "AT_ONCE", room)
         prove(partition, {program: ("s", "t")}, mapper, hardware).hold()

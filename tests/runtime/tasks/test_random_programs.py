@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from taskflow.runtime.regions import partition as regions
+
 from .palette import partitions, scripts
 from .running import analysed, assert_bits, assert_conflicts, check_versions, orders, recorded
 
@@ -15,18 +17,20 @@ def tiles():
 
 @st.composite
 def runs(draw):
-    """A partition, and two or three steps of one or two programs on it."""
+    """A partition of few blocks, or of as many as pass on cells, and up to three steps of one or two programs on it."""
     partition = draw(partitions())
     first = draw(scripts(partition.region))
     second = draw(st.one_of(st.just(first), scripts(partition.region)))
     steps = recorded(draw(st.sampled_from(([first], [first, second], [first, second, first]))))
-    analyses = analysed(
-        partition,
-        steps,
-        draw(st.sampled_from(("next", "none", "first"))),
-        split=draw(st.one_of(st.booleans(), st.sets(st.integers(0, 3)))),
-        tiles=draw(tiles()),
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regions, "FEW", draw(st.sampled_from((0, 64))))
+        analyses = analysed(
+            partition,
+            steps,
+            draw(st.sampled_from(("next", "none", "first"))),
+            split=draw(st.one_of(st.booleans(), st.sets(st.integers(0, 3)))),
+            tiles=draw(tiles()),
+        )
     priorities = [orders(draw(st.integers(0, 1000))) for _ in steps]
     return partition, steps, analyses, priorities
 

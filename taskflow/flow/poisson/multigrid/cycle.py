@@ -21,9 +21,9 @@ from taskflow.flow.poisson.coefficients import Faces
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Iterate, Level, layered, levels, partitions
 from taskflow.flow.poisson.multigrid.smoothing import RedBlack, Smoother, Sweeping, relaxed_from_zero
-from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gather, restriction
+from taskflow.flow.poisson.multigrid.transfer import coefficients, correction, gathering, restriction
 from taskflow.flow.poisson.operator import Operator
-from taskflow.runtime.regions import Partition, Triple
+from taskflow.runtime.regions import Partition, Triple, rows
 from taskflow.runtime.tasks import Launch, LookupTable, Read, Write, task
 
 
@@ -148,7 +148,8 @@ class Cycle:
     def levels(self) -> tuple[Level, ...]:
         """Levels from the finest to the coarsest."""
         finest, variable = self.operator.mesh, self.operator.variable
-        plain = levels(finest, self.depth, self.gathered, self.exact, single=self.single, variable=variable)
+        sizes, along = (finest, self.depth, self.gathered, self.exact), rows(self.blocks)
+        plain = levels(*sizes, single=self.single, variable=variable, along=along)
         if not self.redundant:
             return plain
         passes = self.smoother.passes
@@ -179,7 +180,7 @@ class Cycle:
     def _cycle(self, n: int, shape: Shape) -> Sweeping:
         level = self.levels[n]
         if level.part:
-            yield gather(level.part, level.rhs, over=level.mesh.box)
+            yield from gathering(level, level.part, level.rhs, level.mesh.box)
         if n == len(self.levels) - 1:
             return (yield from self._solve(level))
         at = yield from self.smoother.begin(level, self.before, level.layers.smoothed)

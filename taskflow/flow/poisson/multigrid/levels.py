@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import prod
 
 import numpy as np
@@ -57,7 +57,8 @@ class Level:
     `scale` is the approximate cell size in finest cells, a power of two per direction. A `whole` level has all its
     cells on every block. On the first whole level blocks compute their `part` of the right-hand side and `face_parts`
     of the coefficients, which are then gathered. The finest level also has a `part` if its right-hand side has another
-    precision. `layers` of ghost cells are computed if the partition allows it.
+    precision. `layers` of ghost cells are computed if the partition allows it. Between many blocks parts are gathered
+    axis after axis, by way of fields that blocks have for their whole row, `along` these axes.
     """
 
     mesh: Mesh
@@ -70,6 +71,11 @@ class Level:
     faces: Faces = ()
     face_parts: Faces = ()
     layers: Layers = field(default_factory=Layers)
+    along: tuple[tuple[int, ...], ...] = ()
+
+    def ways(self, part: str) -> list[str]:
+        """Return a part, and the fields by way of which it is gathered."""
+        return [part, *(f"{part}_{''.join('xyz'[axis] for axis in axes)}" for axes in self.along)]
 
     @property
     def iterate(self) -> Iterate:
@@ -88,12 +94,19 @@ class Level:
 
 
 def levels(
-    finest: Mesh, depth: int | None, gathered: int, exact: int = 1, *, single: bool = False, variable: bool = False
+    finest: Mesh,
+    depth: int | None,
+    gathered: int,
+    exact: int = 1,
+    *,
+    single: bool = False,
+    variable: bool = False,
+    along: tuple[tuple[int, ...], ...] = (),
 ) -> tuple[Level, ...]:
     """Return all levels down to the first of at most `exact` cells, or the first `depth` levels.
 
     Levels of at most `gathered` cells are whole, as is the last one if it has at most `exact`. `single`: levels have
-    another precision than p. `variable`: they have coefficients.
+    another precision than p. `variable`: they have coefficients. `along`: see `Level`.
     """
     meshes, scales = [finest], [(1, 1, 1)]
     while meshes[-1].box.volume > exact and len(meshes) != depth:
@@ -110,6 +123,8 @@ def levels(
         parts = tuple(f"{name}_part" for name in faces) if gathers else ()
         received = gathers or (single and n == 0)
         made.append(Level(mesh, scale, rhs, p, spare, part if received else "", whole[n], faces, parts))
+        if gathers:
+            made[-1] = replace(made[-1], along=along)
     return tuple(made)
 
 
@@ -155,7 +170,7 @@ def _few(level: Level, layers: int, blocks: Triple, most: int) -> bool:
 def partitions(
     levels: Sequence[Level], main: Partition, single: bool = False, redundant: int = 0
 ) -> tuple[Partition, ...]:
-    """Return one partition per level on the blocks of `main`, and one per gathered `part`.
+    """Return one partition per level on the blocks of `main`, and one per gathered `part`, and per way to gather it.
 
     The precision is the same as in `main`; with `single`, coarser parts have single precision. Ghost cells are computed
     on levels where a launch has at most `redundant` of them. Levels on which a block would have no cell are on every
@@ -169,7 +184,7 @@ def partitions(
     dtype = next(iter(main.region.fields.values())).dtype
     if single and np.dtype(dtype) != np.float64:
         raise BadInput(f"multigrid: single = {single} is for fields of double precision, not {dtype}; omit it")
-    made, parts = [], []
+    made, parts = list[Partition](), list[list[Partition]]()
     for n, (level, at) in enumerate(zip(levels, cuts, strict=True)):
         precision = "f4" if single else dtype
         fields = [Field(name, precision) for name in (level.rhs, level.p, level.spare)]
@@ -177,20 +192,27 @@ def partitions(
         if _worthwhile(made[-1], level.layers.most, redundant):
             made[-1] = replace(made[-1], redundant=level.layers.most)
         received = precision if n else dtype
-        part = [Field(level.part, received), *_on_faces(level.face_parts, received)]
-        parts.append(_partition(level, part, main, at, False) if level.part else None)
+        ways = zip(((), *level.along), *map(level.ways, (level.part, *level.face_parts)), strict=True)
+        parts.append(
+            [
+                _partition(level, [Field(name, received), *_on_faces(faces, received)], main, at, False, along)
+                for along, name, *faces in (ways if level.part else ())
+            ]
+        )
     return tuple(_reaching(made, parts))
 
 
-def _on_faces(names: Faces, dtype: str) -> list[Field]:
+def _on_faces(names: Sequence[str], dtype: str) -> list[Field]:
     return [Field(name, dtype, location) for name, location in zip(names, COEFFICIENTS.values(), strict=bool(names))]
 
 
-def _partition(level: Level, fields: Sequence[Field], main: Partition, at: Cuts, whole: bool) -> Partition:
+def _partition(
+    level: Level, fields: Sequence[Field], main: Partition, at: Cuts, whole: bool, along: tuple[int, ...] = ()
+) -> Partition:
     region = Region(level.mesh.box, FieldSpace(fields), level.mesh.periodic, 1, level.scale)
     if whole or any(a >= b for places in at for a, b in pairwise(places)):
         return Partition(region, main.shape, replicated=True)
-    return Partition(region, main.shape, at=at)
+    return Partition(region, main.shape, at=at, along=along)
 
 
 def _worthwhile(here: Partition, layers: int, most: int) -> bool:
@@ -200,15 +222,15 @@ def _worthwhile(here: Partition, layers: int, most: int) -> bool:
     return layers < here.narrowest and more <= most
 
 
-def _reaching(levels: Sequence[Partition], parts: Sequence[Partition | None]) -> Iterator[Partition]:
+def _reaching(levels: Sequence[Partition], parts: Sequence[Sequence[Partition]]) -> Iterator[Partition]:
     """Yield the same partitions with memory for cells read by the level above, by the level below and by gathers."""
-    for n, (here, part) in enumerate(zip(levels, parts, strict=True)):
+    for n, (here, ways) in enumerate(zip(levels, parts, strict=True)):
         above = levels[n - 1] if n else None
-        below = next(iter(p for p in (*parts[n + 1 : n + 2], *levels[n + 1 : n + 2]) if p), None)
+        below = next(chain(*parts[n + 1 : n + 2], levels[n + 1 : n + 2]), None)
         yield _with_reach(here, [(above, 1), (below, 2), (here if here.redundant else None, 2)])
-        if part:
+        for part, reader in pairwise((*ways, here)):
             faces = any(field.location != "c" for field in part.region.fields.values())
-            yield _with_reach(part, [(here, int(faces)), (below, 0)])
+            yield _with_reach(part, [(reader, int(faces)), (below if len(ways) == 1 else None, 0)])
 
 
 def _with_reach(here: Partition, readers: Sequence[tuple[Partition | None, int]]) -> Partition:

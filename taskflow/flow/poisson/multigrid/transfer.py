@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE, Faces, faces_across
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
-from taskflow.runtime.regions import triple
+from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import (
     Components,
     Foreign,
@@ -113,6 +114,12 @@ def gather(part: ForeignAny, whole: Write) -> None:
     """whole = part, a field of other blocks on the same cells, of any precision"""
 
 
+def gathering(level: Level, part: str, whole: str, over: Box) -> Iterator[Launch]:
+    """Yield the launches that gather a part of a level, between many blocks axis after axis."""
+    for one, other in pairwise((*level.ways(part), whole)):
+        yield gather(one, other, over=over)
+
+
 @lru_cache(maxsize=64)
 def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
     """Return the constants of the transfers between two levels."""
@@ -185,4 +192,4 @@ def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:
             else:
                 yield gather(b[axis], target, over=over)
             if parts:
-                yield gather(target, level.faces[axis], over=over)
+                yield from gathering(level, target, level.faces[axis], over)
