@@ -1,5 +1,5 @@
 """Real Fourier transforms of planes and rows, from array to array, with cached plans: cuFFT on a GPU, for all planes
-together up to a limit, and pocketfft, SciPy's, on the cores of a CPU.
+together up to a limit, and NumPy's (pocketfft) on the cores of a CPU.
 
 `OPERATIONS` are the library operations that tasks can name: functions of device, lane, the arrays [z, y, x] of the
 task's fields, and its constants. They return an operation that only enqueues work on the lane.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,6 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
+from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.compile_host import library
 from taskflow.runtime.machine.kernel.copying import copier
 from taskflow.runtime.machine.kernel.host_call import host_call
@@ -28,12 +30,25 @@ CACHE = 1 << 20  # bytes of planes per core and call: they stay in its cache bet
 # with all planes).
 VALUES = 1 << 28
 
-POCKETFFT = Path(__file__).parent / "pocketfft" / "transform.cc"
-# Its loops over vectors are explicit. GCC 12 would contract others to fused multiply-adds, whatever the flags say.
-FLAGS = ("-O2", "-fno-tree-vectorize", "-pthread")
-# struct Planes of transform.cc
-PLANES = np.dtype([(name, np.int64) for name in ("nx", "ny", "nz", "part", "values_y", "values_z", "modes_y", "modes_z",
-                                                 "rows", "threads")])  # fmt: skip
+HOST = Path(__file__).with_name("transforms.cc")
+LOOP = [("call", np.uint64), ("data", np.uint64)]
+# struct Planes of transforms.cc
+PLANES = np.dtype([
+    *((name, np.int64) for name in ("nx", "ny", "nz", "part", "values_y", "values_z", "modes_y", "modes_z", "rows",
+                                    "threads")),
+    *((name, LOOP) for name in ("to_modes", "to_values", "along_y", "back_along_y")),
+])  # fmt: skip
+
+
+class Ufunc(ctypes.Structure):
+    """The beginning of NumPy's `PyUFuncObject`."""
+
+    _fields_ = (
+        ("head", ctypes.c_byte * object.__basicsize__), ("nin", ctypes.c_int), ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int), ("identity", ctypes.c_int), ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)), ("ntypes", ctypes.c_int),
+    )  # fmt: skip
+
 
 # CuPy's cache of plans ignores streams: a plan has one work area, which two streams would overwrite concurrently. So
 # plans are made here per lane, whose operations are sequential.
@@ -135,12 +150,26 @@ def _most(values: Array, device: Device) -> int:
 @cache
 def transform_text(real: np.dtype) -> str:
     """Return the text of the transforms of a CPU."""
-    return expanded(POCKETFFT, real, {})
+    return expanded(HOST, real, {})
 
 
 def transform_library(real: np.dtype) -> ctypes.CDLL:
     """Return the transforms of a CPU, compiled on first use."""
-    return library(transform_text(real), FLAGS)
+    return library(transform_text(real))
+
+
+@cache
+def _loop(name: str, real: np.dtype) -> tuple[int, int]:
+    """Return the addresses of NumPy's inner loop of a transform for a precision, and of its data.
+
+    Raises KernelError if NumPy has another layout than the tested versions.
+    """
+    ufunc = getattr(import_module("numpy.fft._pocketfft_umath"), name)
+    inside = Ufunc.from_address(id(ufunc))
+    if (inside.nin, inside.nout, inside.ntypes) != (ufunc.nin, ufunc.nout, ufunc.ntypes):
+        raise KernelError(f"numpy {np.__version__}: the layout of its functions is unknown; install another version")
+    number = [kind[0].lower() for kind in ufunc.types].index(real.char)
+    return inside.functions[number], (inside.data[number] or 0) if inside.data else 0
 
 
 def _host(device: Device, name: str, values: Array, spectrum: Array, *, rows: bool) -> Call:
@@ -150,6 +179,12 @@ def _host(device: Device, name: str, values: Array, spectrum: Array, *, rows: bo
     for key, array in (("values", values), ("modes", spectrum)):
         planes[f"{key}_z"], planes[f"{key}_y"] = array.strides[:2]
     planes["part"], planes["rows"], planes["threads"] = _most(values, device), rows, device.threads
+    loops = {
+        "to_modes": "rfft_n_odd" if values.shape[2] % 2 else "rfft_n_even", "to_values": "irfft",
+        "along_y": "fft", "back_along_y": "ifft",
+    }  # fmt: skip
+    for key, loop in loops.items():
+        planes[key] = _loop(loop, values.dtype)
     places = [np.uint64(array.ctypes.data) for array in (values, spectrum)]
     return host_call(transform_library(values.dtype), name, [planes, *places], (values, spectrum))
 
