@@ -22,7 +22,7 @@ import numpy as np
 from taskflow.common.errors import BadInput
 from taskflow.flow.grid import Grid
 from taskflow.flow.scalars.transport import CROSSINGS, SPREADINGS
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates, TimeScheme
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, USUAL_CFL, DiffusiveRates, TimeScheme
 
 ROUNDING = 1e-9
 NO_EDDIES = DiffusiveRates()
@@ -125,7 +125,7 @@ class StepLimit:
     """
 
     fixed: float | None = None
-    cfl: float = 0.5
+    cfl: float = USUAL_CFL
     diffusion: float = 0.2
     spread: float = 0.0
     scheme: TimeScheme = ADAMS_BASHFORTH

@@ -11,7 +11,7 @@ from taskflow.cases.language.problems import Problem, missing, present, unknown_
 from taskflow.cases.language.table import Natural, Positive, Precision, Table, Whole, entry, optional, reads
 from taskflow.cases.timing.schedule import Every
 from taskflow.common.errors import BadInput
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, USUAL_CFL
 
 LEAST_ERROR = 1e-15
 MOST_SNAPSHOTS = 1_000_000
@@ -107,7 +107,7 @@ class Time(Table):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        return values if present(values, "cfl", "step") else {**values, "cfl": 0.5}
+        return values if present(values, "cfl", "step") else {**values, "cfl": USUAL_CFL}
 
 
 def names(value: object) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
+USUAL_CFL = 0.5  # time.cfl by default
+
 
 class DiffusiveRates(NamedTuple):
     """diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2): maximum over all diffusing quantities, and over bounded ones."""

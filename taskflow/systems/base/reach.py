@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from taskflow.cases import Case
 from taskflow.flow.scalars.transport import CROSSINGS
 from taskflow.flow.stability import FASTER, StepLimit
+from taskflow.flow.time.schemes import USUAL_CFL
 
-USUAL = 0.5  # time.cfl by default, which may be beyond reach without a word
 CAPILLARY = 1.0  # the largest stable time.capillary, after Brackbill et al. (1992)
 
 
@@ -20,8 +20,8 @@ def out_of_reach(case: Case, limit: StepLimit) -> Iterator[str]:
             if key in given and getattr(case.time, key) is not None:
                 yield f"time.{key} = {getattr(case.time, key):g} has no effect with time.step; omit one of them"
         return
-    reach = _reach(limit)
-    for key, asked, usual in (("cfl", limit.cfl, USUAL), ("diffusion", limit.diffusion, 0.0)):
+    reach = _reach(limit)  # the default CFL number may be beyond it without a warning
+    for key, asked, usual in (("cfl", limit.cfl, USUAL_CFL), ("diffusion", limit.diffusion, 0.0)):
         most, why = reach.get(key, (asked, ""))
         if asked > max(most, usual):
             yield f"time.{key} = {asked:g} is out of reach: {why}, steps have at most {most:.3g}; give less"

@@ -21,7 +21,7 @@ from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import NO_EDDIES
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, USUAL_CFL, DiffusiveRates
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
 from taskflow.systems.base.box_domain import BoxDomain
@@ -118,7 +118,7 @@ class System(SystemType, ABC):
     def clock(self) -> Clock:
         """The schedule of the run, within the step limit of the model."""
         time = self.sim.case.time
-        return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 0.5, time.diffusion))
+        return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or USUAL_CFL, time.diffusion))
 
     @property
     def steady_criterion(self) -> Criterion | None:
