@@ -48,13 +48,13 @@ class Cost:
     operations: float | None
 
 
-def cost(setup: RunSetup, program: Program, rounds: Mapping[str, float]) -> Cost:
+def cost(setup: RunSetup, program: Program, iterations: Mapping[str, float]) -> Cost:
     """Return the cost of a pass on all blocks together.
 
     `rounds` has the repetitions of each conditional loop, by the name of the scalar that counts them.
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
-    done = list(often(parts, rounds))
+    done = list(often(parts, iterations))
     nbytes = sum(times * setup.step_cost.bytes_of(launches) for launches, times in done)
     return Cost(nbytes, _operations(done, setup.partition))
 

@@ -62,12 +62,12 @@ class Solve:
         return {"iterations": taken, "residual": relative_residual(shard.scalars)}
 
 
-def flow_state(shard: Shard, taken: Sequence[float], rounds: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+def flow_state(shard: Shard, taken: Sequence[float], iterations: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     """Return the state of a flow after its monitor, the iterations of the solver, and the repetitions of each loop."""
     scalars = shard.scalars
     return {
         "iterations": mean(taken),
-        "rounds": {name: mean(some) for name, some in rounds.items()},
+        "rounds": {name: mean(some) for name, some in iterations.items()},
         "divergence": scalars["divergence"],
         "residual": relative_residual(scalars),
         "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
@@ -93,13 +93,13 @@ def needed(team: Team, setup: RunSetup) -> int:
 
 
 def costs(
-    setup: RunSetup, row: Mapping[str, Any], rounds: Mapping[str, float], price: float | None
+    setup: RunSetup, row: Mapping[str, Any], iterations: Mapping[str, float], price: float | None
 ) -> dict[str, Any]:
     """Return the rates derived from the time of a step, in its row, and from its bytes, operations and messages.
 
     `rounds` as in `cost`. `price` is per device-hour.
     """
-    spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
+    spent, volume = cost(setup, setup.model.step, iterations), setup.grid.box.volume
     busiest, rate = max(setup.step_cost.traffic), row["cells_per_second_per_block"]
     return {
         **moving(row, spent.nbytes),

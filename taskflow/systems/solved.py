@@ -199,7 +199,7 @@ class DiscreteCase(PartitionedCase):
         }
         return {role: boxes for role, boxes in needed.items() if boxes and role in written}
 
-    def record_rows(self, rounds: Mapping[str, float]) -> Iterator[Row]:
+    def record_rows(self, iterations: Mapping[str, float]) -> Iterator[Row]:
         """Yield rows of `taskflow check`: snapshots and averages, next to steps with these numbers of repetitions."""
         case, count = self.case, self.clock.snapshots()
         fields = f"{', '.join(case.output_fields)} in {case.output.precision} precision"
@@ -215,7 +215,7 @@ class DiscreteCase(PartitionedCase):
             averaged.append((f"spectra {along}", waves.averages))
         for name, averages in averaged:
             launches, _ = record(averages.statistics.sample, Roles.of(tuple(self.partition.fields)))
-            moved, step = self.step_cost.bytes_of(launches), self.step_cost.nbytes(rounds)
+            moved, step = self.step_cost.bytes_of(launches), self.step_cost.nbytes(iterations)
             yield averages.row(name, case.grid.count, moved, step)
 
 

@@ -201,7 +201,7 @@ def laid_out(
     names = [Field(name, dtype, constant=name in "xyz") for name in (*model.fields, *more)] + [Field("sides", "u1")]
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
-    names += [replace(n, name=n.name + SINGLE, dtype="f4") for n in names if model.rounds and n.name in MADE]
+    names += [replace(n, name=n.name + SINGLE, dtype="f4") for n in names if model.mixed_precision and n.name in MADE]
     names += model.extra_fields(dtype)
     region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
     partition = Partition(region, blocks, multiple=multiple)
@@ -212,7 +212,7 @@ def laid_out(
             fixed["sides"][patch.ghosts.slices(chart.around.lo)] = side.flux_code
     if model.spacing is None:
         fixed["metrics"] = chart.metrics
-    fixed |= {name + SINGLE: fixed[name] for name in MADE if model.rounds and name in fixed}
+    fixed |= {name + SINGLE: fixed[name] for name in MADE if model.mixed_precision and name in fixed}
     return partition, fixed
 
 

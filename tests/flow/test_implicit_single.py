@@ -35,7 +35,7 @@ def test_sweeps_and_products_are_those_in_double_precision(made, begun, warmth):
     chart = box((9, 8, 7))
     flow, random, out = made(chart, double=True), np.random.default_rng(1), {}
     new, z = ((*names, *(f"{name}_{age}" for name in warmth)) for names, age in ((AFTER, "new"), (BEFORE, "z")))
-    assert flow.rounds
+    assert flow.mixed_precision
     values = {name: random.uniform(-1, 1, chart.box.shape[::-1]).astype("f4") for name in (*new, *z)}
 
     def after(shard):

@@ -52,15 +52,15 @@ class End:
     model: NavierStokes
 
     def __call__(self, shard: Shard) -> dict[str, Any]:
-        rounds: dict[str, list[float]] = {name: [] for name in counts(plan(self.model.step, shard.roles)[0])}
+        iterations: dict[str, list[float]] = {name: [] for name in counts(plan(self.model.step, shard.roles)[0])}
         taken = []
-        for _ in range(COUNTED if rounds else 1):
+        for _ in range(COUNTED if iterations else 1):
             shard.run(self.model.step)
             taken.append(self.model.pressure.taken(shard.scalars))
-            for name, done in rounds.items():
+            for name, done in iterations.items():
                 done.append(shard.scalars[name])
         shard.run(Monitor(self.model))
-        return flow_state(shard, taken, rounds)
+        return flow_state(shard, taken, iterations)
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,13 @@ class Estimate(MemoryEstimate):
     def seconds_per_step(self) -> float:
         """The estimated time of a step, in seconds."""
         step = self.sim.step_cost
-        launches = sum(times * len(repeated) for repeated, times in often(step.parts, self.rounds))
+        launches = sum(times * len(repeated) for repeated, times in often(step.parts, self.iterations))
         messages = max(step.traffic).messages * launches / len(step.launches)
         fixed = launches * LAUNCH[self.device] + messages * MESSAGE[self.channel]
-        return step.nbytes(self.rounds) / (COPY_SHARE * self.bandwidth) + fixed
+        return step.nbytes(self.iterations) / (COPY_SHARE * self.bandwidth) + fixed
 
     @property
-    def rounds(self) -> dict[str, float]:
+    def iterations(self) -> dict[str, float]:
         """The estimated number of iterations of each loop to a tolerance; the actual number is not known in advance."""
         return dict.fromkeys(self.sim.step_cost.counted, ROUNDS)
 
@@ -116,18 +116,18 @@ class Estimate(MemoryEstimate):
             yield sim.origin.row
         yield from super().rows()
         if len(self.placed) > 1:
-            yield from cost.message_rows(self.rounds, iteration)
+            yield from cost.message_rows(self.iterations, iteration)
             overlap = f"overlap {self.overlap}{auto(given.overlap == 'auto')}"
             channel = f"channel {self.channel}{auto(given.channel == 'auto')}"
             shared = f", {size(self.shared)} shared by each two neighbours" if self.shared else ""
             yield Row("", f"{overlap}, {channel}{shared}")
-        yield from cost.rows(self.rounds, iteration, self.bandwidth)
+        yield from cost.rows(self.iterations, iteration, self.bandwidth)
         steady = case.time.steady is not None
         yield from self.steps.rows(self.seconds_per_step, bounded=cost.bounded, steady=steady)
         yield from warning_rows((*sim.system.warnings, *step_warnings(sim)))
         if sim.steady_criterion:
             yield from sim.steady_criterion.rows()
-        yield from sim.record_rows(self.rounds)
+        yield from sim.record_rows(self.iterations)
 
     @property
     def _device(self) -> str:

@@ -222,7 +222,7 @@ def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bo
     names = [*(CORNERS if corners else ()), *varying, *(FORCE if model.body_force else ())]
     names += eddies.constants(model.turbulence)
     fields = [Field(KINDS, "u1", constant=True), *(Field(name, dtype, constant=True) for name in names)]
-    several = [(METRICS, VALUES)] * (model.spacing is None) + [(SWEPT, 3)] * model.moves
-    fields += [Field(name, dtype, values=values, constant=True) for name, values in several]
-    rounded = several if model.rounds else []
+    extra = [(METRICS, VALUES)] * (model.spacing is None) + [(SWEPT, 3)] * model.moves
+    fields += [Field(name, dtype, values=values, constant=True) for name, values in extra]
+    rounded = extra if model.mixed_precision else []
     return (*fields, *(Field(name + SINGLE, "f4", values=values, constant=True) for name, values in rounded))

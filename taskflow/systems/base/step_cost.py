@@ -87,14 +87,14 @@ class TaskTraffic:
     writes: tuple[str, ...] = ()
 
 
-def often(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
+def often(parts: Iterable[Part], iterations: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
     """Yield launches, and the number of times each is done. `rounds` has the number of repetitions, by counting scalar,
     if below the limit.
     """
     for part in parts:
         if isinstance(part, Loop):
-            passes = rounds.get(part.repeat.count or "", part.repeat.times)
-            yield from ((launches, passes * times) for launches, times in often(part.body, rounds))
+            passes = iterations.get(part.repeat.count or "", part.repeat.times)
+            yield from ((launches, passes * times) for launches, times in often(part.body, iterations))
         elif isinstance(part, Stretch):
             yield part.launches, 1.0
 
@@ -105,12 +105,12 @@ def _uncounted(parts: Iterable[Part]) -> bool:
     return open_ended or any(_uncounted(loop.body) for loop in loops)
 
 
-def table(parts: Iterable[Part], rounds: Mapping[str, float], partition: Partition) -> list[TaskTraffic]:
+def table(parts: Iterable[Part], iterations: Mapping[str, float], partition: Partition) -> list[TaskTraffic]:
     """Return a row per task, in the order of first launches. Launches over less than half of a region's cells, which
     fill boundary layers, form the last row.
     """
     rows: dict[str, TaskTraffic] = {}
-    for launches, times in often(parts, rounds):
+    for launches, times in often(parts, iterations):
         for launch in launches:
             small = 2 * sum(box.volume for box in launch.boxes) < place(launch, partition).region.count
             name = LAYERS if small else launch.task.name
@@ -185,39 +185,39 @@ class StepCost:
         """True if `nbytes` is an upper bound, as some conditional repetitions are not counted."""
         return _uncounted(self.parts)
 
-    def nbytes(self, rounds: Mapping[str, float]) -> float:
+    def nbytes(self, iterations: Mapping[str, float]) -> float:
         """Return the bytes that the step must move, at most if `bounded`; `rounds` has the numbers of `counted`."""
-        return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, rounds))
+        return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, iterations))
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
         """Return the bytes that some launches must move through memory."""
         return sum(moved(launch, self.partition) for launch in launches)
 
-    def rows(self, rounds: Mapping[str, float], iteration: str, bandwidth: float) -> Iterator[Row]:
+    def rows(self, iterations: Mapping[str, float], iteration: str, bandwidth: float) -> Iterator[Row]:
         """Yield rows of `taskflow check`: memory traffic of a step and of its tasks.
 
         `iteration` names a repetition of `rounds`, `bandwidth` is the copy bandwidth in bytes per second.
         """
-        cells, nbytes, most = self.partition.region.count, self.nbytes(rounds), "at most " if self.bounded else ""
+        cells, nbytes, most = self.partition.region.count, self.nbytes(iterations), "at most " if self.bounded else ""
         copy = f"a copy reaches {size(bandwidth)}/s (measured now)"
         yield Row("step", f"moves {most}{size(nbytes)}, {nbytes / cells:.0f} bytes per cell; {copy}")
-        if rounds:
-            number = max(rounds.values())
-            each = (nbytes - self.nbytes(dict.fromkeys(rounds, 0.0))) / cells / number
+        if iterations:
+            number = max(iterations.values())
+            each = (nbytes - self.nbytes(dict.fromkeys(iterations, 0.0))) / cells / number
             share = f"of these {each:.0f} bytes per cell in each {iteration}"
             yield Row("", f"{share}, for {number:.0f} of them: their number is known only after a run")
         yield Row("tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes")
-        for row in table(self.parts, rounds, self.partition):
+        for row in table(self.parts, iterations, self.partition):
             fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
             line = f"{row.nbytes / cells:>10.1f}  {row.launches:>5.0f}  {row.task:<18}  {fields}"
             yield Row("", line.rstrip())
 
-    def message_rows(self, rounds: Mapping[str, float], iteration: str) -> Iterator[Row]:
+    def message_rows(self, iterations: Mapping[str, float], iteration: str) -> Iterator[Row]:
         """Yield rows of `taskflow check`: messages of the busiest block of a sample, and of all blocks."""
         sample, most, total = self.sample, max(self.traffic), sum(self.traffic, Traffic())
         looked, about = ("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about ")
         repeated = "repetitions counted once" if self.bounded else f"with one {iteration}"
-        once = f" ({repeated})" if self.bounded or rounds else ""
+        once = f" ({repeated})" if self.bounded or iterations else ""
         sent = f"{plural(most.messages, 'message')} and {size(most.nbytes)} per step{once}"
         yield Row("messages", f"{sent} from the busiest block{looked}")
         kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]

@@ -177,7 +177,7 @@ class CollocatedFlow(Model):
         yield from self.ghosts(f, "")
 
     @property
-    def rounds(self) -> bool:
+    def mixed_precision(self) -> bool:
         """True if metrics and swept volumes are also needed in single precision."""
         return False
 

@@ -57,8 +57,8 @@ def step(real: DualTime, model: CollocatedFlow, f: Roles) -> Iterator[Launch | R
     yield from model.refresh(f)
     yield from _measure(model, f, "first_")
     yield from model.begin_march(f)
-    rounds, reached = -(-real.iterations // model.look), partial(_reached, real, model)
-    yield repeat(partial(_round, model), rounds, until=reached, lag=False, count=LOOKS)
+    looks, reached = -(-real.iterations // model.look), partial(_reached, real, model)
+    yield repeat(partial(_round, model), looks, until=reached, lag=False, count=LOOKS)
     yield from model.level(f)
     yield _fastest(model, f)
     if model.moves:

@@ -64,7 +64,7 @@ class ImplicitCompressibility(ImplicitScalars):
         """The present and the next state, a right-hand side, an update, a vector with ghost values, and V / dtau."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, "pseudo"]
         names += self.real.fields(self.state) if self.real else []
-        if isinstance(self.solver, Gmres) and self.solver.deep and not self.rounds:
+        if isinstance(self.solver, Gmres) and self.solver.deep and not self.mixed_precision:
             names += [*REST, *(["T_rest"] if self.heat else [])]
         names += eddies.fields(self.turbulence)
         if self.carried:
@@ -89,7 +89,7 @@ class ImplicitCompressibility(ImplicitScalars):
         return *swept, Field("pivot", kept, values=PIVOT), *more
 
     @property
-    def rounds(self) -> bool:
+    def mixed_precision(self) -> bool:
         """True if GMRES vectors are in single precision, and the rest in double."""
         return isinstance(self.solver, Gmres) and self.double and self.precision == "single"
 
@@ -191,7 +191,7 @@ class ImplicitCompressibility(ImplicitScalars):
         """Round the flow to single precision, and z, as a sweep reads fields that it writes, which checkpoints would
         hold otherwise.
         """
-        if self.rounds:
+        if self.mixed_precision:
             single = self.single(f)
             yield from flow_in_single(self, f)
             yield self.paced((single.u, single.v, single.w), single)

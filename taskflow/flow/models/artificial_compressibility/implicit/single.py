@@ -18,13 +18,13 @@ from taskflow.runtime.tasks import Launch, Roles
 
 def single_fields(model: CollocatedFlow) -> tuple[Field, ...]:
     """Return the single-precision fields that programs write, if the model `rounds`."""
-    return tuple(Field(name + SINGLE, "f4") for name in _written(model)) if model.rounds else ()
+    return tuple(Field(name + SINGLE, "f4") for name in _written(model)) if model.mixed_precision else ()
 
 
 def in_single(model: CollocatedFlow, f: Roles) -> Roles:
     """Return the roles with single-precision fields, if the model has them."""
     constants = (*([] if model.spacing else ["metrics"]), *(["swept"] if model.moves else []))
-    return f.copy(**{name: name + SINGLE for name in (*_written(model), *constants)}) if model.rounds else f
+    return f.copy(**{name: name + SINGLE for name in (*_written(model), *constants)}) if model.mixed_precision else f
 
 
 def flow_in_single(model: CollocatedFlow, f: Roles) -> Iterator[Launch]:
