@@ -49,7 +49,7 @@ class RunParts:
         )
 
     def start(self) -> Tick:
-        """Set the initial fields; return the first tick."""
+        """Set the initial fields and return the first tick."""
         numbers = self._fill(0.0)
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)

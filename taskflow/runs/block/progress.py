@@ -10,7 +10,7 @@ from taskflow.runtime.machine import Control
 
 
 class Progress:
-    """What the client is told through a control, which changes if the run pauses. `counted`: the scalars, each of one
+    """Reports to the client through a control, which changes if the run pauses. `counted`: the scalars, each of one
     step, that are added up.
     """
 
