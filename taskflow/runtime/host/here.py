@@ -10,11 +10,14 @@ import inspect
 import itertools
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
+from taskflow.common.errors import RunFailed
+from taskflow.runtime.machine.actor import Job, prompt
 from taskflow.runtime.machine.channel import Home
 
 _numbers = itertools.count(1)
@@ -29,6 +32,7 @@ class Here:
     def __init__(self) -> None:
         self.status, self.address = "running", f"inproc://{os.getpid()}/{next(_numbers)}"
         self.actors: dict[str, Any] = {}
+        self._prompt: ExitStack | None = None
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, name="taskflow-actors", daemon=True)
         self._thread.start()
@@ -44,6 +48,9 @@ class Here:
 
     async def _made(self, kind: Callable[..., Any], arguments: Sequence[Any], key: str) -> ActorHere:
         self.actors[key] = kind(*arguments, home=HomeHere(self, key))
+        if self._prompt is None:  # from now on: the next actor need not make it so again
+            self._prompt = ExitStack()
+            self._prompt.enter_context(prompt)
         return ActorHere(self.actors[key], self.loop, key)
 
     def cancel(self, futures: Sequence[Future[ActorHere]]) -> None:
@@ -60,6 +67,8 @@ class Here:
         """Release all actors and end the thread."""
         self.status = "closed"
         self.actors.clear()
+        if self._prompt is not None:
+            self._prompt.close()
         asyncio.run_coroutine_threadsafe(_ended(), self.loop).result()
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
@@ -83,6 +92,36 @@ class ActorHere:
     def __getattr__(self, name: str) -> Callable[..., Future[Any]]:
         method = getattr(self.actor, name)
         return lambda *arguments: asyncio.run_coroutine_threadsafe(method(*arguments), self._loop)
+
+    def start(self, job: Job, patience: float = 0.0) -> JobHere | Future[Any]:
+        """Start a job as `BlockActor.start` does, without the event loop: waking it takes longer than a small step."""
+        try:
+            return JobHere(self.actor, self.actor.begin(job), patience)
+        except RunFailed as error:
+            refused = Future[Any]()
+            refused.set_exception(error)
+            return refused
+
+
+class JobHere:
+    """The status of a started job: when it has ended, or after `patience` seconds."""
+
+    def __init__(self, actor: Any, job: Future[None], patience: float) -> None:
+        self._actor, self._job, self._until = actor, job, time.monotonic() + patience
+
+    def done(self) -> bool:
+        """Return whether the job has ended, or the time is over."""
+        return self._job.done() or time.monotonic() >= self._until
+
+    def result(self, timeout: float) -> Any:
+        """Return the status once the job has ended or the time is over. Raises TimeoutError if neither occurs within
+        `timeout` seconds.
+        """
+        left = self._until - time.monotonic()
+        wait([self._job], max(0.0, min(timeout, left)))
+        if not self.done():
+            raise TimeoutError
+        return self._actor.present
 
 
 class HomeHere(Home):

@@ -13,7 +13,7 @@ import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -88,7 +88,7 @@ class Plan:
 
 @WhileNeeded
 @contextlib.contextmanager
-def _prompt() -> Iterator[None]:
+def prompt() -> Iterator[None]:
     """Make the process responsive while it hosts blocks: busy threads yield soon, and garbage collection skips imported
     objects, which takes 0.1 s and would delay every block. Objects that others have frozen stay frozen.
     """
@@ -124,10 +124,11 @@ class BlockActor:
         self._shard: Shard | None = None
         self._result: Any = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"taskflow-block-{block}")
-        self._running: asyncio.Future[None] | None = None
+        self._running: Future[None] | None = None
+        self._awaited: asyncio.Future[None] | None = None  # the same in the event loop, once it has to wait
         self._guard: asyncio.Task[None] | None = None
-        _prompt.__enter__()
-        self._leave = weakref.finalize(self, _prompt.__exit__)  # an actor may be dropped without `close`
+        prompt.__enter__()
+        self._leave = weakref.finalize(self, prompt.__exit__)  # an actor may be dropped without `close`
 
     async def address(self) -> Address:
         """Open device and channels, and return the address of this block. Raises BadInput if one is not available."""
@@ -146,21 +147,33 @@ class BlockActor:
         self.state = "ready"
         return channel.routes
 
-    async def start(self, job: Job, patience: float = 0.0) -> Status:
-        """Start a job, and return as `status` does. Raises RunFailed unless the block is connected and its last job
+    def begin(self, job: Job) -> Future[None]:
+        """Start a job on the thread of the block. Raises RunFailed unless the block is connected and its last job
         succeeded.
         """
         if self.state not in ("ready", "finished"):
             raise RunFailed(f"block {self.block} cannot begin anything: it is {self.state}")
         self.state, self.control, self._result = "running", Control(kept=self._kept), None
-        self._running = asyncio.wrap_future(self._thread.submit(self._run, job))
-        self._guard = asyncio.create_task(self._end_if_abandoned(self._running))
+        self._awaited, self._running = None, self._thread.submit(self._run, job)
+        return self._running
+
+    async def start(self, job: Job, patience: float = 0.0) -> Status:
+        """Start a job, and return as `status` does. Raises as `begin`."""
+        self.begin(job)
         return await self.status(patience)
 
     async def status(self, patience: float = 0.0) -> Status:
         """Return the state of the job: when it has ended, or after `patience` seconds."""
-        if patience and self._running is not None and not self._running.done():
-            await asyncio.wait([self._running], timeout=patience)
+        if self._running is not None and not self._running.done():
+            if self._awaited is None:
+                self._awaited = asyncio.wrap_future(self._running)
+                self._guard = asyncio.create_task(self._end_if_abandoned(self._awaited))
+            await asyncio.wait([self._awaited], timeout=patience)
+        return self.present
+
+    @property
+    def present(self) -> Status:
+        """The state of the job now."""
         return Status(self.state, self.control.progress, self.error, self.failed_at)
 
     async def result(self) -> Any:
@@ -184,7 +197,7 @@ class BlockActor:
         """Abort a running job and release everything: the job's thread first, then the channels. Idempotent."""
         if self._running is not None and not self._running.done():
             self._stop.set("the run was closed")
-            await asyncio.wait([self._running], timeout=timeout)
+            await asyncio.wait([asyncio.wrap_future(self._running)], timeout=timeout)
         self._leave()
         if self._shard is not None and self.state == "finished":
             with contextlib.suppress(RunFailed, TimeoutError):  # another block may have exited after a successful run
