@@ -83,7 +83,7 @@ class Compute:
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Cells of some fields that are sent together; `number` counts the messages of this pair of blocks in the step.
+    """Cells of some fields that are sent together. `number` counts the messages of this pair of blocks in the step.
 
     Messages with a later `turn` of one moment may pass on cells from messages with an earlier turn.
     """

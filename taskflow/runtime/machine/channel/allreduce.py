@@ -13,6 +13,7 @@ from taskflow.runtime.machine.channel.base import SEQUENCES, Channel, Deadline
 Gather = Callable[[np.ndarray], np.ndarray]
 """Function that returns the rows of all blocks, given this block's row. Collective."""
 FOLD = {"max": np.maximum, "min": np.minimum, "sum": np.add}
+LOOPED = 4  # blocks: up to this number folding one after the other is faster than `accumulate`
 
 
 def distances(blocks: int) -> list[int]:
@@ -47,10 +48,13 @@ class BlockReducer:
         names = [ops] * row.size if isinstance(ops, str) else list(ops)
         if row.ndim != 1 or len(names) != row.size or not set(names) <= FOLD.keys():
             raise BadInput(f"allreduce of shape {row.shape} with {ops!r}: pass a vector and one of {sorted(FOLD)} each")
-        result, *others = self.gather(row, deadline)
-        for op in dict.fromkeys(names) if others else ():
+        rows = self.gather(row, deadline)
+        result = rows[0]
+        for op in dict.fromkeys(names) if len(rows) > 1 else ():
             mine = [name == op for name in names]
-            for other in others:
+            if len(rows) > LOOPED:
+                result[mine] = FOLD[op].accumulate(rows[:, mine], axis=0)[-1]  # in order, unlike `reduce`
+            for other in rows[1:] if len(rows) <= LOOPED else ():
                 FOLD[op](result, other, out=result, where=mine)
         result += 0.0  # the order of -0.0 and 0.0, and of NaNs, may depend on the processor
         result[np.isnan(result)] = np.nan
