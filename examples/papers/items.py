@@ -23,7 +23,7 @@ import typer
 from taskflow.bench.app import start, study
 from taskflow.cli.exit_codes import refuse
 from taskflow.cli.format import table
-from taskflow.common.units import several
+from taskflow.common.units import plural
 from taskflow.runtime.host import look
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,14 +99,14 @@ def items(folder: Path) -> dict[str, Item]:
 
 @cache
 def _result(name: str) -> Mapping[str, Any]:
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def _row(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the only row of a result with these entries. Raises LookupError if there is none, or several."""
     rows = [row for row in _result(value["file"])["results"] if value["row"].items() <= _plain(row).items()]
     if len(rows) != 1:
-        raise LookupError(f"{value['file']}.json: {several(len(rows), 'row')} with {value['row']}; name one row")
+        raise LookupError(f"{value['file']}.json: {plural(len(rows), 'row')} with {value['row']}; name one row")
     return _flat(rows[0])
 
 
@@ -124,7 +124,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _source(name: str) -> str:
     result = _result(name)
-    where = result["gpu"] or f"{several(result['threads'], 'core')} of {result['processor']}"
+    where = result["gpu"] or f"{plural(result['threads'], 'core')} of {result['processor']}"
     date, commit = (result["started"] or "date not recorded")[:17], (result["git_commit"] or "commit not recorded")[:19]
     short = date[:10] if date[0].isdigit() else date, commit[:8] if " " not in commit else commit
     return f"[{where}, {', '.join(short)}](../../../docs/performance/results/{name}.json)"
@@ -172,7 +172,7 @@ def _obstacle(item: Item, *, small: bool, gpus: int) -> str | None:
     if not (item.small if small else item.command):
         return f"has no command: {item.missing}"
     if not small and item.gpus > gpus:
-        return f"needs {several(item.gpus, 'GPU')}, and this machine has {gpus}; use --small"
+        return f"needs {plural(item.gpus, 'GPU')}, and this machine has {gpus}; use --small"
     return None
 
 
