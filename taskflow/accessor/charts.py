@@ -12,7 +12,8 @@ from taskflow.accessor.flow import last
 from taskflow.analysis.charts import derived as on_charts
 from taskflow.analysis.charts.metrics import with_volumes
 from taskflow.analysis.charts.sides import side
-from taskflow.analysis.planes import SPEED
+from taskflow.common.derived_names import SPEED, WORDS
+from taskflow.common.errors import BadInput
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,6 +67,21 @@ class ChartsAccessor:
         """
         return on_charts.speed(self._tree)
 
+    def field(self, name: str) -> xr.DataTree:
+        """Return a derived field: "speed", "vorticity", "vorticity_x", ..., "Q", "lambda2".
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        xarray.DataTree
+        """
+        if name not in WORDS:
+            raise BadInput(f"field({name!r}): unknown field; choose one of {', '.join(WORDS)}")
+        return on_charts.derived(self._tree, name)
+
     def volumes(self) -> xr.DataTree:
         """Return the `volume` of each cell, L^3.
 
@@ -89,4 +105,4 @@ class ChartsAccessor:
         from taskflow.plots.look import Look
         from taskflow.plots.snapshots import draw, plane_through
 
-        return draw(plane_through(last(self._tree), plane), [SPEED], Look())
+        return draw(plane_through(last(self._tree), plane), SPEED, Look())

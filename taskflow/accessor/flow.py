@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import xarray as xr
 
-from taskflow.analysis import derived, energy_budget, profiles, spectra
-from taskflow.analysis.planes import SPEED, plane_of
+from taskflow.analysis import derived, energy_budget, profiles, series, spectra
+from taskflow.analysis.planes import plane_of
+from taskflow.common.derived_names import SPEED
 from taskflow.common.errors import BadInput
 from taskflow.output import at_time, dataset, has_charts, tree
 
@@ -81,6 +82,78 @@ class FlowAccessor:
         """
         return derived.q_criterion(self._cells)
 
+    def speed(self) -> xr.DataArray:
+        """Return the velocity magnitude in cell centres.
+
+        Returns
+        -------
+        xarray.DataArray
+            L/T.
+        """
+        return derived.speed(self._cells)
+
+    def lambda2(self) -> xr.DataArray:
+        """Return the second eigenvalue of S^2 + W^2 in cell centres, negative in vortices and NaN in bodies.
+
+        S and W are the symmetric and antisymmetric parts of the velocity gradient.
+
+        Returns
+        -------
+        xarray.DataArray
+            1/T^2.
+        """
+        return derived.lambda2(self._cells)
+
+    def field(self, name: str) -> xr.DataArray:
+        """Return a field, recorded or derived: "speed", "vorticity", "vorticity_x", ..., "Q", "lambda2".
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        xarray.DataArray
+        """
+        return derived.field(self._cells, name)
+
+    def settled(self, name: str) -> xr.Dataset:
+        """Return mean and rms of a series in time after its transient, which is found.
+
+        Parameters
+        ----------
+        name : str
+            A variable over time alone, from `Run.series` or `Run.forces`.
+
+        Returns
+        -------
+        xarray.Dataset
+            mean, rms of the fluctuation, uncertainty of the mean, and the time at which it begins.
+        """
+        return series.settled(self._series(name))
+
+    def strouhal(self, name: str, length: float = 1.0, velocity: float = 1.0) -> xr.Dataset:
+        """Return the Strouhal number f L / U of a series in time after its transient, with its uncertainty.
+
+        Parameters
+        ----------
+        name : str
+            Of a variable over time alone, such as the lift.
+        length, velocity : float
+            L and U.
+
+        Returns
+        -------
+        xarray.Dataset
+            strouhal, its uncertainty, frequency, number of periods, and the time at which the first begins.
+        """
+        return series.strouhal(self._series(name), length, velocity)
+
+    def _series(self, name: str) -> xr.DataArray:
+        if name not in self._ds:
+            raise BadInput(f"there is no {name} in this dataset; it has {', '.join(map(str, self._ds.data_vars))}")
+        return self._ds[name]
+
     def plane(self, plane: str | None = None) -> xr.Dataset:
         """Return all fields on a plane.
 
@@ -132,7 +205,7 @@ class FlowAccessor:
         from taskflow.plots.look import Look
         from taskflow.plots.snapshots import draw, plane_through
 
-        return draw(plane_through(last(self._cells), plane), [SPEED], Look())
+        return draw(plane_through(last(self._cells), plane), SPEED, Look())
 
     def wall_shear(self, face: str) -> xr.Dataset:
         """Return the shear stress over density on a wall, at the centres of its faces.
@@ -164,18 +237,20 @@ class FlowAccessor:
         return derived.nusselt(self._cells, face)
 
     def spectrum(self, field: str, axis: str) -> xr.DataArray:
-        """Return the power spectrum of a field along a periodic axis.
+        """Return the power spectrum of a field along a periodic axis, or of a series in time.
 
         Parameters
         ----------
         field : str
-        axis : {"x", "y", "z"}
+        axis : {"x", "y", "z", "time"}
 
         Returns
         -------
         xarray.DataArray
-            Over wavenumbers k, 1/L.
+            Over wavenumbers k, 1/L. In time: density after the transient, over frequencies, 1/T.
         """
+        if axis == "time":
+            return series.spectrum(self._series(field))
         return spectra.spectrum(self._cells, field, axis)
 
     def cospectrum(self, one: str, other: str, axis: str) -> xr.Dataset:

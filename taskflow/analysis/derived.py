@@ -8,12 +8,16 @@ face, as for eddy viscosities: stair steps, also for immersed bodies. Values in 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from taskflow.analysis.conditions import conditions, domain, goes_round, part_of, reaches
 from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, on_cells
+from taskflow.common.derived_names import COMPONENTS, LAMBDA2, SPEED, VORTICITY, WORDS, Q
 from taskflow.common.errors import BadInput
 from taskflow.output.store.conditions import BoundarySide
 from taskflow.output.store.metadata import SOLID
@@ -136,13 +140,34 @@ def _neighbour(
     return value, distance, body, exists
 
 
+def field(ds: xr.Dataset, name: str) -> xr.DataArray:
+    """Return a recorded field where it lives, or a derived one in cell centres. Raises BadInput if it is unknown."""
+    return DERIVED[name](ds) if name in DERIVED and name not in ds else field_of(ds, name)
+
+
+def known_fields(ds: xr.Dataset) -> list[str]:
+    """Return the names of all fields that can be shown: derived ones, if velocities exist, and recorded ones."""
+    names = [name for name in on_cells(ds) if name != SOLID]
+    return list(dict.fromkeys([*(WORDS if set(VELOCITY.values()) <= {*names} else ()), *names]))
+
+
+def speed(ds: xr.Dataset) -> xr.DataArray:
+    """Return the magnitude of the velocity in cell centres."""
+    return _described(sum(component**2 for component in velocity(ds).values()) ** 0.5, SPEED)
+
+
 def vorticity(ds: xr.Dataset) -> xr.Dataset:
     """Return the curl of the velocity in cell centres: vorticity_x = dw/dy - dv/dz, ..."""
-    curl = {}
-    for x, y, z in ("xyz", "yzx", "zxy"):
-        field = derivative(ds, VELOCITY[z], y) - derivative(ds, VELOCITY[y], z)
-        curl[f"vorticity_{x}"] = field.assign_attrs(long_name=f"vorticity along {x}", units="1")
-    return xr.Dataset(curl, attrs=ds.attrs)
+    return xr.Dataset({name: _curl(ds, name[-1]) for name in COMPONENTS}, attrs=ds.attrs)
+
+
+def _curl(ds: xr.Dataset, x: str) -> xr.DataArray:
+    y, z = "yzx"["xyz".index(x)], "zxy"["xyz".index(x)]
+    return _described(derivative(ds, VELOCITY[z], y) - derivative(ds, VELOCITY[y], z), f"{VORTICITY}_{x}")
+
+
+def _enstrophic(ds: xr.Dataset) -> xr.DataArray:
+    return _described(sum(_curl(ds, x) ** 2 for x in VELOCITY) ** 0.5, VORTICITY)
 
 
 def q_criterion(ds: xr.Dataset) -> xr.DataArray:
@@ -153,8 +178,41 @@ def q_criterion(ds: xr.Dataset) -> xr.DataArray:
     g = {(a, b): derivative(ds, VELOCITY[a], b) for a in VELOCITY for b in VELOCITY}
     squares = g["x", "x"] ** 2 + g["y", "y"] ** 2 + g["z", "z"] ** 2
     products = g["x", "y"] * g["y", "x"] + g["y", "z"] * g["z", "y"] + g["z", "x"] * g["x", "z"]
-    about = {"long_name": "second invariant of the velocity gradient", "units": "1"}
-    return (-0.5 * squares - products).rename("Q").assign_attrs(about)
+    return _described(-0.5 * squares - products, Q)
+
+
+def lambda2(ds: xr.Dataset) -> xr.DataArray:
+    """Return the second largest eigenvalue of S^2 + W^2 in cell centres, negative in vortices.
+
+    S and W are the symmetric and antisymmetric parts of the velocity gradient (J. Jeong, F. Hussain 1995, J. Fluid
+    Mech. 285, 69).
+    """
+    parts = [derivative(ds, VELOCITY[a], b) for a in VELOCITY for b in VELOCITY]
+    how: dict[str, Any] = {"dask": "parallelized", "output_dtypes": [parts[0].dtype]}
+    return _described(xr.apply_ufunc(_second_eigenvalue, *parts, **how), LAMBDA2)
+
+
+def _second_eigenvalue(*gradient: np.ndarray) -> np.ndarray:
+    return second_eigenvalue(np.stack(gradient, axis=-1).reshape(*gradient[0].shape, 3, 3))
+
+
+def second_eigenvalue(gradient: np.ndarray) -> np.ndarray:
+    """Return the second eigenvalue of S^2 + W^2 of velocity gradients [..., i, j], NaN where these are."""
+    turned = np.swapaxes(gradient, -1, -2)
+    known = np.isfinite(gradient).all(axis=(-2, -1))
+    matrix = np.where(known[..., None, None], gradient @ gradient + turned @ turned, 0.0) / 2  # S^2 + W^2
+    return np.where(known, np.linalg.eigvalsh(matrix)[..., 1], np.nan)
+
+
+def _described(values: Any, name: str) -> xr.DataArray:
+    array: xr.DataArray = values.rename(name)
+    return array.assign_attrs(long_name=WORDS[name], units="1")
+
+
+DERIVED: dict[str, Callable[[xr.Dataset], xr.DataArray]] = {
+    SPEED: speed, VORTICITY: _enstrophic, Q: q_criterion, LAMBDA2: lambda2,
+    **{name: partial(_curl, x=name[-1]) for name in COMPONENTS},
+}  # fmt: skip
 
 
 def on_plane(ds: xr.Dataset, plane: CutPlane) -> xr.Dataset:

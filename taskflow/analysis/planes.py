@@ -1,29 +1,19 @@
-"""Cuts through a snapshot: staggered fields interpolated to the cell centres of a plane, or to a line in it.
-
-Also planes as numbers for a screen, at most one per pixel.
-"""
+"""Cuts through a snapshot: staggered fields interpolated to the cell centres of a plane, or to a line in it."""
 
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from taskflow.analysis.conditions import boundary_value, known_conditions
 from taskflow.common.errors import BadInput
-from taskflow.output.store.metadata import SOLID
-from taskflow.output.store.reading import box_snapshots, extent, in_centres, periodic
+from taskflow.output.store.reading import extent, in_centres, periodic
 
 VELOCITY = {"x": "u", "y": "v", "z": "w"}  # names of the velocity in every system of equations
-SPEED = "speed"
-MOST = 400  # values along a side
 
 
 @dataclass(frozen=True)
@@ -122,61 +112,3 @@ def on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
     """Return the field's values [up, across] at the cell centres of the plane."""
     cut = interpolate(ds, ds[field], plane.normal, plane.position)
     return in_centres(ds, np.asarray(cut.values, dtype="f8"), cut.dims)
-
-
-def choices(directory: str | Path) -> dict[str, Any]:
-    """Return the choices for views of a run: names of `fields`, `times` of snapshots, and the default axis to cut
-    across.
-    """
-    ds = box_snapshots(directory)
-    return {"fields": shown_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
-
-
-def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -> dict[str, Any]:
-    """Return the values of a field or the `speed` on a plane ("y", or "y=0.3") of a snapshot.
-
-    Snapshots are counted from 0, or below 0 from the last. Values are in base64: single precision, little-endian, row
-    by row upwards, NaN in bodies. Raises BadInput if a requested item does not exist.
-    """
-    ds = box_snapshots(directory)
-    count = ds.sizes["time"]
-    if not -count <= snapshot < count:
-        raise BadInput(f"snapshot {snapshot}: the run has {count}")
-    if field not in shown_fields(ds):
-        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(shown_fields(ds))}")
-    ds = ds.isel(time=snapshot)
-    cut = plane_of(ds, plane)
-    columns, rows = (_even(ds[f"{axis}_c"].values, *extent(ds, axis)) for axis in (cut.across, cut.up))
-    values = fluid_on_plane(ds, field, cut)[np.ix_(rows, columns)]
-    return {
-        "field": field,
-        "plane": str(cut),
-        "axes": [cut.across, cut.up],
-        "extents": [extent(ds, cut.across), extent(ds, cut.up)],
-        "time": float(ds["time"]),
-        "shape": values.shape,
-        "values": b64encode(values.astype("<f4").tobytes()).decode("ascii"),
-    }
-
-
-def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the cells that contain evenly spaced points, enough to show the smallest cell, at most MOST."""
-    narrowest = np.diff(centres).min() if len(centres) > 1 else high - low
-    count = min(MOST, max(len(centres), ceil((high - low) / narrowest * (1 - 1e-9))))
-    points = low + (np.arange(count) + 0.5) * (high - low) / count
-    return np.searchsorted((centres[1:] + centres[:-1]) / 2, points)
-
-
-def shown_fields(ds: xr.Dataset) -> list[str]:
-    """Return the names of the fields that can be shown, with the speed first if velocities exist."""
-    names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims and name != SOLID]
-    return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
-
-
-def fluid_on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
-    """Return values [up, across] of a field or the speed on a plane of a snapshot, NaN in bodies."""
-    if field == SPEED:
-        values = np.sqrt(sum(on_plane(ds, name, plane) ** 2 for name in VELOCITY.values()))
-    else:
-        values = on_plane(ds, field, plane)
-    return np.where(on_plane(ds, SOLID, plane) >= 0.5, np.nan, values) if SOLID in ds else values

@@ -193,7 +193,11 @@ def watch(
 def plot(
     directory: RunDirectory,
     field: Annotated[
-        str | None, typer.Option(metavar="NAME", help="u, v, w, p, T, a scalar; by default the speed with streamlines.")
+        str | None, typer.Option(
+            metavar="NAME",
+            help="A field, speed, vorticity, vorticity_x, Q, lambda2, ...; by default what shows the kind of flow."
+            " With --series a column of the log, with --forces a body.",
+        ),
     ] = None,
     plane: Annotated[
         str | None, typer.Option(metavar="PLANE", help="x, y or z (the middle), or a position such as y=0.3.")
@@ -206,8 +210,9 @@ def plot(
     series: Annotated[
         bool, typer.Option("--series", help="Draw energy, residual, divergence and time step over time instead.")
     ] = False,
+    forces: Annotated[bool, typer.Option("--forces", help="Draw the forces on bodies over time instead.")] = False,
     animation: Annotated[
-        bool, typer.Option("--animation", help="Make a film of all snapshots instead: .gif, or .mp4 with ffmpeg.")
+        bool, typer.Option("--animation", "--film", help="Make a film of all snapshots: .gif, or .mp4 with ffmpeg.")
     ] = False,
     interface: Annotated[bool, typer.Option("--interface", help="Two phases: also draw the line f = 1/2.")] = False,
     side: Annotated[str | None, typer.Option(metavar="NAME", help="On charts: draw p and stress along a side.")] = None,
@@ -224,20 +229,21 @@ def plot(
     from taskflow.cli.files import draw, draw_series, film
     from taskflow.plots.look import Look
 
-    if series and animation:
-        refuse("--series --animation: one at a time")
-    if series or animation:
+    asked = [name for name, on in (("--series", series), ("--forces", forces), ("--animation", animation)) if on]
+    if len(asked) > 1:
+        refuse(f"{' '.join(asked)}: one at a time")
+    if asked:
         snapshot = {"--time": time is not None, "--reference": reference, "--side": side}
-        refuse_options(snapshot, "not with --series or --animation, which are over time")
-    if series:
-        drawing = {"--field": field, "--plane": plane, "--interface": interface, "--range": colour_range, "--log": log}
+        refuse_options(snapshot, "not with --series, --forces or --animation, which are over time")
+    if series or forces:
+        drawing = {"--plane": plane, "--interface": interface, "--range": colour_range, "--log": log}
         drawing |= {"--cmap": cmap, "--size": size, "--window": window is not None}
-        refuse_options(drawing, "not with --series, which draws the log")
+        refuse_options(drawing, "not with --series and --forces, which draw the log")
     if not animation:
         refuse_options({"--fps": fps is not None}, "of a film alone: add --animation")
     look = Look.parsed(colour_range, log, cmap, size)
-    if series:
-        draw_series(directory, output)
+    if series or forces:
+        draw_series(directory, output, field, forces=forces)
     elif animation:
         film(directory, field, plane, output, interface=interface, window=window, look=look, fps=fps)
     else:

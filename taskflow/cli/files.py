@@ -99,6 +99,7 @@ def draw(
     from taskflow.output import STORE, has_charts
     from taskflow.plots.charts import plot_profiles, plot_side
     from taskflow.plots.snapshots import plot_run
+    from taskflow.systems.bodies.given import given_bodies
 
     with writable(directory, out):
         if has_charts(directory / STORE):
@@ -113,7 +114,8 @@ def draw(
         from taskflow.analysis.profiles import compare_profiles
 
         differences = compare_profiles(directory, references, plane, time) if references else {}
-        tell(plot_run(directory, field, plane, time, out, interface=interface, window=window, look=look))
+        how: dict[str, Any] = {"interface": interface, "window": window, "look": look, "bodies": given_bodies}
+        tell(plot_run(directory, field, plane, time, out, **how))
         if references:
             beside = out and out.suffix and not out.is_dir()
             target = out.with_stem(f"{out.stem}_profiles") if out and beside else out
@@ -125,12 +127,16 @@ def draw(
     return None
 
 
-def draw_series(directory: Path, out: Path | None) -> None:
-    """Draw the log over time, and print the path."""
+def draw_series(directory: Path, out: Path | None, name: str | None, *, forces: bool) -> None:
+    """Draw the log over time, one column of it, or the forces on all bodies or on one, and print the path."""
     from taskflow.plots.charts import plot_series
+    from taskflow.plots.measured import plot_forces, plot_named
 
     with writable(directory, out):
-        tell(plot_series(directory, out))
+        if forces:
+            return tell(plot_forces(directory, name, out))
+        tell(plot_series(directory, out) if name is None else plot_named(directory, name, out))
+    return None
 
 
 def film(
@@ -146,10 +152,12 @@ def film(
 ) -> None:
     """Make a film of the snapshots, on charts of the part in a `window`, and print the path."""
     from taskflow.plots.films import PER_SECOND, animate_run
+    from taskflow.systems.bodies.given import given_bodies
 
     with writable(directory, out):
         fps = PER_SECOND if fps is None else fps
-        tell(animate_run(directory, field, plane, out, interface=interface, window=window, look=look, fps=fps))
+        how: dict[str, Any] = {"interface": interface, "window": window, "look": look, "bodies": given_bodies}
+        tell(animate_run(directory, field, plane, out, fps=fps, **how))
 
 
 @contextmanager

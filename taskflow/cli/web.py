@@ -118,7 +118,7 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _shown(directory: Path) -> dict[str, Any]:
-    from taskflow.analysis.planes import choices
+    from taskflow.analysis.shown import choices
 
     try:
         return choices(directory)
@@ -127,7 +127,7 @@ def _shown(directory: Path) -> dict[str, Any]:
 
 
 def _slice(followed: Followed, asked: Mapping[str, str]) -> dict[str, Any]:
-    from taskflow.analysis.planes import plane_values
+    from taskflow.analysis.shown import plane_values
 
     missing = {"field", "plane", "snapshot"} - asked.keys()
     if missing:

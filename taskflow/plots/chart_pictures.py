@@ -43,7 +43,7 @@ class ChartDrawing:
         plane = None if flat_mesh(record) else f"{'xyz'[order.axis]}={order.position!r}"
         name = next(iter(order.fields))
         look = look.drawable(np.concatenate([values.ravel() for values in _values(record, name)]))
-        draw(plane_through(record, plane), [name], look, lines=False).savefig(path, dpi=DPI)
+        draw(plane_through(record, plane), name, look, lines=False).savefig(path, dpi=DPI)
 
     def _record(self, words: Mapping[str, str], about: Numbers, fields: Boxes) -> xr.DataTree:
         """Return the record of a snapshot with the given fields."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from matplotlib.figure import Figure
 
 from taskflow.analysis.charts.sides import side
@@ -180,6 +181,7 @@ def plot_side(directory: str | Path, name: str, time: float | None = None, out: 
 
     They are drawn over x, or over y or z if x is constant. With the attribute `reference_speed` U they are the
     coefficients c_p = 2 p / U^2 and c_f = 2 t / U^2, where the stress t has the sign of its component along that axis.
+    c_p is upwards negative. The upper and the lower side, by the normals across that axis, are drawn apart.
     Raises BadInput if a requested item does not exist.
     """
     on = side(snapshot_of(directory, time), name)
@@ -198,8 +200,21 @@ def plot_side(directory: str | Path, name: str, time: float | None = None, out: 
     heading = f"{on.attrs.get('title', '')}: {name}, {moment(on.attrs, float(on['time']))}"
     figure.suptitle(literal(heading), fontsize="medium")
     for axes, (words, values) in zip(figure.subplots(1, len(curves), squeeze=False).flat, curves, strict=True):
-        axes.plot(on[axis].values, scale * values, ".", markersize=4, color="tab:blue")
+        for part, colour, which in _both(on, axis, extents):
+            axes.plot(on[axis].values[part], scale * values[part], ".", markersize=4, color=colour, label=which)
+        if len(axes.lines) > 1:
+            axes.legend(fontsize="small", frameon=False)
+        if words == "c_p":
+            axes.invert_yaxis()
         axes.set_xlabel(axis)
         axes.set_ylabel(f"${words}$" if "_" in words else words)
         axes.grid(alpha=0.3)
     return save(figure, directory, "side", out)
+
+
+def _both(on: xr.Dataset, axis: str, extents: Mapping[str, float]) -> list[tuple[np.ndarray, str, str]]:
+    """Return masks of the upper and the lower faces of a body with colours and words, or all faces of another side."""
+    up = max((other for other in "xyz" if other != axis), key=lambda other: extents[other])
+    above = on[f"normal_{up}"].values < 0  # normals point out of the fluid
+    parts = [(above, "tab:blue", "upper side"), (~above, "tab:orange", "lower side")]
+    return parts if above.any() and not above.all() else [(np.ones_like(above), "tab:blue", "")]

@@ -1,5 +1,4 @@
-"""Films of snapshots on a plane, or on charts as `taskflow plot` draws them without streamlines, with one colour scale.
-"""
+"""Films of snapshots on a plane, drawn as `taskflow plot` draws them, with one colour scale."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from matplotlib.figure import Figure
 
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.plane_meshes import cut_plane, flat_mesh
-from taskflow.analysis.planes import SPEED, fluid_on_plane, plane_of, shown_fields
+from taskflow.common.derived_names import SHARP
 from taskflow.common.errors import BadInput
 from taskflow.common.point_location import reach
 from taskflow.output import STORE, has_charts
@@ -24,16 +23,17 @@ from taskflow.output.store.reading import box_snapshots, charts, tree
 from taskflow.output.store.rigid_motion import POSE
 from taskflow.plots import DPI
 from taskflow.plots.given import given_ranges
-from taskflow.plots.look import Look, title
-from taskflow.plots.pixels import BODY, PixelPlane, require_interface, words_of
-from taskflow.plots.snapshots import NO_WINDOW, draw, plane_through
-from taskflow.plots.triangles import NO_INTERFACE, Window, default_field, shown
+from taskflow.plots.look import MOST, Look
+from taskflow.plots.pixels import colours_of
+from taskflow.plots.snapshots import Bodies, draw, plane_through, stairs
+from taskflow.plots.triangles import Window
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
 
-FRAMES, PER_SECOND, FILM_DPI = 400, 12, 100
+FRAMES, PER_SECOND = 400, 12
 FASTEST = 60  # frames in a second, as screens show
+WIDE = 1080  # points of a frame across
 
 
 def animate_run(
@@ -46,45 +46,42 @@ def animate_run(
     window: Window | None = None,
     look: Look = Look(),  # noqa: B008  a value
     fps: int = PER_SECOND,
+    bodies: Bodies = stairs,
 ) -> Path:
     """Draw every snapshot of a run on a plane as a film (.gif, or .mp4 with ffmpeg), and return the written file.
 
-    All frames share one colour scale, and a moving grid moves in them. Without `field` the speed is drawn. `plane`,
-    `out`, `interface` and `window` are as for `plot_run`. Above `FRAMES` snapshots only every n-th is drawn, at `fps`
-    frames per second. Raises BadInput if a requested item does not exist.
+    All frames share one colour scale, and a moving grid moves in them. The arguments are as for `plot_run`. Above
+    `FRAMES` snapshots only every n-th is drawn, at `fps` frames per second. Raises BadInput if a requested item does
+    not exist.
     """
-    if has_charts(Path(directory) / STORE):
-        if interface:
-            raise BadInput(NO_INTERFACE)
-        return _of_charts(directory, field, plane, out, window, look, fps)
-    if window is not None:
-        raise BadInput(NO_WINDOW)
-    ds = box_snapshots(directory)
-    if interface:
-        require_interface(ds)
-    known = shown_fields(ds)
-    chosen = _chosen(directory, ds.sizes["time"])
-    if field is not None and field not in known:
-        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(known)}")
-    name, cut = field or known[0], plane_of(ds, plane)
-    frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
-    look, bottom = replace(look, given=given_ranges(ds)), 0.0 if name == SPEED else None
-    colours = look.colours(frames, words_of(ds, name), bottom=bottom, name=name)
+    whole: Any = tree(Path(directory) / STORE) if has_charts(Path(directory) / STORE) else box_snapshots(directory)
+    snapshots = [whole.isel(time=number) for number in _chosen(directory, whole.sizes["time"])]
+    if isinstance(whole, xr.DataTree):
+        plane = plane or _cut(snapshots[0])
+        window = _around(snapshots, plane) if window is None and POSE[0] in whole.data_vars else window
+    inside = bodies(whole.attrs)
+    parts = (plane_through(record, plane, window, inside) for record in snapshots)
+    first = next(parts)
+    name, look = first.chosen(field), replace(look, given=given_ranges(whole))
     path, writer = _film(directory, name, out, fps)
-    first = PixelPlane(ds.isel(time=chosen[0]), cut)
-    figure, (axes,) = first.panels(look, dpi=FILM_DPI)
-    axes.set_facecolor(str(BODY))
-    image = first.image(axes, frames[0], colours)
-    look.trim(figure)
-    with writer.saving(figure, str(path), FILM_DPI):
-        for number, values in zip(chosen, frames, strict=True):
-            now = PixelPlane(ds.isel(time=number), cut)
-            image.set_data(now.pixels(colours.shown(values)))
-            axes.set_title(title(now.ds, cut), fontsize="medium", loc="left")
-            line = now.interface(axes) if interface else None
+    ends = np.concatenate([_ends(plane_through(record, plane, window).values(name), name) for record in snapshots])
+    norm = colours_of(name, ends, name, look).norm
+    assert norm.vmin is not None
+    assert norm.vmax is not None
+    filled = name == "f" and look.plain
+    look = look if filled else replace(look, range=look.range or (norm.vmin, norm.vmax))
+    beginning = draw(first, name, look, interface=interface)
+    dpi = DPI if look.size else WIDE / beginning.get_figwidth()
+    pixels = _pixels(beginning, dpi)
+    height, width = (length - length % 2 for length in pixels.shape[:2])  # even, for films
+    figure = Figure(figsize=(width / DPI, height / DPI))
+    FigureCanvasAgg(figure)
+    image = figure.figimage(_fitted(pixels, (height, width, 3)))
+    with writer.saving(figure, str(path), DPI):
+        writer.grab_frame()
+        for part in parts:
+            image.set_data(_fitted(_pixels(draw(part, name, look, interface=interface), dpi), (height, width, 3)))
             writer.grab_frame()
-            if line is not None:
-                line.remove()
     return path
 
 
@@ -114,45 +111,13 @@ def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) ->
     raise BadInput(f"out = {str(path)!r}: cannot make this film: {missing}")
 
 
-def _of_charts(
-    directory: str | Path, field: str | None, plane: str | None, out: str | Path | None, window: Window | None,
-    look: Look, fps: int,
-) -> Path:  # fmt: skip
-    records = tree(Path(directory) / STORE)
-    snapshots = [records.isel(time=number) for number in _chosen(directory, records.sizes["time"])]
-    name, plane = field or default_field(snapshots[0]), plane or _cut(snapshots[0])
-    look = replace(look, given=given_ranges(records))
-    look = replace(look, range=look.range or _range(snapshots, name, look))
-    if window is None and POSE[0] in records.data_vars:
-        window = _around(snapshots, plane)
-    path, writer = _film(directory, name, out, fps)
-    frames = (
-        _pixels(draw(plane_through(record, plane, window), [name], look, lines=False)) for record in snapshots
-    )
-    first = next(frames)
-    figure = Figure(figsize=(first.shape[1] / DPI, first.shape[0] / DPI))
-    FigureCanvasAgg(figure)
-    image = figure.figimage(first)
-    with writer.saving(figure, str(path), DPI):
-        writer.grab_frame()
-        for pixels in frames:
-            image.set_data(_fitted(pixels, first.shape))
-            writer.grab_frame()
-    return path
-
-
-def _range(snapshots: Sequence[xr.DataTree], name: str, look: Look) -> tuple[float, float]:
-    """Return the colour range of all values in all snapshots."""
-    ends = []
-    for record in snapshots:
-        for _, chart in charts(shown(record, name)):
-            values = chart[name].values
-            positive = values[values > 0]
-            ends += [values.min(), values.max(), *([positive.min()] if positive.size else [])]
-    norm = look.colours(np.array(ends), name, bottom=0.0 if name == SPEED else None, name=name).norm
-    assert norm.vmin is not None
-    assert norm.vmax is not None
-    return norm.vmin, norm.vmax
+def _ends(values: np.ndarray, name: str) -> np.ndarray:
+    """Return the ends of the values, and the smallest positive one. Empty without finite values."""
+    known = values[np.isfinite(values)]
+    if name in SHARP and known.size:
+        return np.quantile(known, (1 - MOST, MOST))
+    positive = known[known > 0]
+    return np.array([*([known.min(), known.max()] if known.size else []), *([positive.min()] if positive.size else [])])
 
 
 def _cut(record: xr.DataTree) -> str | None:
@@ -172,9 +137,9 @@ def _around(snapshots: Sequence[xr.DataTree], plane: str | None) -> Window:
     return left, right, bottom, top
 
 
-def _pixels(figure: Figure) -> np.ndarray:
+def _pixels(figure: Figure, dpi: float) -> np.ndarray:
     canvas: Any = FigureCanvasAgg(figure)
-    figure.set_dpi(DPI)
+    figure.set_dpi(dpi)
     canvas.draw()
     return np.array(canvas.buffer_rgba())[..., :3]
 

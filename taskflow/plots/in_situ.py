@@ -1,4 +1,4 @@
-"""`python -m taskflow.plots.in_situ DIR`: draws the pictures of a run during the run.
+"""Draws the pictures of a run during the run, in a separate process (`taskflow.runs.drawing`).
 
 A picture is drawn when its parts exist, until standard input ends and no parts remain. It uses idle processors only.
 """
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taskflow.analysis.planes import CutPlane
+from taskflow.analysis.shown import continued
+from taskflow.common.derived_names import SPEED
 from taskflow.common.errors import BadInput
 from taskflow.output import STORE, has_charts
 from taskflow.output.export.picture_files import PICTURES, Boxes, Drawable, Numbers, PictureOrder, drawable, listed
@@ -23,6 +25,7 @@ from taskflow.output.store.reading import dataset
 from taskflow.plots import DPI
 from taskflow.plots.look import Look
 from taskflow.plots.pixels import PixelPlane, colours_of
+from taskflow.plots.snapshots import Bodies, stairs
 
 if TYPE_CHECKING:
     from taskflow.plots.chart_pictures import ChartDrawing
@@ -33,9 +36,10 @@ EVERY = 0.2  # seconds between checks
 class BoxDrawing:
     """Drawing of states of a run on a Cartesian grid, given the path of its store."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, bodies: Bodies) -> None:
         grid = dataset(store).drop_dims("time")  # moving bodies are not drawn
         self._grid = grid.drop_vars([name for name in grid.data_vars if name != SOLID]).load()
+        self._inside = bodies(grid.attrs)
 
     def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
         """Draw a state into a file, given fields by role, and its numbers."""
@@ -45,19 +49,20 @@ class BoxDrawing:
 
             return draw_scene(order, scene_of_box(order, grid, whole), look, path)
         axis, layer = "xyz"[order.axis], order.boxes[0][0][2 - order.axis]
-        plane = PixelPlane(grid, CutPlane(axis, float(grid[f"{axis}_c"].values[layer])))
+        plane = PixelPlane(grid, CutPlane(axis, float(grid[f"{axis}_c"].values[layer])), self._inside)
         role, words = next(iter(order.fields.items()))
         values = whole[role].squeeze(2 - order.axis).astype("f8")
         known = np.where(plane.solid, np.nan, values)
-        figure, (axes,) = plane.panels(look)
-        plane.image(axes, values, colours_of(role, known, words, look.drawable(known)))
+        figure, axes = plane.panel(look)
+        shown = values if order.fields.keys() & {SPEED, "u", "v", "w"} else continued(known)
+        plane.image(axes, shown, colours_of(role, known, words, look.drawable(known)))
         look.trim(figure)
         return figure.savefig(path, dpi=DPI)
 
 
-def _drawing(store: Path) -> BoxDrawing | ChartDrawing:
+def _drawing(store: Path, bodies: Bodies) -> BoxDrawing | ChartDrawing:
     if not has_charts(store):
-        return BoxDrawing(store)
+        return BoxDrawing(store, bodies)
     from taskflow.plots.chart_pictures import ChartDrawing
 
     return ChartDrawing(store)
@@ -66,9 +71,9 @@ def _drawing(store: Path) -> BoxDrawing | ChartDrawing:
 class Pictures:
     """Pictures of a run directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, bodies: Bodies = stairs) -> None:
         self.directory, self.orders = directory, {order.name: order for order in listed(directory)}
-        self._drawing = _drawing(directory / STORE)
+        self._drawing = _drawing(directory / STORE, bodies)
         self.problems = set[str]()  # pictures of which something cannot be drawn
         self._lost = set[str]()  # pictures that are no longer drawn
 
@@ -108,7 +113,7 @@ def _schedule(policy: str) -> None:
         os.sched_setscheduler(0, getattr(os, policy), os.sched_param(0))
 
 
-def main(directory: Path) -> int:
+def main(directory: Path, bodies: Bodies) -> int:
     """Draw until standard input ends and no parts remain, and return 1 if a picture could not be drawn."""
     _schedule("SCHED_IDLE")
     ended = Event()
@@ -118,7 +123,7 @@ def main(directory: Path) -> int:
         ended.set()
 
     Thread(target=listen, daemon=True).start()
-    pictures = Pictures(directory)
+    pictures = Pictures(directory, bodies)
     while True:
         if last := ended.is_set():
             _schedule("SCHED_OTHER")  # now the run waits
@@ -127,6 +132,3 @@ def main(directory: Path) -> int:
                 return int(bool(pictures.problems))
             ended.wait(EVERY)
 
-
-if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))

@@ -14,11 +14,13 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from taskflow.analysis.planes import CutPlane
+from taskflow.common.derived_names import SHARP
 from taskflow.common.errors import BadInput
 from taskflow.common.text import literal
 from taskflow.output.store.metadata import moment
 
 ONE_SIDED = 1e-2  # of the largest value: negative values below this do not count for two-signed colours
+MOST = 0.99  # of the values of a sharp field, which the colours cover
 DECADES = 4  # of a logarithmic scale below the largest value
 SMALLEST, LARGEST = 100, 10_000  # points of the screen
 SLACK = 1e-3  # of a range: smaller excesses are ignored
@@ -62,35 +64,41 @@ class Look:
             raise BadInput(f"--size {size}: give width and height in points of the screen, as 1280x720") from None
         return cls(None if range is None else (low, high), log, cmap, None if size is None else (width, height))
 
+    @property
+    def plain(self) -> bool:
+        """Nothing is asked of the colours."""
+        return self.range is None and not self.log and self.cmap is None
+
     def colours(
         self, values: np.ndarray, words: str, cmap: str = "viridis", bottom: float | None = None, name: str = ""
     ) -> Colours:
         """Return the colours for values, ignoring values that are not finite.
 
         If the values of a field leave its prescribed range, the colours cover that range, and the bar marks values
-        outside. By default the range covers all values, starts at `bottom` if given, and is symmetric about 0 in blue
-        and red if both signs occur. A logarithmic range spans at most DECADES. Raises BadInput if the scale is
-        logarithmic and no value is positive.
+        outside. By default the range covers all values, of sharp fields all but a few per cent, starts at `bottom` if
+        given, and is symmetric about 0 in blue and red if both signs occur. A logarithmic range spans at most DECADES.
+        Raises BadInput if the scale is logarithmic and no value is positive.
         """
         known = values[np.isfinite(values)]
         least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-        low, high = (least if bottom is None else bottom), most
+        ends = np.quantile(known, (1 - MOST, MOST)).tolist() if name in SHARP and known.size else (least, most)
+        low, high = (ends[0] if bottom is None else bottom), ends[1]
         if self.range is not None:
             low, high = self.range
         elif self.log:
             if most <= 0:
                 raise BadInput(f"--log: {words} is nowhere above 0; omit it")
             low = max(float(known[known > 0].min()), most * 10.0**-DECADES)
-        elif bottom is None and min(-least, most) > ONE_SIDED * max(-least, most):
-            low, high = -max(-least, most), max(-least, most)
+        elif bottom is None and min(-low, high) > ONE_SIDED * max(-low, high):
+            low, high = -max(-low, high), max(-low, high)
         low, high = self._bounded(low, high, name)
         if low == -high:
             cmap = "RdBu_r"
         if high <= low:  # all are equal
             low, high = (low / 2, low * 2) if self.log else (low - 0.5 * (abs(low) or 1), low + 0.5 * (abs(low) or 1))
         beyond = 1e-9 * (high - low)
-        ends = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
-        outside = ends[least < low - beyond, most > high + beyond]
+        arrows = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
+        outside = arrows[least < low - beyond, most > high + beyond]
         norm = LogNorm(low, high) if self.log else Normalize(low, high)
         return Colours(norm, self.cmap or cmap, outside, words)
 

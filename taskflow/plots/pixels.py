@@ -1,7 +1,8 @@
-"""A plane of a snapshot of a box, drawn as pixels."""
+"""A plane of a snapshot of a box, drawn as pixels, with the given bodies."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -14,81 +15,102 @@ from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from taskflow.analysis.planes import SPEED, VELOCITY, CutPlane, fluid_on_plane, on_cells, on_plane
+from taskflow.analysis.derived import known_fields
+from taskflow.analysis.planes import VELOCITY, CutPlane, on_plane
+from taskflow.analysis.shown import continued, in_fluid, shown_on_plane, solid_on_plane
+from taskflow.common.derived_names import MAGNITUDES, SPEED, VORTICITY, WORDS, label_of
 from taskflow.common.errors import BadInput
 from taskflow.output.store.metadata import SOLID
-from taskflow.output.store.reading import edges, extent
+from taskflow.output.store.reading import edges, extent, periodic
 from taskflow.plots import DPI
 from taskflow.plots.look import Colours, Look, label, title
 from taskflow.plots.streamlines import draw_streamlines
 
 SIDE, FLAT_SIDE = 5.2, 7.8  # inches along the longer side of a panel, of a flat one
-WIDE, FLAT = 1.5, 3.0  # smallest width over height of stacked and of flat panels
+FLAT = 3.0  # smallest width over height of a flat panel
 THIN = 10.0  # largest length over width in a picture, so that thin domains stay visible
 POINTS = 1000  # of an image along a side, at most
-BODY = 0.6  # the grey of bodies
+BODY = "0.6"  # the grey of bodies
+FINE = 1500  # points along the longer side at which it is asked what is in a body
+PHASES = ("#f7fbff", "#6baed6")  # colours of a fraction below and above 1/2
+STRAY = 0.01  # of the cells: at most as many differ from the record of bodies that are as given
+# Of the time and a lattice of increasing x, y and z: a mask [z, y, x] of what is in a body
+Inside = Callable[[float, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class PixelPlane:
-    """A plane of one record of a box."""
+    """A plane of one record of a box. `inside`: its bodies as given. Default: solid cells."""
 
     ds: xr.Dataset
     cut: CutPlane
+    inside: Inside | None = None
 
-    def chosen(self, field: str | None) -> list[str]:
-        """Return the fields to draw: this one, or by default the speed, and the temperature if it exists.
-
-        Raises BadInput if the field does not exist.
-        """
-        names = [name for name in on_cells(self.ds) if name != SOLID]
-        flows = set(VELOCITY.values()) <= set(names)
-        known = [*names, *([SPEED] if flows else [])]
+    def chosen(self, field: str | None) -> str:
+        """Return the field to draw, by default one that shows the kind of flow. Raises BadInput if it is unknown."""
+        known = known_fields(self.ds)
         if field is not None and field not in known:
             raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(sorted(known))}")
-        if field is not None:
-            return [field]
-        return [*([SPEED] if flows else [] if "T" in names else [min(names)]), *(["T"] if "T" in names else [])]
+        return field or self._default(known)
 
-    def panels(self, look: Look, count: int = 1, dpi: int = DPI) -> tuple[Figure, list[Axes]]:
-        """Return a figure with panels in a row, or in a column if they are wide, in the proportions of the domain.
+    def _default(self, known: list[str]) -> str:
+        """Return the phase, the temperature, the vorticity of wakes and of periodic flows, or the speed."""
+        if found := [name for name in ("f", "T") if name in known]:
+            return found[0]
+        if SPEED not in known:
+            return min(known)
+        whirls = self.solid.any() or all(periodic(self.ds, axis) for axis in (self.cut.across, self.cut.up))
+        return f"{VORTICITY}_{self.cut.normal}" if whirls else SPEED
 
-        They have axes, bodies and a title above the first.
-        """
+    def values(self, field: str) -> np.ndarray:
+        """Return the values [up, across] of a field, NaN in bodies."""
+        return in_fluid(self.ds, self.cut, shown_on_plane(self.ds, field, self.cut))
+
+    def panel(self, look: Look, dpi: int = DPI) -> tuple[Figure, Axes]:
+        """Return a figure in the proportions of the domain, with axes, bodies and a title."""
         ds, cut, true = self.ds, self.cut, self._aspect
         aspect = min(max(true, 1 / THIN), THIN)
         side = FLAT_SIDE if aspect > FLAT else SIDE
         width, height = side * min(1.0, aspect), side / max(1.0, aspect)
-        rows, columns = (count, 1) if aspect > WIDE else (1, count)
-        size = look.figure_size(columns * (width + 1.6), rows * (height + 0.8) + 0.6, dpi)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=look.figure_size(width + 1.6, height + 1.4, dpi), layout="constrained")
         FigureCanvasAgg(figure)
-        panels = list(figure.subplots(rows, columns, squeeze=False).flat)
-        panels[0].set_title(title(ds, cut), fontsize="medium", loc="left")
-        for axes in panels:
-            self._bodies(axes)
-            axes.set_aspect(true / aspect)
-            axes.set_xlim(*extent(ds, cut.across))
-            axes.set_ylim(*extent(ds, cut.up))
-            axes.locator_params(axis="x", nbins=max(3, round(1.2 * width)))
-            axes.locator_params(axis="y", nbins=max(3, round(1.5 * height)))
-            axes.set_xlabel(label(ds[f"{cut.across}_c"], cut.across))
-            axes.set_ylabel(label(ds[f"{cut.up}_c"], cut.up))
-        return figure, panels
+        axes = figure.subplots()
+        axes.set_title(title(ds, cut), fontsize="medium", loc="left")
+        self._bodies(axes)
+        axes.set_aspect(true / aspect)
+        axes.set_xlim(*extent(ds, cut.across))
+        axes.set_ylim(*extent(ds, cut.up))
+        axes.locator_params(axis="x", nbins=max(3, round(1.2 * width)))
+        axes.locator_params(axis="y", nbins=max(3, round(1.5 * height)))
+        axes.set_xlabel(label(ds[f"{cut.across}_c"], cut.across))
+        axes.set_ylabel(label(ds[f"{cut.up}_c"], cut.up))
+        return figure, axes
 
     def draw(self, axes: Axes, field: str, look: Look, *, lines: bool = True) -> None:
-        """Draw a field: the speed, of all three components, with streamlines of the two in the plane if `lines`, the
-        temperature with isolines, others with a scale that shows both signs.
+        """Draw a field: the speed with streamlines if `lines`, phases filled, the temperature with isolines, others
+        with a scale that shows both signs.
         """
-        if field == SPEED:
-            return self._speed(axes, look, lines=lines)
-        values, fluid = on_plane(self.ds, field, self.cut), fluid_on_plane(self.ds, field, self.cut)
+        values, fluid = shown_on_plane(self.ds, field, self.cut), self.values(field)
+        if field == "f" and look.plain and min(values.shape) >= 2:
+            return self._phases(axes, values)
+        if field not in (SPEED, *VELOCITY.values()):
+            values = continued(fluid)
         self.image(axes, values, colours_of(field, fluid, words_of(self.ds, field), look))
+        if field == SPEED and lines:
+            self._streamlines(axes)
         if field == "T" and min(values.shape) >= 2 and np.nanmax(fluid) > np.nanmin(fluid):
             levels = np.linspace(float(np.nanmin(fluid)), float(np.nanmax(fluid)), 17)[1:-1]
             style: dict[str, Any] = {"colors": "black", "linewidths": 0.5, "linestyles": "solid", "alpha": 0.6}
             axes.contour(*self._centres, fluid, levels=levels, **style)
         return None
+
+    def _phases(self, axes: Axes, values: np.ndarray) -> None:
+        """Fill both phases, with the interface as a line."""
+        x, y = (_to_ends(self.ds, axis) for axis in (self.cut.across, self.cut.up))
+        whole = np.pad(values, 1, mode="edge")
+        axes.contourf(x, y, whole, levels=[-np.inf, 0.5, np.inf], colors=list(PHASES))
+        if whole.min() < 0.5 < whole.max():
+            axes.contour(x, y, whole, levels=[0.5], colors="#08306b", linewidths=1.2)
 
     def image(self, axes: Axes, values: np.ndarray, colours: Colours) -> AxesImage:
         """Draw values [up, across] of the cells as colours, with a colour bar."""
@@ -106,7 +128,7 @@ class PixelPlane:
     def interface(self, axes: Axes) -> ContourSet | None:
         """Draw the line f = 1/2, if it exists. Raises BadInput if the run has not recorded the share of a phase."""
         require_interface(self.ds)
-        values = fluid_on_plane(self.ds, "f", self.cut)
+        values = self.values("f")
         if min(values.shape) < 2 or not np.nanmin(values) < 0.5 < np.nanmax(values):
             return None
         return axes.contour(*self._centres, values, levels=[0.5], colors=["white"], linewidths=1.5)
@@ -114,8 +136,7 @@ class PixelPlane:
     @property
     def solid(self) -> np.ndarray:
         """A mask [up, across] of solid cells."""
-        shape = (self.ds.sizes[f"{self.cut.up}_c"], self.ds.sizes[f"{self.cut.across}_c"])
-        return on_plane(self.ds, SOLID, self.cut) >= 0.5 if SOLID in self.ds else np.zeros(shape, dtype=bool)
+        return solid_on_plane(self.ds, self.cut)
 
     @property
     def _centres(self) -> tuple[np.ndarray, np.ndarray]:
@@ -128,24 +149,36 @@ class PixelPlane:
         return (right - left) / (top - bottom)
 
     def _bodies(self, axes: Axes) -> None:
-        """Draw solid cells in grey."""
-        solid = self.solid
-        if solid.any():
-            shade = np.ma.masked_where(~solid, np.full(solid.shape, BODY))
+        """Draw bodies in grey: as given where the record has them there, else their solid cells."""
+        solid, inside = self.solid, self.inside
+        centres = self._in_bodies(*self._centres)
+        if inside is not None and SOLID in self.ds and np.mean(centres != solid) <= STRAY:
+            ends = [extent(self.ds, axis) for axis in (self.cut.across, self.cut.up)]
+            spacing = max(high - low for low, high in ends) / FINE
+            x, y = (np.linspace(low, high, max(2, round((high - low) / spacing))) for low, high in ends)
+            mask = self._in_bodies(x, y)
+            if mask.any():
+                axes.contourf(x, y, mask.astype("f4"), levels=[0.5, 1.5], colors=[BODY], zorder=3)
+        elif solid.any():
+            shade = np.ma.masked_where(~solid, np.full(solid.shape, float(BODY)))
             cells = edges(self.ds, self.cut.across), edges(self.ds, self.cut.up)
             axes.pcolormesh(*cells, shade, cmap="gray", vmin=0.0, vmax=1.0, zorder=3)
 
-    def _speed(self, axes: Axes, look: Look, *, lines: bool) -> None:
-        velocity = {axis: on_plane(self.ds, name, self.cut) for axis, name in VELOCITY.items()}
-        speed = np.sqrt(sum(component**2 for component in velocity.values()))
-        solid = self.solid
-        colours = colours_of(SPEED, np.where(solid, np.nan, speed), words_of(self.ds, SPEED), look)
-        self.image(axes, speed, colours)
-        if lines:
-            x, y = (np.linspace(centres[0], centres[-1], len(centres)) for centres in self._centres)
-            even = (self._evenly(velocity[self.cut.across], x, y), self._evenly(velocity[self.cut.up], x, y))
-            aspect = min(max(self._aspect, 1 / THIN), THIN)
-            draw_streamlines(axes, x, y, even, self._evenly(solid.astype("f8"), x, y) >= 0.5, aspect)
+    def _in_bodies(self, across: np.ndarray, up: np.ndarray) -> np.ndarray:
+        """Return a mask [up, across] of points in the given bodies."""
+        if self.inside is None:
+            return np.zeros((len(up), len(across)), bool)
+        points = {self.cut.across: across, self.cut.up: up, self.cut.normal: np.array([self.cut.position])}
+        time = float(self.ds["time"]) if "time" in self.ds.coords else 0.0
+        mask = self.inside(time, *(points[axis] for axis in "xyz"))
+        return mask.squeeze(2 - "xyz".index(self.cut.normal))
+
+    def _streamlines(self, axes: Axes) -> None:
+        x, y = (np.linspace(centres[0], centres[-1], len(centres)) for centres in self._centres)
+        parts = (on_plane(self.ds, VELOCITY[axis], self.cut) for axis in (self.cut.across, self.cut.up))
+        along, upwards = (self._evenly(part, x, y) for part in parts)
+        aspect = min(max(self._aspect, 1 / THIN), THIN)
+        draw_streamlines(axes, x, y, (along, upwards), self._evenly(self.solid.astype("f8"), x, y) >= 0.5, aspect)
 
     def _evenly(self, values: np.ndarray, across: np.ndarray, up: np.ndarray) -> np.ndarray:
         """Return values [up, across] of the cells at evenly spaced points."""
@@ -162,15 +195,21 @@ def require_interface(ds: xr.Dataset) -> None:
 
 def words_of(ds: xr.Dataset, field: str) -> str:
     """Return the description of a field, with its unit."""
-    if field == SPEED:
-        return label(ds["u"], "velocity magnitude")
+    if field in WORDS and field not in ds:
+        return label(ds["u"], WORDS[field]) if field == SPEED else label_of(field)
     return label(ds[field], ", ".join(dict.fromkeys((field, ds[field].attrs.get("long_name", field)))))
 
 
 def colours_of(field: str, values: np.ndarray, words: str, look: Look) -> Colours:
-    """Return the colours of values of a field. A speed starts at 0, and the zero of a temperature is arbitrary."""
-    bottom = {SPEED: 0.0, "T": float(np.nanmin(values)) if np.isfinite(values).any() else 0.0}.get(field)
+    """Return the colours of values of a field. A magnitude starts at 0, and the zero of a temperature is arbitrary."""
+    known = values[np.isfinite(values)]
+    bottom = {**dict.fromkeys(MAGNITUDES, 0.0), "T": float(known.min()) if known.size else 0.0}.get(field)
     return look.colours(values, words, "RdYlBu_r" if field == "T" else "viridis", bottom, field)
+
+
+def _to_ends(ds: xr.Dataset, axis: str) -> np.ndarray:
+    """Return the centres along an axis between both ends of the domain."""
+    return np.concatenate([[extent(ds, axis)[0]], ds[f"{axis}_c"].values, [extent(ds, axis)[1]]])
 
 
 def _pixels(ds: xr.Dataset, axis: str) -> np.ndarray:

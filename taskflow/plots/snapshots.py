@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 from matplotlib.figure import Figure
 
-from taskflow.analysis.planes import SPEED, plane_of
+from taskflow.analysis.planes import plane_of
+from taskflow.common.derived_names import SPEED
 from taskflow.common.errors import BadInput
 from taskflow.output import STORE, has_charts
 from taskflow.output.store.reading import box_snapshots, snapshot, snapshot_of, tree
 from taskflow.plots import save
 from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
-from taskflow.plots.pixels import PixelPlane
+from taskflow.plots.pixels import Inside, PixelPlane
 
 if TYPE_CHECKING:
     from taskflow.plots.triangles import TrianglePlane, Window
 
 NO_WINDOW = "--window: of runs on charts alone; omit it"
 STATISTICS = "statistics"  # a group of the store
+Bodies = Callable[[Mapping[Any, Any]], Inside | None]  # of a run with these attributes
+
+
+def stairs(attributes: Mapping[Any, Any]) -> Inside | None:
+    """Bodies are drawn as their solid cells."""
+    return None
 
 
 def plot_run(
@@ -36,40 +43,39 @@ def plot_run(
     interface: bool = False,
     window: Window | None = None,
     look: Look = Look(),  # noqa: B008  a value
+    bodies: Bodies = stairs,
 ) -> Path:
     """Draw a snapshot of a run, by default the last, on a plane, and return the written file.
 
-    Without `field` the velocity magnitude is drawn with streamlines, on a box with the temperature if it exists. With
-    it, this field or the "speed", on charts also `Q` and fields of the statistics. `plane` is "x", "y", "z" (the
-    centre) or "z=0.3", by default the centre of the thinnest direction. `out` is a file, whose suffix selects the
-    format, or a folder, by default the run's folder. `interface` adds the line f = 1/2 on a box. `window` is the part
-    of charts to show. Raises BadInput if a requested item does not exist.
+    Without `field` a picture follows the flow: phases filled, the temperature with isolines, the vorticity of wakes and
+    of periodic flows, or the velocity magnitude with streamlines. `field` is recorded or derived, such as "speed",
+    "vorticity_z", "Q" or "lambda2", on charts also one of the statistics. `plane` is "x", "y", "z" (the centre) or
+    "z=0.3", by default the centre of the thinnest direction. `out` is a file, whose suffix selects the format, or a
+    folder, by default the run's folder. `interface` adds the line f = 1/2 on a box. `window` is the part of charts to
+    show. `bodies` returns the given bodies of a box. Raises BadInput if a requested item does not exist.
     """
     record = _record(directory, field, time)
-    part = plane_through(record, plane, window)
-    fields = part.chosen(field)
-    if len(fields) > 1 and (look.range is not None or look.log or look.cmap is not None):
-        raise BadInput(f"--range, --log, --cmap: {' and '.join(fields)} are drawn; choose one, as --field {fields[0]}")
+    part = plane_through(record, plane, window, bodies(record.attrs))
+    name = part.chosen(field)
     whole = box_snapshots(directory) if isinstance(record, xr.Dataset) else tree(Path(directory) / STORE)
-    figure = draw(part, fields, replace(look, given=given_ranges(whole)), interface=interface)
-    return save(figure, directory, "velocity" if fields[0] == SPEED else fields[0], out)
+    figure = draw(part, name, replace(look, given=given_ranges(whole)), interface=interface)
+    return save(figure, directory, "velocity" if name == SPEED else name, out)
 
 
 def draw(
-    part: PixelPlane | TrianglePlane, fields: Sequence[str], look: Look, *, lines: bool = True, interface: bool = False
+    part: PixelPlane | TrianglePlane, name: str, look: Look, *, lines: bool = True, interface: bool = False
 ) -> Figure:
-    """Return a figure of fields of a plane, the speed with streamlines if `lines`, and with the line f = 1/2."""
-    figure, panels = part.panels(look, len(fields))
-    for axes, name in zip(panels, fields, strict=True):
-        part.draw(axes, name, look, lines=lines)
-        if interface:
-            part.interface(axes)
+    """Return a figure of a field of a plane, the speed with streamlines if `lines`, and with the line f = 1/2."""
+    figure, axes = part.panel(look)
+    part.draw(axes, name, look, lines=lines)
+    if interface:
+        part.interface(axes)
     look.trim(figure)
     return figure
 
 
 def plane_through(
-    record: xr.Dataset | xr.DataTree, plane: str | None, window: Window | None = None
+    record: xr.Dataset | xr.DataTree, plane: str | None, window: Window | None = None, inside: Inside | None = None
 ) -> PixelPlane | TrianglePlane:
     """Return the plane of one record, named as for `plot_run`. Raises BadInput if it is outside the domain."""
     if isinstance(record, xr.DataTree):
@@ -78,7 +84,7 @@ def plane_through(
         return TrianglePlane.of(record, plane, window)
     if window is not None:
         raise BadInput(NO_WINDOW)
-    return PixelPlane(record, plane_of(record, plane))
+    return PixelPlane(record, plane_of(record, plane), inside)
 
 
 def _record(directory: str | Path, field: str | None, time: float | None) -> xr.Dataset | xr.DataTree:

@@ -11,25 +11,27 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 
-from taskflow.analysis.charts.derived import fields_of, second_invariant, speed
+from taskflow.analysis.charts.derived import derived, fields_of
 from taskflow.analysis.charts.metrics import choose
 from taskflow.analysis.charts.plane_meshes import PlaneMesh, cut_mesh, cut_plane, flat_mesh, outlines
 from taskflow.analysis.charts.sides import VELOCITY
-from taskflow.analysis.planes import SPEED, CutPlane
+from taskflow.analysis.planes import CutPlane
+from taskflow.common.derived_names import MAGNITUDES, SPEED, VORTICITY, WORDS, label_of
 from taskflow.common.errors import BadInput
 from taskflow.output.store.chart_layout import CELLS
-from taskflow.output.store.reading import charts
+from taskflow.output.store.metadata import PSEUDO_TIME
+from taskflow.output.store.reading import charts, patches
 from taskflow.plots import DPI
 from taskflow.plots.look import Look, label, title
 from taskflow.plots.streamlines import draw_streamlines
 
+OPEN = "far-field"  # type of the sides around a wake
 NO_INTERFACE = "--interface: not of runs on charts in this version; omit it"
 SIDE = 6.4  # inches along the longer side
 ALONG = 120  # places for streamlines along the longer side
 FINE = 20_000  # triangles
 # Of a triangle: its corners, then the midpoints of its edges
 QUARTERS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
-COMPUTED = {SPEED: speed, "Q": second_invariant}
 Window = tuple[float, float, float, float]  # left, right, bottom, top
 
 
@@ -53,31 +55,37 @@ class TrianglePlane:
         mesh = flat or cut_mesh(record, cut)
         return cls(record, mesh, None if flat else cut, window or _extent(mesh))
 
-    def chosen(self, field: str | None) -> list[str]:
-        """Return the field to draw, by default the speed. Raises BadInput if it does not exist."""
-        shown(self.record, field := field or default_field(self.record))
-        return [field]
+    def chosen(self, field: str | None) -> str:
+        """Return the field to draw, by default one that shows the kind of flow. Raises BadInput if it is unknown."""
+        normal = "xyz".replace(self.mesh.plane[0], "").replace(self.mesh.plane[1], "")
+        shown(self.record, field := field or default_field(self.record, normal))
+        return field
 
-    def panels(self, look: Look, count: int = 1) -> tuple[Figure, list[Axes]]:
-        """Return a figure with panels in a row, in the proportions of the window, a title above the first."""
+    def values(self, field: str) -> np.ndarray:
+        """Return all values of a field, in all cells."""
+        return np.concatenate([chart[field].values.ravel() for _, chart in charts(shown(self.record, field))])
+
+    def panel(self, look: Look) -> tuple[Figure, Axes]:
+        """Return a figure in the proportions of the window, with axes and a title."""
         left, right, bottom, top = self.window
         wide, tall = right - left, top - bottom
         if not (wide > 0 and tall > 0):
             remedy = "give left, right, bottom and top, each pair in increasing order"
             raise BadInput(f"window = {list(self.window)}: {remedy}")
         scale = SIDE / max(wide, tall)
-        size = look.figure_size(count * (max(wide * scale, 2.4) + 1.6), max(tall * scale, 1.2) + 1.2, DPI)
+        size = look.figure_size(max(wide * scale, 2.4) + 1.6, max(tall * scale, 1.2) + 1.2, DPI)
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        panels = list(figure.subplots(1, count, squeeze=False).flat)
-        panels[0].set_title(title(self.record, self.cut), fontsize="medium", loc="left")
-        for axes in panels:
-            axes.set_aspect("equal")
-            axes.set_xlim(left, right)
-            axes.set_ylim(bottom, top)
-            axes.set_xlabel(self.mesh.plane[0])
-            axes.set_ylabel(self.mesh.plane[1])
-        return figure, panels
+        axes = figure.subplots()
+        axes.set_title(title(self.record, self.cut), fontsize="medium", loc="left")
+        axes.set_aspect("equal")
+        axes.set_xlim(left, right)
+        axes.set_ylim(bottom, top)
+        _, first = next(charts(self.record))
+        across, up = (label(first[f"{name}_c"], name) for name in self.mesh.plane)
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
+        return figure, axes
 
     def draw(self, axes: Axes, field: str, look: Look, *, lines: bool = True) -> None:
         """Draw a field, recorded or derived, as colours over all charts, the speed with streamlines if `lines`."""
@@ -88,8 +96,9 @@ class TrianglePlane:
         triangles = Triangulation(mesh.points[:, 0], mesh.points[:, 1], mesh.triangles)
         (x, y), (left, right, bottom, top) = mesh.points.T, self.window
         seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
-        words = label(first[field], first[field].attrs["long_name"])
-        least = 0.0 if field == SPEED else None
+        words = label_of(field) if field in WORDS else first[field].attrs["long_name"]
+        words = label(first[field], words)
+        least = 0.0 if field in MAGNITUDES else None
         colours = look.colours(values[seen] if seen.any() else values, words, bottom=least, name=field)
         smooth, smooth_values = _finer(triangles, colours.shown(values))
         colours.bar(axes, axes.tripcolor(smooth, smooth_values, shading="gouraud", **colours.keywords))
@@ -106,15 +115,20 @@ class TrianglePlane:
 def shown(record: xr.DataTree, field: str) -> xr.DataTree:
     """Return the record with a field, recorded or derived. Raises BadInput if it does not exist."""
     known = fields_of(record)
-    if field not in COMPUTED and field not in known:
-        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(sorted(known))}")
-    return record if field in known else COMPUTED[field](record)
+    if field not in known and field not in WORDS:
+        choice = [*known, *(WORDS if set(VELOCITY) <= {*known} else ())]
+        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(sorted(choice))}")
+    return record if field in known else derived(record, field)
 
 
-def default_field(record: xr.DataTree) -> str:
-    """Return the field to draw by default."""
+def default_field(record: xr.DataTree, normal: str) -> str:
+    """Return the temperature, the vorticity of a wake in time, or the speed."""
     known = fields_of(record)
-    return SPEED if set(VELOCITY) <= set(known) else known[0]
+    if "T" in known or not set(VELOCITY) <= set(known):
+        return "T" if "T" in known else known[0]
+    kinds = {record.attrs.get(f"boundary_{name}") for name in patches(record)}
+    wake = {"wall", OPEN} <= kinds and PSEUDO_TIME not in record.attrs
+    return f"{VORTICITY}_{normal}" if wake else SPEED
 
 
 def _extent(mesh: PlaneMesh) -> Window:

@@ -9,8 +9,9 @@ import pytest
 from xarray import DataTree
 
 from taskflow.analysis.charts.carried import ChartsSource
-from taskflow.analysis.charts.derived import second_invariant
+from taskflow.analysis.charts.derived import derived
 from taskflow.analysis.charts.export import export_charts
+from taskflow.analysis.derived import second_eigenvalue
 from taskflow.common.errors import BadInput
 from taskflow.common.hexahedra import cell_volumes, face_areas
 from taskflow.geometry.grids import shape
@@ -176,7 +177,7 @@ def test_speed(annulus):
     ("box", {"cells": (8, 5, 4), "lengths": (1.0, 2.0, 1.5), "charts": (2, 1, 1), "distortion": 0.1, "turned": True}),
     ("o-grid", {"cells": (12, 4, 1), "far": 3.0}),
 ])  # fmt: skip
-def test_the_second_invariant_is_exact_for_linear_flows_on_any_cells(name, keys, tmp_path):
+def test_derived_fields_are_exact_for_linear_flows_on_any_cells(name, keys, tmp_path):
     matrix = np.array([[0.3, -2.0, 0.5], [1.0, -0.7, 0.2], [-0.4, 0.6, 0.4]])
     if name == "o-grid":
         matrix[2], matrix[:, 2] = 0.0, 0.0
@@ -185,9 +186,17 @@ def test_the_second_invariant_is_exact_for_linear_flows_on_any_cells(name, keys,
         for role, row in zip("uvw", matrix, strict=True)
     }
     records = tree(filled(tmp_path / "fields.zarr", shape(name, keys).grid(), functions, times=(0.0, 1.0)))
-    for chart in second_invariant(records)["charts"].children.values():
-        assert chart["Q"].dims == ("time", "k", "j", "i")
-        np.testing.assert_allclose(chart["Q"], -np.trace(matrix @ matrix) / 2, rtol=1e-9)
+    curl = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
+    exact = {
+        "Q": -np.trace(matrix @ matrix) / 2, "vorticity": np.linalg.norm(curl), "lambda2": second_eigenvalue(matrix),
+        **{f"vorticity_{axis}": part for axis, part in zip("xyz", curl, strict=True)},
+    }  # fmt: skip
+    for field, value in exact.items():
+        for chart in derived(records, field)["charts"].children.values():
+            assert chart[field].dims == ("time", "k", "j", "i")
+            np.testing.assert_allclose(chart[field], value, rtol=1e-9, atol=1e-9)
+    with pytest.raises(BadInput, match=r"field\('f'\): unknown field; choose one of speed, vorticity"):
+        records.flow.field("f")
 
 
 def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from taskflow.analysis.derived import second_eigenvalue
 from taskflow.common.errors import BadInput
 from taskflow.output import FieldMetadata, StoreLayout, dataset, export_vtk
 from tests.analysis.conftest import CELLS, LENGTHS, ORIGIN, PERIODIC, STRETCHED, WALLS, linear, stored
+
+STRAIN, MIDDLE = 0.4, (ORIGIN[0] + 2.0, ORIGIN[1] + 2.0)  # of a vortex
 
 
 @pytest.mark.fast("stretched-matrix1", "uniform-matrix0")
@@ -155,3 +158,45 @@ def test_faces_that_are_not_those_of_the_cells_are_refused(warm, part):
     """Of every other cell the difference of its faces was taken over half their distance."""
     with pytest.raises(BadInput, match="which do not surround these cells; select one face more"):
         dataset(warm / "fields.zarr").isel(part).flow.q_criterion()
+
+
+def test_lambda2_of_a_solid_rotation_is_minus_the_square_of_its_rate(tmp_path):
+    for axis, (one, other) in enumerate(((1, 2), (2, 0), (0, 1))):
+        matrix = np.zeros((3, 3))
+        matrix[one, other], matrix[other, one] = -1.7, 1.7
+        ds = stored(tmp_path / "xyz"[axis], edges=STRETCHED, **linear(matrix))
+        np.testing.assert_allclose(ds.flow.lambda2(), -(1.7**2), rtol=0, atol=1e-12)
+        xr.testing.assert_identical(ds.flow.field("lambda2"), ds.flow.lambda2())
+
+
+def test_lambda2_of_a_stretched_vortex_is_of_second_order(tmp_path):
+    """J. M. Burgers 1948, Adv. Appl. Mech. 1, 171: u_theta = (1 - exp(-r^2)) / r in a strain that gathers it."""
+
+    def swirl(x, y):
+        square = np.maximum(x**2 + y**2, 1e-30)
+        return -np.expm1(-square) / square  # over r
+
+    def gradient(x, y):
+        square, h = np.maximum(x**2 + y**2, 1e-30), swirl(x, y)
+        slope = (np.exp(-square) - h) / square * 2  # dh/dr over r
+        zero = np.zeros_like(x)
+        return np.stack([
+            np.stack([-STRAIN / 2 - y * x * slope, -h - y * y * slope, zero], -1),
+            np.stack([h + x * x * slope, -STRAIN / 2 + x * y * slope, zero], -1),
+            np.stack([zero, zero, zero + STRAIN], -1),
+        ], -2)  # fmt: skip
+
+    errors = []
+    for cells in (24, 48):
+        ds = stored(
+            tmp_path / str(cells), cells=(cells, cells, 3), lengths=(4.0, 4.0, 1.0), v=lambda x, y, z: (
+                -STRAIN / 2 * (y - MIDDLE[1]) + (x - MIDDLE[0]) * swirl(x - MIDDLE[0], y - MIDDLE[1])
+            ), u=lambda x, y, z: (
+                -STRAIN / 2 * (x - MIDDLE[0]) - (y - MIDDLE[1]) * swirl(x - MIDDLE[0], y - MIDDLE[1])
+            ), w=lambda x, y, z: STRAIN * z,
+        )  # fmt: skip
+        y, x = np.meshgrid(ds.y_c - MIDDLE[1], ds.x_c - MIDDLE[0], indexing="ij")
+        found = ds.flow.lambda2().isel(time=0, z_c=1).transpose("y_c", "x_c").values
+        inside = np.s_[2:-2, 2:-2]
+        errors.append(np.abs(found - second_eigenvalue(gradient(x, y)))[inside].max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.15)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from taskflow.analysis.conditions import SIDES, BoundarySide, Conditions
-from taskflow.analysis.planes import _even, on_plane, plane_of, plane_values
+from taskflow.analysis.planes import on_plane, plane_of
+from taskflow.analysis.shown import _even, plane_values
 from taskflow.output.store.reading import snapshot
 
 

@@ -10,6 +10,7 @@ from taskflow.cases import Case, FluidTable, GridTable, Heat, Output
 from taskflow.cases.language import problems as case_problems
 from taskflow.cases.language.problems import COMPARED, LISTED
 from taskflow.cases.tables import method
+from taskflow.common.derived_names import WORDS
 from taskflow.common.errors import BadInput
 from tests.cases.sound import cavity
 
@@ -198,9 +199,11 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"output__every": 1e-9},
      "output.every = { time = 1e-09 }: this is 1e+09 snapshots; give a longer interval, for at most 1000000"),
     ({"output__fields": ["u", "T"]},
-     'output.fields = ["u", "T"]: this case has no field "T"; it has u, v, w, p, Q; T needs a [heat] table'),
+     'output.fields = ["u", "T"]: this case has no field "T"; it has u, v, w, p, '
+     f'{", ".join(WORDS)}; T needs a [heat] table'),
     ({"output__fields": ["nu_t"]},
-     'output.fields = ["nu_t"]: this case has no field "nu_t"; it has u, v, w, p, Q; nu_t needs a [turbulence] table'),
+     'output.fields = ["nu_t"]: this case has no field "nu_t"; it has u, v, w, p, '
+     f'{", ".join(WORDS)}; nu_t needs a [turbulence] table'),
     ({"fluid__scheme": "weno"}, 'fluid.scheme = "weno": give "central" or "quick"'),
     ({"turbulence": {}}, 'turbulence.model: missing; give "smagorinsky", "wale" or "vreman"'),
     ({"turbulence": {"model": "smagorinski"}},
@@ -223,8 +226,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      " the law of the wall is one of turbulent flow; add a [turbulence] table"),
     ({"boundaries__z_min": {"type": "slip", "roughness": 0.01}}, "boundaries.z_min.roughness = 0.01:"
      ' a slip boundary has none; omit it, or give type = "wall"'),
-    ({"output__fields": ["vorticity"]},
-     'output.fields = ["vorticity"]: this case has no field "vorticity"; it has u, v, w, p, Q'),
+    ({"output__fields": ["enstrophy"]},
+     f'output.fields = ["enstrophy"]: this case has no field "enstrophy"; it has u, v, w, p, {", ".join(WORDS)}'),
     ({"boundaries__x_min": {"type": "wall", "temperature": 1}},
      f"boundaries.x_min.temperature = 1.0: {NO_HEAT}"),
     ({"boundaries__x_min": {"type": "wall", "heat_flux": 0}},

@@ -10,7 +10,7 @@ from taskflow.plots.films import animate_run
 
 def test_a_film_has_a_frame_for_every_snapshot(growing):
     """Colours mean the same in all of them: what grows gets brighter."""
-    film = animate_run(growing)
+    film = animate_run(growing, "speed")
     assert film == growing / "speed.gif"
     bright = []
     with Image.open(film) as image:
@@ -26,7 +26,7 @@ def test_a_film_has_a_frame_for_every_snapshot(growing):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"field": "q"}, "unknown field; choose one of speed"),
+        ({"field": "q"}, "unknown field; choose one of Q, lambda2, p, speed"),
         ({"plane": "y=9"}, "outside the domain"),
         ({"out": "film.avi"}, "choose .gif or .mp4"),
     ],

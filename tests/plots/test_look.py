@@ -65,8 +65,3 @@ def test_pictures_and_films_have_the_size_that_was_asked_for(growing, tmp_path):
         assert moving.info["duration"] == 200
     with pytest.raises(BadInput, match="--fps 0: give an integer above 0, 60 at most"):
         animate_run(growing, fps=0)
-
-
-def test_one_range_is_not_for_two_fields(run):
-    with pytest.raises(BadInput, match="speed and T are drawn; choose one, as --field speed"):
-        plot_run(run(), look=Look(log=True))

@@ -24,7 +24,7 @@ def test_directions_of_one_cell_can_be_drawn(run, cells, plane):
 def test_the_default_picture_is_in_the_folder_of_the_run(run):
     folder = run()
     path = plot_run(folder)
-    assert path == folder / "velocity.png"
+    assert path == folder / "T.png"  # convection
     assert path.read_bytes().startswith(PNG)
 
 
@@ -47,7 +47,7 @@ def test_large_coordinates_point_right_and_up(run):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({"field": "q"}, "field = 'q': .* choose one of T, p, speed, u, v, w"),
+    ({"field": "q"}, "field = 'q': .* choose one of Q, T, lambda2, p, speed, u, v, vorticity, .*, w"),
     ({"field": "grid"}, "field = 'grid'"),
     ({"plane": "q"}, "plane = 'q': .* x, y or z"),
     ({"plane": "z=abc"}, "plane = 'z=abc': 'abc' is not a number"),

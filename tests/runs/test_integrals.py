@@ -105,7 +105,8 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped
     ({"surfaces": [{"name": "T", "x": 0.5}]}, 'surfaces[1].name = "T": another entry of the store has this name'),
     ({"surfaces": [{"name": "a", "box": [[0, 0, 0], [1, 1, 1]]}]}, "beyond the domain"),
     ({"surfaces": [{"name": "a", "box": [[0, 0, 0], [1, 0.01, 1]]}]}, "nearest to the same face across y"),
-    ({"isosurfaces": [{"name": "a", "field": "u", "value": 1}]}, "a surface is of T or a scalar; give T"),
+    ({"isosurfaces": [{"name": "a", "field": "u", "value": 1}]},
+     "a surface is of T, a scalar or a derived field; give T"),
     ({"isosurfaces": [{"name": "a", "field": "T"}]}, "isosurfaces[1].value: missing; give the value on the surface"),
 ])  # fmt: skip
 def test_what_cannot_be_measured_is_refused(tables, told):

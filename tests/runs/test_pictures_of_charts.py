@@ -30,7 +30,7 @@ THIN = changed(
     (THIN, SURFACE, r"pictures\[1\].isosurface = \"Q\": a surface needs three dimensions; give y"),
     (CYLINDER, SURFACE, r"pictures\[1\].isosurface = \"Q\": a surface needs three dimensions; give z"),
     (LID, {**SLICE, "y": 1.5}, r"pictures\[1\].y = 1.5: beyond the grid, where y goes from 0 to 1"),
-    (LID, {**SLICE, "field": "f"}, r"pictures\[1\].field = .*: unknown field; give one of u, .*, Q"),
+    (LID, {**SLICE, "field": "f"}, r"pictures\[1\].field = .*: unknown field; give one of u, .*, Q, lambda2"),
 ])  # fmt: skip
 def test_what_cannot_be_drawn_on_charts_is_refused(tables, picture, told):
     with pytest.raises(BadInput, match=told):

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.metrics import across, cells_at, vertices_of
 from taskflow.analysis.charts.sides import VELOCITY
+from taskflow.analysis.derived import second_eigenvalue
+from taskflow.common.derived_names import COMPONENTS, LAMBDA2, SPEED, VORTICITY, WORDS, Q
 from taskflow.common.errors import BadInput
 from taskflow.output.store.chart_layout import CELLS
 from taskflow.output.store.reading import charts, place_of
 
 CENTRES = ("x_c", "y_c", "z_c")
 KJI = (-3, -2, -1)  # axes of arrays
-WORDS = "second invariant of the velocity gradient"
 
 
 def fields_of(records: xr.DataTree) -> list[str]:
@@ -26,37 +28,51 @@ def fields_of(records: xr.DataTree) -> list[str]:
 
 def speed(records: xr.DataTree) -> xr.DataTree:
     """Return the magnitude `speed` of the velocity in each cell. Raises BadInput if a component was not recorded."""
-    parts = {"/": xr.Dataset(coords=records.coords, attrs=records.attrs)}
-    for number, chart in charts(_with_velocity(records, "the speed")):
-        u, v, w = (chart[name] for name in VELOCITY)
-        about = {"long_name": "magnitude of the velocity", "units": u.attrs.get("units", "1")}
-        magnitude = ((u**2 + v**2 + w**2) ** 0.5).assign_attrs(about)
-        parts[f"charts/{number}"] = xr.Dataset({"speed": magnitude}, attrs=chart.attrs)
-    return xr.DataTree.from_dict(parts)
+    return derived(records, SPEED)
 
 
-def second_invariant(records: xr.DataTree) -> xr.DataTree:
-    """Return the second invariant `Q` = -(du_i/dx_j) (du_j/dx_i) / 2 of the velocity gradient in each cell.
+def derived(records: xr.DataTree, name: str) -> xr.DataTree:
+    """Return the record of a derived field in each cell, named as in `taskflow.common.derived_names`.
 
     Differences between centres are exact for linear flows on any cells, and one-sided next to the sides of charts. In
     two dimensions w is constant across the plane. Raises BadInput if a velocity component was not recorded.
     """
+    if missing := [part for part in VELOCITY if part not in fields_of(records)]:
+        what = "the speed" if name == SPEED else name
+        raise BadInput(f"output.fields: {what} needs u, v and w; {', '.join(missing)} was not recorded")
     parts = {"/": xr.Dataset(coords=records.coords, attrs=records.attrs)}
-    for number, chart in charts(_with_velocity(records, "Q")):
-        velocity, places = (np.stack([chart[name].values for name in names]) for names in (VELOCITY, CENTRES))
-        slopes = np.stack([differences(velocity, axis) for axis in KJI])  # [kji, uvw, ..., k, j, i]
-        metric = np.stack([differences(places, axis, vertices_of(chart)) for axis in KJI])
-        gradient = np.linalg.solve(*(np.moveaxis(matrix, (0, 1), (-2, -1)) for matrix in (metric, slopes)))
-        values = -np.einsum("...ij,...ji->...", gradient, gradient) / 2
-        about = {"long_name": WORDS, "units": "1"}
-        parts[f"charts/{number}"] = xr.Dataset({"Q": (chart["u"].dims, values, about)}, attrs=chart.attrs)
+    for number, chart in charts(records):
+        u = chart["u"]
+        values = sum(chart[part] ** 2 for part in VELOCITY) ** 0.5 if name == SPEED else None
+        values = OF_GRADIENT[name](gradient(chart)) if values is None else values.values
+        about = {"long_name": WORDS[name], "units": u.attrs.get("units", "1") if name == SPEED else "1"}
+        parts[f"charts/{number}"] = xr.Dataset({name: (u.dims, values, about)}, attrs=chart.attrs)
     return xr.DataTree.from_dict(parts)
 
 
-def _with_velocity(records: xr.DataTree, what: str) -> xr.DataTree:
-    if missing := [name for name in VELOCITY if name not in fields_of(records)]:
-        raise BadInput(f"output.fields: {what} needs u, v and w; {', '.join(missing)} was not recorded")
-    return records
+def gradient(chart: xr.Dataset) -> np.ndarray:
+    """Return the transposed velocity gradient du_j/dx_i [..., k, j, i, axis, component] of a chart."""
+    velocity, places = (np.stack([chart[name].values for name in names]) for names in (VELOCITY, CENTRES))
+    slopes = np.stack([differences(velocity, axis) for axis in KJI])  # [kji, uvw, ..., k, j, i]
+    metric = np.stack([differences(places, axis, vertices_of(chart)) for axis in KJI])
+    slopes, metric = (np.moveaxis(matrix, (0, 1), (-2, -1)) for matrix in (slopes, metric))
+    return np.asarray(np.linalg.solve(metric, slopes))
+
+
+def _curl(g: np.ndarray) -> np.ndarray:
+    return np.stack([g[..., i, j] - g[..., j, i] for i, j in ((1, 2), (2, 0), (0, 1))])
+
+
+def _component(g: np.ndarray, axis: int) -> np.ndarray:
+    return np.asarray(_curl(g)[axis])
+
+
+OF_GRADIENT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    VORTICITY: lambda g: np.asarray(np.sqrt((_curl(g) ** 2).sum(axis=0))),
+    Q: lambda g: -np.einsum("...ij,...ji->...", g, g) / 2,
+    LAMBDA2: second_eigenvalue,
+    **{name: partial(_component, axis=axis) for axis, name in enumerate(COMPONENTS)},
+}
 
 
 def differences(values: np.ndarray, axis: int, vertices: np.ndarray | None = None) -> np.ndarray:

@@ -132,8 +132,9 @@ class Output(Table):
 
     fields: FieldNames = optional(
         "of `u v w p`, `T` with heat, the names of scalars, with turbulence `nu_t`, the eddy viscosity, with two"
-        " phases `f`, the fraction of phase 1, and `phi`, and with surface tension `kappa`, the curvature. Also `Q`,"
-        ' [expressions](#expressions) by name, and `"name = expression"`',
+        " phases `f`, the fraction of phase 1, and `phi`, and with surface tension `kappa`, the curvature. Also"
+        " [derived fields](#derived-fields), "
+        '[expressions](#expressions) by name, and `"name = expression"`',
         otherwise=EVERYTHING,
     )
     every: Interval | None = optional(
@@ -157,7 +158,8 @@ class MonitorTable(Table):
 
     every: Interval = entry("interval of log lines", Every(steps=10))
     fields: FieldNames = optional(
-        "names of [expressions](#expressions), and `Q`: the log has their means over the domain as `mean_NAME`",
+        "names of [expressions](#expressions) and [derived fields](#derived-fields): the log has their means over the"
+        " domain as `mean_NAME`. What the log has anyway, such as `kinetic_energy`, may be named",
         otherwise="none",
     )
 

@@ -8,24 +8,23 @@ from typing import Annotated, Any
 
 from taskflow.cases.formulas.field_expression import FieldExpression
 from taskflow.cases.formulas.values import text
-from taskflow.cases.language.capabilities import together
 from taskflow.cases.language.problems import NEEDS, Key, Problem, names_differ, numbered, present, wrong
 from taskflow.cases.language.table import Table, Text, entry, optional, reads
 from taskflow.cases.tables.control import MonitorTable, Output
 from taskflow.cases.tables.grid import GridTable
-from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.physics import Heat
 from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.probes import Probes
 from taskflow.cases.tables.scalars import Corners, Scalars, scalar_name
 from taskflow.cases.tables.statistics import StatisticsTable
+from taskflow.common.derived_names import WORDS, Q
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE
-from taskflow.flow.measures.derived import Q
 from taskflow.flow.operators.formula import COORDINATES
 from taskflow.runtime.regions import Box, Location, triple
 
+LOGGED = ("dt", "cfl", "divergence", "residual", "iterations", "kinetic_energy", "wall", "bodies", "nusselt")  # anyway
 _DEFINITION = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)\s*(.*\S)\s*")
 
 
@@ -178,8 +177,8 @@ def inlined(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recordable(fields: tuple[str, ...], expressions: Expressions) -> tuple[str, ...]:
-    """The names of all that can be recorded of a flow with these fields: these, expressions, and Q."""
-    return tuple(dict.fromkeys((*fields, *(table.name for table in expressions), Q)))
+    """The names of all that can be recorded of a flow with these fields: these, expressions, and derived fields."""
+    return tuple(dict.fromkeys((*fields, *(table.name for table in expressions), *WORDS)))
 
 
 def _expressions_can_be_read(fields: tuple[str, ...], expressions: Expressions) -> Iterator[Problem]:
@@ -205,23 +204,13 @@ def recorded(
 def _logged_ones_are_expressions(
     fields: tuple[str, ...], expressions: Expressions, monitor: MonitorTable
 ) -> Iterator[Problem]:
-    known = (*(table.name for table in expressions), *(() if Q in fields else (Q,)))
+    known = dict.fromkeys([*(table.name for table in expressions), *(name for name in WORDS if name not in fields)])
     for name in monitor.fields or ():
-        if name not in known:
+        if name not in known and name not in LOGGED:
             add = f'"{name}_c = {name}"' if name in fields else name
-            one = f"give one of {', '.join(known)}, or add {add}" if known else f"add {add}"
-            remedy = f"the log has means of [[expressions]]{f' and {Q}' if Q in known else ''}; {one}"
+            one = f"give one of {', '.join(known)}, or add {add}"
+            remedy = f"the log has means of [[expressions]] and derived fields; {one}"
             yield wrong(("monitor", "fields"), name, remedy)
 
 
-def _no_bodies_are_in_q(
-    fields: tuple[str, ...], output: Output, statistics: StatisticsTable | None, probes: Probes, planes: Planes,
-    monitor: MonitorTable, obstacles: Obstacles,
-) -> Iterator[Problem]:  # fmt: skip
-    for key, names in recorded(output, statistics, probes, planes, monitor) if obstacles else ():
-        if Q in names and Q not in fields:
-            remedy = "omit it: ds.flow.q_criterion() computes it"
-            yield wrong(key, Q, together("obstacles", remedy))
-
-
-ExpressionTable.rules = (_expressions_can_be_read, _logged_ones_are_expressions, _no_bodies_are_in_q)
+ExpressionTable.rules = (_expressions_can_be_read, _logged_ones_are_expressions)

@@ -10,7 +10,7 @@ import numpy as np
 
 from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, unknown_fields, wrong
 from taskflow.cases.language.table import Natural, NonNegative, Positive, Whole, WholeVector, entry, optional
-from taskflow.cases.tables.control import FieldNames, Interval, Time
+from taskflow.cases.tables.control import FieldNames, Interval, Output, Time
 from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.planes import Planes
@@ -18,6 +18,7 @@ from taskflow.cases.tables.probes import OFTEN, TAKEN, Isosurfaces, PointList, P
 from taskflow.cases.tables.scalars import Corners
 from taskflow.cases.tables.statistics import Spectra
 from taskflow.cases.timing.schedule import MEETS
+from taskflow.common.derived_names import WORDS, Q
 from taskflow.flow.grid import Vector
 from taskflow.flow.measures.particles import Inertia
 from taskflow.runtime.regions import triple
@@ -126,12 +127,13 @@ Particles = tuple[ParticlesTable, ...]
 
 def _names_differ(
     recordable: tuple[str, ...], probes: Probes, planes: Planes, surfaces: Surfaces, isosurfaces: Isosurfaces,
-    spectra: Spectra, particles: Particles,
+    spectra: Spectra, particles: Particles, output: Output,
 ) -> Iterator[Problem]:  # fmt: skip
     groups = numbered(
         probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra, particles=particles
     )
-    yield from names_differ({*TAKEN, *recordable}, groups)
+    written = {name for name in recordable if name == Q or name not in WORDS or name in (output.fields or ())}
+    yield from names_differ({*TAKEN, *written}, groups)
 
 
 def _places_are_inside(grid: GridTable, particles: Particles) -> Iterator[Problem]:

@@ -7,18 +7,15 @@ from importlib.util import find_spec
 from typing import Annotated, Any
 
 from taskflow.cases.formulas.values import checked, number, tuple_of, whole
-from taskflow.cases.language.capabilities import together
 from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, wrong
 from taskflow.cases.language.table import Number, Text, Truth, Vector, entry, optional, reads
 from taskflow.cases.tables.control import Interval
 from taskflow.cases.tables.grid import GridTable
-from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.probes import Across, GroupName, plane_is_inside
 from taskflow.cases.timing.schedule import Every
+from taskflow.common.derived_names import SPEED, WORDS
 from taskflow.common.errors import BadInput
-from taskflow.flow.measures.derived import Q
 
-SPEED = "speed"
 ACROSS = "a slice across this direction, through the nearest layer of cell centres"
 _NUMBERS = "give two numbers, the lower one first, as [0.0, 1.5]"
 
@@ -37,9 +34,11 @@ class PictureTable(Across):
     x: Number | None = optional(ACROSS)
     y: Number | None = optional(ACROSS)
     z: Number | None = optional(ACROSS)
-    isosurface: Text | None = optional("instead of a slice: the isosurface of this field, or of `Q`, at `value`")
+    isosurface: Text | None = optional("instead of a slice: the isosurface of this field at `value`")
     value: Number | None = optional("of the field on the surface", otherwise="required with `isosurface`")
-    field: Text = entry("the field, `speed` or `Q`, drawn on the slice or colouring the isosurface", SPEED)
+    field: Text = entry(
+        "drawn on the slice or colouring the isosurface: a field, or a [derived one](#derived-fields)", SPEED
+    )
     every: Interval = entry("as `output.every`. Does not shorten steps. Time 0 is always recorded", Every(steps=100))
     range: Annotated[tuple[float, float] | None, reads(_range)] = optional(
         "of the colours, the lower end first", otherwise="the range in each picture"
@@ -71,7 +70,7 @@ Pictures = tuple[PictureTable, ...]
 
 
 def _pictures_have_names_and_fields(recordable: tuple[str, ...], pictures: Pictures) -> Iterator[Problem]:
-    known = dict.fromkeys((*recordable, SPEED, Q))
+    known = dict.fromkeys((*recordable, *WORDS))
     yield from names_differ(set(), numbered(pictures=pictures), "another picture has this name; give another name")
     for key, picture in numbered(pictures=pictures):
         for name, asked in (("field", picture.field), ("isosurface", picture.isosurface)):
@@ -104,16 +103,7 @@ def _colours_are_there(pictures: Pictures) -> Iterator[Problem]:
             yield wrong((*key, "view"), picture.view, "give a direction")
 
 
-def _no_bodies_are_in_q(fields: tuple[str, ...], pictures: Pictures, obstacles: Obstacles) -> Iterator[Problem]:
-    for key, picture in numbered(pictures=pictures) if obstacles and Q not in fields else ():
-        if Q in picture.fields:
-            at = (*key, "isosurface" if picture.isosurface == Q else "field")
-            yield wrong(at, Q, together("obstacles", "give another field"))
-
-
-PictureTable.rules = (
-    _pictures_have_names_and_fields, _slices_are_inside, _colours_are_there, _no_bodies_are_in_q,
-)  # fmt: skip
+PictureTable.rules = (_pictures_have_names_and_fields, _slices_are_inside, _colours_are_there)
 
 
 def check_libraries(pictures: Pictures) -> None:

@@ -17,6 +17,7 @@ from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.physics import Heat
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.timing.schedule import Every
+from taskflow.common.derived_names import WORDS
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.runtime.regions import triple
@@ -123,7 +124,8 @@ class IsosurfaceTable(RecordTable):
     """The surface on which a quantity has a value."""
 
     field: Text = entry(
-        "`T` or the name of a scalar, with two phases `f` or `phi`", remedy="give the field, T or the name of a scalar"
+        "`T`, the name of a scalar or a [derived field](#derived-fields), with two phases `f` or `phi`",
+        remedy="give the field, T or the name of a scalar",
     )
     value: Number = entry("its value on the surface", remedy="give the value on the surface, a number")
     every: Interval = entry(OFTEN, Every(steps=10))
@@ -172,12 +174,12 @@ def _boxes_have_cells(staggered: StaggeredGrid, surfaces: Surfaces) -> Iterator[
 def _isosurfaces_are_of_what_is_carried(
     heat: Heat | None, scalars: Scalars, isosurfaces: Isosurfaces
 ) -> Iterator[Problem]:
-    carried = (*(("T",) if heat else ()), *(scalar.name for scalar in scalars))
+    carried = (*(("T",) if heat else ()), *(scalar.name for scalar in scalars), *WORDS)
     for table, surface in numbered(isosurfaces=isosurfaces):
         key = (*table, "field")
         if surface.field not in carried:
-            choice = f"give {' or '.join(carried)}" if carried else "this case has neither heat nor scalars"
-            yield wrong(key, surface.field, f"a surface is of T or a scalar; {choice}")
+            remedy = f"a surface is of T, a scalar or a derived field; give {' or '.join(carried)}"
+            yield wrong(key, surface.field, remedy)
 
 
 Probe.rules = (

@@ -10,6 +10,7 @@
 #include "damping.h"
 #include "flags.h"
 #include "gradient.h"
+#include "beside.h"
 
 #ifdef HAS_width_square
 #define FILTERED
@@ -39,18 +40,6 @@ FN Gradient changes(const Gradient& g, const Grid& grid, const Cell& c) {
     for (int m = 0; m < 3; ++m) change.of[i][m] = h[m] * g.of[i][m];
   return change;
 }
-
-// The neighbours of a cell that are in a body
-struct Beside {
-  int bits;
-  INLINE real seen(int n, real neighbour, real own) const { return closed(bits, n) ? -own : neighbour; }
-  INLINE real per_two_cells(Axis a, int axis) const {
-    return a.per_two_cells(closed(bits, 2 * axis), closed(bits, 2 * axis + 1));
-  }
-  INLINE bool solid() const { return (bits & ITSELF) != 0; }
-};
-FN Fluids neighbours(None) { return {}; }
-FN Beside neighbours(int bits) { return {bits}; }
 
 // nu_t in every cell, 0 in bodies; rate = max of |u|/dx + |v|/dy + |w|/dz, eddy = max of nu_t
 TASK eddies(Range range, In u, In v, In w OPTIONAL(solid), Out nu_t, Partial rate, Partial eddy, Grid grid, Closure closure

@@ -13,6 +13,7 @@ from typing import ClassVar
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.measures.derived import Derived
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import Launch, Read, ReadByte, Reduce, Roles, offsets, reduced, task
 
@@ -56,15 +57,21 @@ class ValueSurface:
 
 @dataclass(frozen=True)
 class Isosurface:
-    """Program that measures the area of a surface, outside of `bodies`, after a step."""
+    """Program that measures the area of a surface, outside of `bodies`, after a step.
+
+    `derived` computes the field before, if it is a derived one.
+    """
 
     grid: StaggeredGrid
     surface: ValueSurface
     bodies: bool = False
+    derived: Derived | None = None
     __name__: ClassVar[str] = "isosurface"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """Yield the launches for the area, in a scalar shared by all measurements."""
+        if self.derived is not None:
+            yield from self.derived(f)
         yield from self.surface.area(f, f.solid if self.bodies else None, self.grid, self.grid.box, AREA)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:

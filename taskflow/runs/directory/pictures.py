@@ -41,7 +41,7 @@ class DrawingProcess(AbstractContextManager["DrawingProcess"]):
         self._stderr = TemporaryFile()  # noqa: SIM115  open as long as the process writes
         paths = [str(HOME), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "taskflow.plots.in_situ", str(directory.absolute())],
+            [sys.executable, "-m", "taskflow.runs.drawing", str(directory.absolute())],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

@@ -1,5 +1,5 @@
-"""The expressions of a case, and Q: their computation on blocks, their metadata, and the dimensions of their terms;
-forces of the model and at the start.
+"""The expressions of a case, and derived fields: their computation on blocks, their metadata, and the dimensions of
+their terms; forces of the model and at the start.
 
 A number may have any dimension. Only sums, differences and comparisons of names, their products, quotients, powers and
 roots can therefore be found to mix dimensions: `u - z` does, `u - 2*z` does not.
@@ -22,15 +22,16 @@ from taskflow.cases.formulas.field_expression import FieldExpression
 from taskflow.cases.language.problems import numbered, present, wrong
 from taskflow.cases.tables.expressions import ForcingTable, forced_fields, recorded
 from taskflow.common.caching import cached_property
+from taskflow.common.derived_names import SPEED, WORDS
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, FieldForce
-from taskflow.flow.measures.derived import Derived, Q
+from taskflow.flow.measures.derived import OF_GRADIENT, Derived
 from taskflow.flow.operators.formula import Formula
 from taskflow.flow.time.schemes import TimeScheme
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Location, triple
-from taskflow.systems.base.pictures import WORDS, pictured
+from taskflow.systems.base.pictures import FORMULAS, pictured
 from taskflow.systems.initial.fields import few, initial_profiles
 from taskflow.systems.initial.inflow import times_of
 
@@ -39,26 +40,29 @@ SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for wh
 
 
 def derived(case: Case, grid: StaggeredGrid) -> Derived | None:
-    """Return the program of recorded and drawn expressions, and Q, or None."""
+    """Return the program of recorded and drawn expressions and derived fields, or None."""
     tables = recorded(case.output, case.statistics, case.probes, case.planes, case.monitor)
     names = {name for _, fields in tables for name in fields}
     names |= {name for picture in case.pictures for name in picture.fields}
+    names |= {surface.field for surface in case.isosurfaces}
     formulas: dict[str, Formula | None] = {
         t.name: t.field(case.fields).formula for t in case.expressions if t.name in names
     }
-    if Q in names and Q not in case.fields:
-        formulas[Q] = None
+    unnamed = names - {*formulas, *case.fields}
+    formulas |= {name: None for name in OF_GRADIENT if name in unnamed}
+    if SPEED in unnamed:
+        formulas[SPEED] = FieldExpression(FORMULAS[SPEED], case.fields).formula
     formulas |= pictured(case)
-    return Derived(formulas, grid) if formulas else None
+    return Derived(formulas, grid, bool(case.obstacles)) if formulas else None
 
 
 def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
-    """Return the metadata of each expression."""
+    """Return the metadata of each expression and derived field."""
     metadata = {
         table.name: FieldMetadata(table.long_name or table.expression, table.units, expression=table.expression)
         for table in case.expressions
     }
-    return metadata | ({} if Q in case.fields else {Q: FieldMetadata(WORDS[Q])})
+    return {name: FieldMetadata(words) for name, words in WORDS.items() if name not in case.fields} | metadata
 
 
 def unlike(case: Case) -> Iterator[str]:

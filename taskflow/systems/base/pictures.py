@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from taskflow.cases import Case
 from taskflow.cases.formulas.field_expression import FieldExpression
-from taskflow.cases.tables.pictures import SPEED
 from taskflow.cases.timing.schedule import Every
-from taskflow.flow.measures.derived import Q
+from taskflow.common.derived_names import SPEED, WORDS, label_of
 from taskflow.flow.operators.formula import Formula
 from taskflow.output import FieldMetadata
 from taskflow.output.export.picture_files import PictureOrder
@@ -20,7 +19,6 @@ from taskflow.systems.base.domain import Domain
 VELOCITY = ("u", "v", "w")
 CENTRED = "centre_"  # how the role of a velocity in cell centres begins
 FORMULAS = {SPEED: "sqrt(u*u + v*v + w*w)", **{CENTRED + name: name for name in VELOCITY}}
-WORDS = {SPEED: "velocity magnitude", Q: "second invariant of the velocity gradient"}
 LEAST, MOST, VALUES = 2, 16, 2**25  # states of a picture that may wait to be drawn: least, most, and their values
 
 
@@ -58,7 +56,7 @@ def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
     for table in case.pictures:
         roles, boxes = tuple(_role(name, known) for name in table.fields), domain.shown(table)
         if not domain.derives:
-            needed = (VELOCITY if name in WORDS and name not in known else (name,) for name in table.fields)
+            needed = (VELOCITY if name in WORDS and name not in case.fields else (name,) for name in table.fields)
             roles = tuple(dict.fromkeys(role for names in needed for role in names))
         values = len(roles) * sum(box.volume for box in boxes)
         most = max(LEAST, min(MOST, VALUES // values))
@@ -99,8 +97,8 @@ def _role(name: str, known: set[str]) -> str:
 
 
 def _words(name: str, metadata: Mapping[str, FieldMetadata]) -> str:
-    if name not in metadata:
-        return WORDS[name]
+    if name in WORDS and (name not in metadata or metadata[name].long_name == WORDS[name]):
+        return label_of(name)
     about = metadata[name]
     words = ", ".join(dict.fromkeys((name, about.long_name)))
     return words if about.units == "1" else f"{words} [{about.units}]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar
 
 from taskflow.cases import Case
@@ -231,7 +232,12 @@ class System(SystemType, ABC):
 
     def isosurface(self, field: str, value: float) -> Isosurface:
         """Return the program that measures the area on which a field has a value."""
-        return Isosurface(self.sim.grid, ValueSurface(field, value))
+        grid = self.sim.grid
+        derived = self.computed.some((field,)) if self.computed else None
+        if derived is None:
+            return Isosurface(grid, ValueSurface(field, value))
+        ends = [(f"{a}_min", f"{a}_max") for a, around in zip("xyz", grid.periodic, strict=True) if not around]
+        return Isosurface(grid, ValueSurface(field, value, tuple(chain(*ends))), derived=derived)
 
     def check(self) -> None:
         """Raise BadInput if the first step is impossible, for example as an initial value is not finite."""
