@@ -20,7 +20,8 @@ _ROOMS = {
     "taskflow.systems.two_phase": ("TwoPhase",),
     "taskflow.runs.interactive": ("Simulation",),
     "taskflow.runs.run": ("Run", "run"),
-    "taskflow.runs.sweep": ("Study", "sweep"),
+    "taskflow.runs.study": ("Study",),
+    "taskflow.runs.sweep": ("sweep",),
     "taskflow.common.release": ("__version__",),
     "taskflow.common.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.runtime.regions": ("Atlas", "Box", "Field", "Partition", "Region", "Seam", "Turn", "charted", "region"),
@@ -88,7 +89,8 @@ if TYPE_CHECKING:
     from taskflow.common.release import __version__
     from taskflow.runs.interactive import Simulation
     from taskflow.runs.run import Run, run
-    from taskflow.runs.sweep import Study, sweep
+    from taskflow.runs.study import Study
+    from taskflow.runs.sweep import sweep
     from taskflow.runtime.cluster.blocks import Blocks
     from taskflow.runtime.cluster.jobs import Ran
     from taskflow.runtime.cluster.session import distribute

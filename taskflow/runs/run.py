@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cases import Case
 from taskflow.cases.language.problems import shown
 from taskflow.common.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
-from taskflow.output import LOG, STORE
+from taskflow.output import STORE
 from taskflow.output.store.metadata import PSEUDO_TIME
 from taskflow.runs.attempt import Attempt, Recovery, RunRequest
 from taskflow.runs.block.profiling import Window
 from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.directory.report import broken
 from taskflow.runs.notebook import as_html, shown_progress
+from taskflow.runs.records import RunRecords
 from taskflow.runs.state import remedies
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.restart import RestartPoint, newest_restart, starts_over, usable
@@ -34,7 +35,7 @@ TOLD = ("title", "ended", "steps", "time", "started", "device", "blocks", "warni
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(RunRecords):
     """Run on disk, finished or not.
 
     Attributes
@@ -96,12 +97,6 @@ class Run:
         left_out = "time" if PSEUDO_TIME in self.report else None
         table = {key: self.report[key] for key in TOLD if key in self.report and key != left_out}
         return as_html(repr(self), table, self.dataset)
-
-    def log(self) -> list[dict[str, Any]]:
-        """Return the lines of the log as dictionaries."""
-        from taskflow.output import read_log
-
-        return read_log(self.directory / LOG)
 
 
 def run(

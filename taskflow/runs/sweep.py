@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import os
 import queue
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,72 +18,29 @@ from taskflow.cases.source import read
 from taskflow.common.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError, Terminated, named
 from taskflow.output import CHECKPOINTS
 from taskflow.runs.directory.directory import RunDirectory
+from taskflow.runs.parameters import Parameters, parsed, words
+from taskflow.runs.parameters import points as points_of
 from taskflow.runs.run import Run, arguments, run_on
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.restart import check_labels
+from taskflow.runs.study import Study
 from taskflow.runtime.cluster import cluster_client, lasting_client
 from taskflow.runtime.cluster.session import ProcessRequest
 from taskflow.runtime.host import Here, known_workers, terminable
 from taskflow.runtime.regions import Triple
 
 if TYPE_CHECKING:
-    import xarray as xr
     from distributed import Client
 
     from taskflow.runtime.cluster import Slurm
 
-MOST = 10_000  # runs of a sweep
 NAME = "parameters"  # the table of a file
 OnRun = Callable[[int, Mapping[str, Any], Run], None]
 
 
-@dataclass(frozen=True)
-class Study:
-    """Runs of a sweep, in the order of the product of `parameters`; the last parameter changes fastest.
-
-    Attributes
-    ----------
-    directory : pathlib.Path
-    parameters : mapping of str to sequence
-    runs : sequence of Run
-    """
-
-    directory: Path
-    parameters: Mapping[str, Sequence[Any]]
-    runs: Sequence[Run] = field(repr=False)
-
-    def dataset(
-        self, group: str = "", measure: Callable[[Run], Any] | None = None
-    ) -> xr.Dataset | xr.DataArray | xr.DataTree:  # fmt: skip
-        """Return results of all runs as one dataset with the parameters as dimensions: `.sel({"fluid.viscosity":
-        0.1})`.
-
-        Parameters
-        ----------
-        group : str
-            Group of the stores. Default: snapshots.
-        measure : callable, optional
-            Called with each Run; returns a number, array or dataset to use instead.
-
-        Returns
-        -------
-        xarray.Dataset, xarray.DataArray, or on body-fitted grids xarray.DataTree
-
-        Raises
-        ------
-        BadInput
-            If results differ in their coordinates. Use `measure` for runs on different grids.
-        """
-        if measure is not None and not callable(measure):
-            raise BadInput(f"measure = {measure!r}; give a function of a run, which returns a number or an array")
-        from taskflow.analysis.sweeps import combined
-
-        return combined(self.parameters, [measure(run) if measure else run.dataset(group) for run in self.runs])
-
-
 def sweep(
     case: Case | str | PathLike[str],
-    parameters: Mapping[str, Sequence[Any]],
+    parameters: Parameters,
     output: str | PathLike[str] | None = None,
     client: Client | Slurm | None = None,
     *,
@@ -102,8 +56,10 @@ def sweep(
     Parameters
     ----------
     case : Case or path-like
-    parameters : mapping of str to sequence
-        Values by key, such as {"fluid.viscosity": [0.1, 0.01]}.
+    parameters : mapping
+        Values by key, such as {"fluid.viscosity": [0.1, 0.01]}. A name with the keys that it changes:
+        {"Ra": ([1e3, 1e4], lambda Ra: {"fluid.viscosity": Ra**-0.5})}, or {"grid": {"coarse": {...}, "fine": {...}}}.
+        Zipped: {("fluid.viscosity", "heat.diffusivity"): [(0.1, 0.2), (0.01, 0.02)]}.
     output : path-like, optional
         Folder of the run directories 0000, 0001, ... Default: the case title with "-sweep" appended.
     client : distributed.Client or Slurm, optional
@@ -130,7 +86,8 @@ def sweep(
         Ctrl-C, SIGTERM or SIGHUP. Each run has a checkpoint.
     """
     case, output, client = arguments(case, output, client, on_run=on_run)
-    points = _points(case, parameters)
+    axes = parsed(parameters)
+    points = points_of(case, axes)
     with named(f"at_once = {at_once!r}"):
         count = None if at_once is None else whole(at_once)
     folder = Path(output) if output is not None else Path(f"{RunDirectory.default(case.title)}-sweep")
@@ -160,7 +117,7 @@ def sweep(
                 place = folder / f"{n:04}"
                 anew = force or _unsaved(place)
                 if not anew:
-                    check_labels(place, one, points[n][0])
+                    check_labels(place, one, points[n][2])
                 return run_on(one, place, cluster, force=anew, resume=not anew, progress=look, workers=where)
             finally:
                 free.put(worker)
@@ -178,9 +135,10 @@ def sweep(
                 if on_run is not None:
                     on_run(n, points[n][0], runs[n])
     if failed:
-        lines = (f"\n{folder / f'{n:04}'}, {_words(points[n][0])}: {error}" for n, error in sorted(failed.items()))
+        lines = (f"\n{folder / f'{n:04}'}, {words(points[n][0])}: {error}" for n, error in sorted(failed.items()))
         raise RunFailed(f"{len(failed)} of {len(points)} runs failed; the same call resumes them:{''.join(lines)}")
-    return Study(folder, {name: list(values) for name, values in parameters.items()}, [runs[n] for n in sorted(runs)])
+    listed = {name: [row[n] for row in axis.values] for axis in axes for n, name in enumerate(axis.names)}
+    return Study(folder, listed, [runs[n] for n in sorted(runs)], axes, [values for values, *_ in points])
 
 
 @contextmanager
@@ -196,32 +154,9 @@ def _ended(runs: Collection[object], count: int) -> Iterator[None]:
         ) from None
 
 
-def _points(case: Case, parameters: Mapping[str, Sequence[Any]]) -> list[tuple[dict[str, Any], Case]]:
-    """Return the values and the case of each combination."""
-    if not isinstance(parameters, Mapping) or not parameters:
-        raise BadInput(
-            f'parameters = {parameters!r}; give keys with their values, such as {{"fluid.viscosity": [0.1]}}'
-        )
-    for name, listed in parameters.items():
-        if isinstance(listed, str) or not isinstance(listed, Sequence) or not len(listed):
-            raise BadInput(f"parameters: {name} = {listed!r}; give a list of values")
-    if (count := math.prod(map(len, parameters.values()))) > MOST:
-        raise BadInput(f"parameters: they make {count} runs; give {MOST} at most")
-    points = []
-    for chosen in itertools.product(*parameters.values()):
-        values = dict(zip(parameters, chosen, strict=True))
-        with named(f"with {_words(values)}"):
-            points.append((values, case.replace(**values)))
-    return points
-
-
 def _unsaved(place: Path) -> bool:
     """Return True if a run was killed before its first checkpoint, so that it starts over."""
     return RunDirectory(place).report().get("ended") == "running" and not any((place / CHECKPOINTS).glob("step-*"))
-
-
-def _words(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 @contextmanager

@@ -18,11 +18,13 @@ from taskflow.cases import Case
 from taskflow.cases.formulas.values import number, positive, whole
 from taskflow.cases.timing.schedule import HERE, MEETS, Every, Pause, Tick, intervals
 from taskflow.common.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
-from taskflow.output import RecordedArray
+from taskflow.output import LOG, RecordedArray
+from taskflow.output.log import Tail
 from taskflow.runs.attempt import Attempt, Outcome, Recovery, RunRequest
 from taskflow.runs.block.commands import end_run, go_on
 from taskflow.runs.block.profiling import Window
 from taskflow.runs.notebook import shown_progress
+from taskflow.runs.records import RunRecords
 from taskflow.runs.run import Run, arguments, claimed_directory, stoppable
 from taskflow.runs.state.remedies import as_keys, how_to_resume
 from taskflow.runs.state.settings import Settings
@@ -101,7 +103,7 @@ class Callbacks(list[Callback]):
         return due
 
 
-class DrivenRun:
+class DrivenRun(RunRecords):
     """Run on persistent blocks: state, advance, shutdown."""
 
     def __init__(
@@ -122,6 +124,7 @@ class DrivenRun:
         self._reading = RLock()  # dask reads fields in several threads: one after the other
         self._computed = set[tuple[str, int]]()  # what follows from the fields of a state, and is there
         self._recorded: dict[str, RecordedArray] = {}
+        self._log: Tail | None = None
         with ExitStack() as stack, stoppable(), as_keys():
             own, restart = stack.enter_context(claimed_directory(case, output, force=force, resume=resume))
             self._directory = own
@@ -155,6 +158,21 @@ class DrivenRun:
     def time(self) -> float:
         """Present time of the flow, T."""
         return self._tick.time
+
+    @property
+    def dt(self) -> float:
+        """Length of the last step, T; 0 before the first."""
+        return self._tick.dt
+
+    @property
+    def ended(self) -> bool:
+        """True after the end of the run."""
+        return bool(self._over)
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return the lines of the log as dictionaries. A line of the present step is written when the run continues."""
+        self._log = self._log or Tail(self.directory / LOG)
+        return [*self._log.look()]
 
     @property
     def iteration(self) -> int:
