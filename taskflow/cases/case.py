@@ -32,6 +32,7 @@ from taskflow.cases.tables.pressure import PressureTable
 from taskflow.cases.tables.probes import Isosurfaces, Probes, Surfaces
 from taskflow.cases.tables.scalars import Scalars
 from taskflow.cases.tables.statistics import Spectra, StatisticsTable
+from taskflow.cases.tables.units import UnitsTable
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.value import TableValue, plain
 from taskflow.common.errors import BadInput
@@ -69,6 +70,7 @@ class Case(TableValue):
         "untitled",
         otherwise='the file name, in Python `"untitled"`',
     )
+    units: UnitsTable = entry("names of units, as labels", UnitsTable())
     method: Method | None = optional("the system of equations", otherwise="incompressible flow by projection")
     grid: GridTable = entry("the domain and its cells", remedy="give a table [grid] with cells and lengths")
     fluid: FluidTable = entry("the fluid", remedy="give a table [fluid] with viscosity")

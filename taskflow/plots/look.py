@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +20,7 @@ from taskflow.common.errors import BadInput
 from taskflow.common.text import literal
 from taskflow.output.store.metadata import moment
 
+POWER, RAISED = re.compile(r"(?<=[^\W\d])(-?[0-9]+)"), r"$^{\1}$"  # in a unit such as m s-1
 ONE_SIDED = 1e-2  # of the largest value: negative values below this do not count for two-signed colours
 MOST = 0.99  # of the values of a sharp field, which the colours cover
 DECADES = 4  # of a logarithmic scale below the largest value
@@ -160,5 +162,9 @@ def title(records: xr.Dataset | xr.DataTree, plane: CutPlane | None) -> str:
 
 def label(array: xr.DataArray, words: str) -> str:
     """Return words with the unit, or without one for a case in consistent units."""
-    units = array.attrs.get("units", "1")
-    return words if units == "1" else f"{words} [{units}]"
+    return with_unit(words, array.attrs.get("units", "1"))
+
+
+def with_unit(words: str, units: str) -> str:
+    """Return words with a unit such as "m s-1", with its powers raised, or without the unit "1"."""
+    return words if units == "1" else f"{words} [{POWER.sub(RAISED, units)}]"

@@ -22,8 +22,9 @@ from taskflow.common.derived_names import MAGNITUDES, SPEED, VORTICITY, WORDS, l
 from taskflow.common.errors import BadInput
 from taskflow.output.store.metadata import SOLID
 from taskflow.output.store.reading import edges, extent, periodic
+from taskflow.output.store.units import unit_of
 from taskflow.plots import DPI
-from taskflow.plots.look import Colours, Look, label, title
+from taskflow.plots.look import Colours, Look, label, title, with_unit
 from taskflow.plots.streamlines import draw_streamlines
 
 SIDE, FLAT_SIDE = 5.2, 7.8  # inches along the longer side of a panel, of a flat one
@@ -196,7 +197,8 @@ def require_interface(ds: xr.Dataset) -> None:
 def words_of(ds: xr.Dataset, field: str) -> str:
     """Return the description of a field, with its unit."""
     if field in WORDS and field not in ds:
-        return label(ds["u"], WORDS[field]) if field == SPEED else label_of(field)
+        units = ds["u"].attrs.get("units", "1") if field == SPEED else unit_of(ds.attrs, field)
+        return with_unit(label_of(field), units)
     return label(ds[field], ", ".join(dict.fromkeys((field, ds[field].attrs.get("long_name", field)))))
 
 

@@ -21,8 +21,9 @@ from taskflow.common.errors import BadInput
 from taskflow.output.store.chart_layout import CELLS
 from taskflow.output.store.metadata import PSEUDO_TIME
 from taskflow.output.store.reading import charts, patches
+from taskflow.output.store.units import unit_of
 from taskflow.plots import DPI
-from taskflow.plots.look import Look, label, title
+from taskflow.plots.look import Look, label, title, with_unit
 from taskflow.plots.streamlines import draw_streamlines
 
 OPEN = "far-field"  # type of the sides around a wake
@@ -97,7 +98,8 @@ class TrianglePlane:
         (x, y), (left, right, bottom, top) = mesh.points.T, self.window
         seen = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
         words = label_of(field) if field in WORDS else first[field].attrs["long_name"]
-        words = label(first[field], words)
+        derived_one = field in WORDS and field != SPEED
+        words = with_unit(words, unit_of(self.record.attrs, field)) if derived_one else label(first[field], words)
         least = 0.0 if field in MAGNITUDES else None
         colours = look.colours(values[seen] if seen.any() else values, words, bottom=least, name=field)
         smooth, smooth_values = _finer(triangles, colours.shown(values))

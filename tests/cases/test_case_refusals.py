@@ -204,6 +204,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"output__fields": ["nu_t"]},
      'output.fields = ["nu_t"]: this case has no field "nu_t"; it has u, v, w, p, '
      f'{", ".join(WORDS)}; nu_t needs a [turbulence] table'),
+    ({"fluid__reynolds": 100}, "fluid.reynolds = 100: unknown key; a Reynolds number follows from fluid.viscosity:"
+     " give speed * length / Re there"),
     ({"fluid__scheme": "weno"}, 'fluid.scheme = "weno": give "central" or "quick"'),
     ({"turbulence": {}}, 'turbulence.model: missing; give "smagorinsky", "wale" or "vreman"'),
     ({"turbulence": {"model": "smagorinski"}},

@@ -24,7 +24,7 @@ HEAT_ON_SIDES = frozenset((
 PLANES_OF_CHARTS = frozenset(f"planes.{key}" for key in ("side", "chart", "i", "j", "k"))
 FORCE_IN_PLACE = "body.force.timed.placed"
 EVERYWHERE = frozenset((
-    "title", "method", "grid", "boundaries.x", "boundaries.y", "boundaries.z", "time", "output", "monitor",
+    "title", "units", "method", "grid", "boundaries.x", "boundaries.y", "boundaries.z", "time", "output", "monitor",
     "checkpoint", "machine", "statistics", "spectra", "probes", "planes", "isosurfaces",
 ))  # fmt: skip
 """Places that every system supports unless it lists them in `lacks`."""

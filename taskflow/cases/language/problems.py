@@ -20,6 +20,17 @@ LONGEST = 60  # characters of a value that are shown
 LISTED = 20  # problems that are printed, and unknown keys of a table that are explained
 COMPARED = 200  # unknown keys of a case that are compared with known ones: each takes a millisecond
 STORED = "another entry of the store has this name; give another name"
+_REYNOLDS = "a Reynolds number follows from fluid.viscosity: give speed * length / Re there"
+_RAYLEIGH = (
+    "a Rayleigh number follows from body.gravity, heat.expansion, heat.diffusivity and fluid.viscosity: give"
+    " gravity * expansion * difference * length**3 / (viscosity * diffusivity) = Ra"
+)
+_PRANDTL = "a Prandtl number follows from heat.diffusivity: give viscosity / Pr there"
+NUMBERS = {  # that people give, and the keys which they follow from
+    **dict.fromkeys(("re", "reynolds", "reynolds_number"), _REYNOLDS),
+    **dict.fromkeys(("ra", "rayleigh", "rayleigh_number"), _RAYLEIGH),
+    **dict.fromkeys(("pr", "prandtl", "prandtl_number"), _PRANDTL),
+}
 NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
 
@@ -132,7 +143,9 @@ def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Pro
         if problem.keys in intended and problem.unknown:
             here = [path[-1] for path in known if path[:-1] == problem.keys[:-1]]
             advice = f"; known here: {', '.join(here)}" if here else ""
-            if key := intended[problem.keys]:
+            if number := NUMBERS.get(problem.keys[-1].lower()):
+                advice = f"; {number}"
+            elif key := intended[problem.keys]:
                 advice = f"; did you mean {'.'.join(key).replace('.[', '[')}?"
             yield replace(problem, message=f"unknown key{advice}")
         elif problem.unknown or problem.value is not None or problem.keys not in intended.values():

@@ -40,7 +40,8 @@ PSEUDO_TIME = "pseudo_time"  # attribute of a run to a steady state in pseudo-ti
 
 def moment(attributes: Mapping[Any, Any], time: float) -> str:
     """Return the time of a record of a run with these attributes as text, or its step of pseudo-time."""
-    return f"step {time:.0f}" if PSEUDO_TIME in attributes else f"t = {time:.6g}"
+    unit = attributes.get("units_time", "")
+    return f"step {time:.0f}" if PSEUDO_TIME in attributes else f"t = {time:.6g} {unit}".rstrip()
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:

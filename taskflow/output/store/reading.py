@@ -17,6 +17,7 @@ from taskflow.output.disk.disk import CHARTS, STORE, has_charts
 from taskflow.output.store.chart_store import CHART, PATCHES, from_json
 from taskflow.output.store.groups import checked
 from taskflow.output.store.metadata import FIRST, SOLID
+from taskflow.output.store.units import labelled
 from taskflow.runtime.regions import Patch, Triple, triple
 
 LISTED = 8  # times in a message
@@ -40,6 +41,7 @@ def _opened(path: Path, group: str) -> xr.Dataset:
     """Return all records of a group. Raises BadInput if it cannot be read."""
     with _reading(path, group):
         ds = xr.open_zarr(checked(path, group), group=group, consolidated=True, chunks=None)
+        labelled(ds, ds.attrs)
         ds["time"].values  # noqa: B018  where time is something else, nothing here is what a run has written
         return ds
 
@@ -163,6 +165,8 @@ def tree(path: str | Path, group: str = "") -> xr.DataTree:
         # other groups, such as statistics, have separate times, which one tree cannot hold
         within = {path.removeprefix(f"/{group}").lstrip("/."): part for path, part in groups.items()}
         own = {path or "/": part for path, part in within.items() if path.split("/")[0] in ("", CHARTS)}
+        for part in own.values():
+            labelled(part, own["/"].attrs)
         opened = xr.DataTree.from_dict(own)
         slots = opened.coords["time"].values
         if not has_charts(where, group):

@@ -15,6 +15,7 @@ import numpy as np
 from taskflow import output
 from taskflow.common.errors import BadInput
 from taskflow.output.store.metadata import PSEUDO_TIME
+from taskflow.output.store.units import PREFIX
 from taskflow.runs.block.checkpoints import CheckpointPolicy, finish
 from taskflow.runs.directory.lock import Lock, refusal
 from taskflow.runs.directory.pictures import begin_drawing
@@ -248,7 +249,8 @@ def _solid(sim: RunSetup) -> Mask | None:
 def _about(sim: RunSetup) -> dict[str, Any]:
     """Return the attributes of every group of the store."""
     pseudo = {PSEUDO_TIME: "time counts steps of pseudo-time"} if sim.system.pseudo_time(sim.case) else {}
-    about = {"title": sim.case.title, "case": sim.case.to_toml()}
+    units = {f"{PREFIX}{base}": name for base, name in dict(sim.case.units).items() if name}
+    about = {"title": sim.case.title, "case": sim.case.to_toml(), **units}
     return {**about, **sim.system.attributes, **sim.system.given.attributes, **pseudo}
 
 

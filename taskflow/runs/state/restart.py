@@ -30,7 +30,8 @@ Checksum = Annotated[int, Field(ge=0, lt=2**32)]
 GROUPS = (*FOLLOWED, "particles")
 NAMED = (*GROUPS, "expressions")
 FREE = (
-    "title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "expressions", "pictures", "machine",
+    "title", "units", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "expressions", "pictures",
+    "machine",
 )  # fmt: skip
 STORED = ("fields", "precision", "compression", "relative_error")
 FIXED = (("time", "scheme"), ("time", "implicit"), *(("output", key) for key in STORED), ("machine", "precision"))
