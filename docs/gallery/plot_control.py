@@ -2,7 +2,7 @@
 Control: a cylinder that turns
 ==============================
 
-A controller turns a cylinder at Re = 100 as its lift demands, and lowers its drag.
+A controller turns a cylinder at Re = 100 as its lift demands, and halves its drag.
 """
 
 # %%
@@ -58,8 +58,9 @@ with tf.Simulation(case, output="runs/control", force=True) as simulation:
     simulation.run()
 
 # %%
-# Without control the drag coefficient is 1.69, more than in an open domain, because the sides are near. The controller
-# lowers the drag and the oscillation of the lift.
+# Without control the drag coefficient is 1.68, more than in an open domain, because the sides are near. The feedback is
+# positive: the first vortices spin the cylinder up, until it turns steadily at the largest rate. That halves the drag
+# and reduces the oscillation of the lift by two thirds, but makes a mean lift of -6, the Magnus effect.
 
 forces = tf.Run.open("runs/control").forces("cylinder", {"velocity": 1.0, "length": 1.0})
 before, after = forces.sel(time=slice(35, begins)), forces.sel(time=slice(60, 70))
@@ -70,7 +71,7 @@ figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(7, 5), layout=
 above.plot(forces.time[1:], forces.drag[1:], label="drag")
 above.plot(forces.time[1:], forces.lift[1:], label="lift")
 above.axvline(begins, color="0.5", linestyle=":")
-above.set(ylabel="coefficient", ylim=(-1.2, 2.4))
+above.set(ylabel="coefficient", ylim=(-8.0, 3.0))
 above.legend(frameon=False)
 below.plot(*np.transpose(rates))
 below.set(xlabel="time", ylabel="rate of rotation")

@@ -200,8 +200,8 @@ def plot_side(directory: str | Path, name: str, time: float | None = None, out: 
     heading = f"{on.attrs.get('title', '')}: {name}, {moment(on.attrs, float(on['time']))}"
     figure.suptitle(literal(heading), fontsize="medium")
     for axes, (words, values) in zip(figure.subplots(1, len(curves), squeeze=False).flat, curves, strict=True):
-        for part, colour, which in _both(on, axis, extents):
-            axes.plot(on[axis].values[part], scale * values[part], ".", markersize=4, color=colour, label=which)
+        for part, which, style in _both(on, axis, extents):
+            axes.plot(on[axis].values[part], scale * values[part], markersize=4, label=which, **style)
         if len(axes.lines) > 1:
             axes.legend(fontsize="small", frameon=False)
         if words == "c_p":
@@ -212,9 +212,11 @@ def plot_side(directory: str | Path, name: str, time: float | None = None, out: 
     return save(figure, directory, "side", out)
 
 
-def _both(on: xr.Dataset, axis: str, extents: Mapping[str, float]) -> list[tuple[np.ndarray, str, str]]:
-    """Return masks of the upper and the lower faces of a body with colours and words, or all faces of another side."""
+def _both(on: xr.Dataset, axis: str, extents: Mapping[str, float]) -> list[tuple[np.ndarray, str, dict[str, Any]]]:
+    """Return masks of the upper and lower faces of a body with words and markers, or of all faces of another side."""
     up = max((other for other in "xyz" if other != axis), key=lambda other: extents[other])
     above = on[f"normal_{up}"].values < 0  # normals point out of the fluid
-    parts = [(above, "tab:blue", "upper side"), (~above, "tab:orange", "lower side")]
-    return parts if above.any() and not above.all() else [(np.ones_like(above), "tab:blue", "")]
+    full = {"marker": ".", "linestyle": "none", "color": "tab:blue"}
+    hollow = {"marker": "o", "linestyle": "none", "color": "tab:orange", "fillstyle": "none"}
+    parts = [(above, "upper side", full), (~above, "lower side", hollow)]
+    return parts if above.any() and not above.all() else [(np.ones_like(above), "", full)]

@@ -51,7 +51,8 @@ class PixelPlane:
         """Return the field to draw, by default one that shows the kind of flow. Raises BadInput if it is unknown."""
         known = known_fields(self.ds)
         if field is not None and field not in known:
-            raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(sorted(known))}")
+            listed = [*sorted({*known} - WORDS.keys()), *(name for name in known if name in WORDS)]
+            raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(listed)}")
         return field or self._default(known)
 
     def _default(self, known: list[str]) -> str:

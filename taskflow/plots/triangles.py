@@ -118,8 +118,8 @@ def shown(record: xr.DataTree, field: str) -> xr.DataTree:
     """Return the record with a field, recorded or derived. Raises BadInput if it does not exist."""
     known = fields_of(record)
     if field not in known and field not in WORDS:
-        choice = [*known, *(WORDS if set(VELOCITY) <= {*known} else ())]
-        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(sorted(choice))}")
+        choice = [*sorted(known), *(WORDS if set(VELOCITY) <= {*known} else ())]
+        raise BadInput(f"field = {field!r}: unknown field; choose one of {', '.join(choice)}")
     return record if field in known else derived(record, field)
 
 

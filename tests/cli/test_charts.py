@@ -49,7 +49,7 @@ def test_pictures_and_exports(give, run):
     (("plot", "--plane", "z=3"), "outside the domain, where z goes from 0 to 1"),
     (("plot", "--side", "inner", "--field", "p"), "--field: not with --side"),
     (("plot", "--side", "wing"), "unknown side; choose one of ends, inner, outer"),
-    (("plot", "--series", "--side", "inner"), "--side: not with --series or --animation"),
+    (("plot", "--series", "--side", "inner"), "--side: not with --series, --forces or --animation"),
     (("export", "--vtk", "--time", "3"), "no snapshot was written then; choose one of 0, 10"),
 ])  # fmt: skip
 def test_what_is_not_there_is_refused_in_words(give, run, command, words):

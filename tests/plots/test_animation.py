@@ -26,7 +26,7 @@ def test_a_film_has_a_frame_for_every_snapshot(growing):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"field": "q"}, "unknown field; choose one of Q, lambda2, p, speed"),
+        ({"field": "q"}, "unknown field; choose one of p, u, v, w, speed, vorticity"),
         ({"plane": "y=9"}, "outside the domain"),
         ({"out": "film.avi"}, "choose .gif or .mp4"),
     ],
