@@ -91,7 +91,7 @@ def parsed(parameters: Parameters) -> tuple[Parameter, ...]:
 
 
 def points(case: Case, parameters: Sequence[Parameter]) -> list[tuple[dict[str, Any], Case, tuple[str, ...]]]:
-    """Return values, case and changed keys of each combination; the last parameter changes fastest."""
+    """Return values, case and changed keys of each combination. The last parameter changes fastest."""
     found = []
     for chosen in itertools.product(*(range(len(one.values)) for one in parameters)):
         values: dict[str, Any] = {}

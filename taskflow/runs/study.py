@@ -22,7 +22,7 @@ TOLD = ("ended", "steps", "time")  # of the report of each run
 
 @dataclass(frozen=True)
 class Study:
-    """Runs of a sweep, in the order of the product of `parameters`; the last parameter changes fastest.
+    """Runs of a sweep, in the order of the product of `parameters`. The last parameter changes fastest.
 
     Attributes
     ----------
