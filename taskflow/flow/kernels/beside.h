@@ -1,5 +1,3 @@
-// The velocity gradient beside bodies: needs flags.h and gradient.h.
-
 // The neighbours of a cell that are in a body
 struct Beside {
   int bits;

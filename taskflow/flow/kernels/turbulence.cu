@@ -10,7 +10,6 @@
 #include "damping.h"
 #include "flags.h"
 #include "gradient.h"
-#include "beside.h"
 
 #ifdef HAS_width_square
 #define FILTERED
@@ -40,6 +39,8 @@ FN Gradient changes(const Gradient& g, const Grid& grid, const Cell& c) {
     for (int m = 0; m < 3; ++m) change.of[i][m] = h[m] * g.of[i][m];
   return change;
 }
+
+#include "beside.h"
 
 // nu_t in every cell, 0 in bodies; rate = max of |u|/dx + |v|/dy + |w|/dz, eddy = max of nu_t
 TASK eddies(Range range, In u, In v, In w OPTIONAL(solid), Out nu_t, Partial rate, Partial eddy, Grid grid, Closure closure
