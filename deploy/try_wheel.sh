@@ -7,7 +7,8 @@ set -euo pipefail
 wheel=$(realpath "$3"/*.whl) source=$(realpath "$3"/*.tar.gz)
 "$1" -m venv --clear "$2"
 bin=$(realpath "$2")/bin
-"$bin/python" -m pip install --quiet --disable-pip-version-check "$wheel" pytest pytest-timeout hypothesis uv
+"$bin/python" -m pip install --quiet --disable-pip-version-check \
+    "$wheel[cgns,geometry,netcdf]" pytest pytest-timeout hypothesis uv
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
