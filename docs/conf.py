@@ -44,5 +44,5 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_title = f"taskflow {version}"
+html_title = f"taskflow {version.partition('+')[0]}"
 html_copy_source = False
