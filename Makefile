@@ -26,7 +26,7 @@ help:
 	@echo "make test-gpu  the tests that need GPUs (CUDA=12 or CUDA=13)"
 	@echo "make test-emulated  the kernels for GPUs, without one: their texts, run by the host compiler with fibers for threads"
 	@echo "make test-runtime  the runtime's tests, where nothing but the runtime is"
-	@echo "make coverage  the fast tests, and docs/contributing/coverage.md: the lines that none of them reaches (an hour)"
+	@echo "make coverage  the fast tests, and docs/notes/coverage.md: the lines that none of them reaches (an hour)"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make words     the counts of phrases that docs/contributing/english.md replaces"
 	@echo "make hooks     run ruff, mypy and the count of phrases before each commit in this clone"

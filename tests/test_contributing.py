@@ -138,4 +138,4 @@ def test_folders_of_tests_are_described():
 @pytest.mark.parametrize("pattern", PROJECT["tool"]["coverage"]["report"]["include"])
 def test_a_measured_room_exists_and_is_listed(pattern):
     assert list(ROOT.glob(f"{pattern.removesuffix('/*')}/**/*.py"))
-    assert f"## {pattern.removesuffix('/*')}\n" in (ROOT / "docs" / "contributing" / "coverage.md").read_text()
+    assert f"## {pattern.removesuffix('/*')}\n" in (ROOT / "docs" / "notes" / "coverage.md").read_text()
