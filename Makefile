@@ -1,4 +1,4 @@
-# make demo    the lid-driven cavity, from nothing to pictures
+# make demo    a first flow, from nothing to a picture
 # make test    everything a change must pass: tests, lint, types, import contracts
 #
 # Needs Linux, Python 3.11+ and a C++ compiler. Choose the interpreter with  make PYTHON=python3.12 ...
@@ -11,32 +11,38 @@ CLEAN  ?= .venv-wheel
 CUDA   ?= 13
 BIN    := $(VENV)/bin
 FAST   := not slow and not gpu and not multigpu
-RUN    := runs/lid_driven_cavity
 PARALLEL := --numprocesses $(shell expr $$(nproc) + $$(nproc) / 2) --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-all test-gpu test-emulated test-runtime compiled coverage measured lint words hooks \
-  docs wheel clean
+.PHONY: help demo validate test test-lowest test-all test-gpu test-emulated test-runtime compiled coverage measured \
+  lint words hooks docs wheel release publish clean
 
 help:
-	@echo "make demo      install, run the lid-driven cavity, compare it with Ghia et al., draw pictures"
+	@echo "make demo      install, compute the first case of the README, draw a picture of it"
+	@echo "make validate  compare the lid-driven cavity at Re = 1000 with Ghia et al. (minutes)"
 	@echo "make test      lint and the fast tests (minutes)"
 	@echo "make test-lowest  the fast tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-all  lint and all CPU tests, the long validations included"
 	@echo "make test-gpu  the tests that need GPUs (CUDA=12 or CUDA=13)"
 	@echo "make test-emulated  the kernels for GPUs, without one: their texts, run by the host compiler with fibers for threads"
 	@echo "make test-runtime  the runtime's tests, where nothing but the runtime is"
-	@echo "make coverage  the fast tests, and docs/contributing/coverage.md: the lines that none of them reaches (an hour)"
+	@echo "make coverage  the fast tests, and docs/notes/coverage.md: the lines that none of them reaches (an hour)"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make words     the counts of phrases that docs/contributing/english.md replaces"
 	@echo "make hooks     run ruff, mypy and the count of phrases before each commit in this clone"
 	@echo "make docs      the documentation site, into site/"
-	@echo "make wheel     source archive and wheel, into dist/; installs the wheel elsewhere and runs a case with it"
+	@echo "make wheel     source archive and wheel, into dist/; tries the wheel in a new environment elsewhere"
+	@echo "make release   make wheel, and all checks of a release: a dry run, except for a tag"
+	@echo "make publish   upload dist/ to PyPI, which trusts the workflow of releases alone"
 	@echo "make clean     remove what these targets made ($(VENV), $(LOWEST), $(MEASURED), $(CLEAN), dist, site, tool caches; not runs)"
 
 demo: $(VENV)/installed
-	$(BIN)/taskflow run examples/lid_driven_cavity.toml -o $(RUN) --force
-	$(BIN)/taskflow plot $(RUN) --reference examples/data/ghia1982_re1000_u.csv --reference examples/data/ghia1982_re1000_v.csv
+	$(BIN)/taskflow run examples/cavity.toml -o runs/cavity --force
+	$(BIN)/taskflow plot runs/cavity
+
+validate: $(VENV)/installed
+	$(BIN)/taskflow run examples/lid_driven_cavity.toml -o runs/lid_driven_cavity --force
+	$(BIN)/python examples/compare_with_ghia.py runs/lid_driven_cavity
 
 # Tests begin hundreds of processes: none should have to compile the package again, whatever the environment says.
 test test-lowest test-all test-gpu test-emulated test-runtime coverage measured: export PYTHONDONTWRITEBYTECODE =
@@ -99,14 +105,17 @@ docs: $(VENV)/installed-docs
 
 # The wheel is built from the source archive, and used where no checkout is.
 wheel: $(VENV)/installed-dev
-	rm -rf dist $(CLEAN)
+	rm -rf dist
 	$(BIN)/python -m build --outdir dist
-	$(PYTHON) -m venv $(CLEAN)
-	$(CLEAN)/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	command=$$(realpath $(CLEAN))/bin/taskflow; folder=$$(mktemp -d); cd $$folder && \
-	  $$command --version && $$command new cavity.toml --example lid_driven_cavity && \
-	  $$command check cavity.toml && $$command run cavity.toml --set time.end=0.1 && $$command info cavity; \
-	  code=$$?; rm -rf $$folder; exit $$code
+	deploy/try_wheel.sh $(PYTHON) $(CLEAN) dist
+
+release: wheel
+	$(BIN)/python deploy/release.py dist
+	$(CLEAN)/bin/uv publish --dry-run dist/*
+
+publish: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv publish --trusted-publishing always dist/*
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(MEASURED) $(CLEAN) dist site .coverage .coverage.* docs/examples/gallery docs/gallery/runs docs/sg_execution_times.rst .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,9 +1,11 @@
-"""Writes docs/reference/capabilities.md: what each system of equations supports, from their declarations.
+"""Writes docs/reference/capabilities.md, what each system of equations supports, from their declarations, and the short
+table of features in docs/index.md.
 
 A row is a place of a case: a table, a key, a type of side or a kind of value. Keys without a row are supported wherever
 their table is.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +22,15 @@ from taskflow.systems.projection import Projection
 from taskflow.systems.two_phase.system import TwoPhaseSystem
 
 PAGE = Path(__file__).parent / "reference" / "capabilities.md"
+INDEX, BEGIN, END = Path(__file__).parent / "index.md", "<!-- table of capabilities -->\n", "<!-- end -->"
+FEATURES = {  # of the first page, by places
+    "walls, inflows, outflows, periodic sides": "boundaries", "bodies in the grid": "obstacles",
+    "bodies that move in the grid": "obstacles.motion", "grids of several blocks that follow a body": "grid.shape",
+    "grids that move": "motion", "heat and buoyancy": "heat", "passive scalars": "scalars",
+    "large-eddy models": "turbulence", "rotation": "body.rotation", "your own terms": "forcing",
+    "particles": "particles", "means and covariances": "statistics", "spectra": "spectra",
+    "probes and planes": "probes", "pictures during a run": "pictures", "checkpoints": "checkpoint",
+}  # fmt: skip
 SYSTEMS = {
     "projection": Projection, "two phases": TwoPhaseSystem, "artificial compressibility": CompressibilitySystem,
 }  # fmt: skip
@@ -79,6 +90,17 @@ def updated() -> str:
     return "\n".join([HEAD, *lines, ""])
 
 
+def features() -> str:
+    """The first page with its table, as it has to be."""
+    lines = [f"| | {' | '.join(SYSTEMS)} |", f"|---|{'---|' * len(SYSTEMS)}"]
+    for words, place in FEATURES.items():
+        cells = (re.split("[,:]", cell(name, place))[0].replace("no", "") for name in SYSTEMS)
+        lines.append(f"| {words} | {' | '.join(cells)} |")
+    text = INDEX.read_text(encoding="utf-8")
+    before, after = text.partition(BEGIN)[0], text.rpartition(END)[2]
+    return "\n".join([f"{before}{BEGIN}", *lines, "", f"{END}{after}"])
+
+
 def places() -> Iterator[str]:
     """Yield each table, and below it the places whose support differs from the table's."""
     every = [system.supports for system in SYSTEMS.values()]
@@ -126,3 +148,4 @@ def label(place: str) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(updated(), encoding="utf-8")
+    INDEX.write_text(features(), encoding="utf-8")

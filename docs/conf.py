@@ -14,10 +14,11 @@ author = copyright = "The taskflow developers"  # noqa: A001
 version = release = taskflow.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-extensions += ["sphinx.ext.mathjax", "sphinx-mathjax-offline", "sphinx_gallery.gen_gallery"]
-myst_enable_extensions = ["dollarmath", "html_image"]
+extensions += ["sphinx.ext.mathjax", "sphinx-mathjax-offline", "sphinx_copybutton", "sphinx_design"]
+extensions += ["sphinx_gallery.gen_gallery"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "html_image"]
 myst_heading_anchors = 4
-exclude_patterns = ["images", "gallery/*.rst", "gallery/runs", "notes"]
+exclude_patterns = ["_static", "images", "gallery/*.rst", "gallery/runs", "notes"]
 nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*")]  # types of parameters are words: "path-like", "array [z, y, x]"
 napoleon_google_docstring = False
@@ -41,5 +42,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
-html_title = f"taskflow {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_title = f"taskflow {version.partition('+')[0]}"
 html_copy_source = False

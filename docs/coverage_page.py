@@ -1,4 +1,4 @@
-"""Write docs/contributing/coverage.md, the lines that no fast test reaches, from the data of coverage.
+"""Write docs/notes/coverage.md, the lines that no fast test reaches, from the data of coverage.
 
 `make coverage` measures and calls this script. The rooms are listed in `tool.coverage.report.include`. By hand:
 `python docs/coverage_page.py DATA TESTS...` writes the page from the data of some tests alone, and says so.
@@ -17,7 +17,7 @@ from coverage.exceptions import NoSource
 import taskflow
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "contributing" / "coverage.md"
+PAGE = ROOT / "docs" / "notes" / "coverage.md"
 INTRODUCTION = """# Coverage
 
 Lines of the runtime, the physics and the readers that no fast test reaches. `make coverage` measures them and writes

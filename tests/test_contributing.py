@@ -22,14 +22,15 @@ def targets():
 
 
 def test_workflows_are_those_of_the_guide():
-    assert [path.stem for path in WORKFLOWS] == ["docs", "lint", "tests", "wheel"]
+    assert [path.stem for path in WORKFLOWS] == ["docs", "lint", "release", "tests"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_a_job_is_one_make_target(path):
     """What a workflow does, a contributor can do with the same command."""
     workflow = loaded(path)
-    assert workflow[True] == {"push": {"branches": ["main"]}, "pull_request": None}  # YAML reads `on` as true
+    tags = {"tags": ["v*"]} if path.stem == "release" else {}
+    assert workflow[True] == {"push": {"branches": ["main"], **tags}, "pull_request": None}  # YAML reads `on` as true
     assert workflow["permissions"] == {"contents": "read"}
     for job in workflow["jobs"].values():
         (command,) = (step["run"] for step in job["steps"] if "run" in step)
@@ -101,14 +102,21 @@ def test_the_changelog_is_one_page_of_lines():
     """Sections of Keep a Changelog, entries `- area: what users see`, one line each."""
     title, *versions = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     assert title.startswith("# Changelog\n")
-    name, *sections = re.split(r"^### ", versions[0], flags=re.MULTILINE)
-    assert name.strip() == "Unreleased"
     kinds = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
-    found = [section.partition("\n")[0] for section in sections]
-    assert found == [kind for kind in kinds if kind in found]
-    for section in sections:
-        entries = section.splitlines()[1:]
-        assert [line for line in entries if line and not re.match(r"- [\w`][\w`, -]*: \S", line)] == []
+    for number, version in enumerate(versions):
+        name, *sections = re.split(r"^### ", version, flags=re.MULTILINE)
+        assert re.match(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d\n" if number else "Unreleased\n", name)
+        found = [section.partition("\n")[0] for section in sections]
+        assert found == [kind for kind in kinds if kind in found]
+        for section in sections:
+            entries = section.splitlines()[1:]
+            assert [line for line in entries if line and not re.match(r"- [\w`][\w`, -]*: \S", line)] == []
+
+
+def test_a_release_is_uploaded_by_a_tag_alone():
+    jobs = loaded(ROOT / ".github/workflows/release.yml")["jobs"]
+    assert [name for name, job in jobs.items() if "id-token" in job.get("permissions", {})] == ["publish"]
+    assert jobs["publish"]["if"] == "startsWith(github.ref, 'refs/tags/v')"
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/contributing/english.md"])
@@ -130,4 +138,4 @@ def test_folders_of_tests_are_described():
 @pytest.mark.parametrize("pattern", PROJECT["tool"]["coverage"]["report"]["include"])
 def test_a_measured_room_exists_and_is_listed(pattern):
     assert list(ROOT.glob(f"{pattern.removesuffix('/*')}/**/*.py"))
-    assert f"## {pattern.removesuffix('/*')}\n" in (ROOT / "docs" / "contributing" / "coverage.md").read_text()
+    assert f"## {pattern.removesuffix('/*')}\n" in (ROOT / "docs" / "notes" / "coverage.md").read_text()

@@ -119,9 +119,18 @@ def imported(path: Path) -> Iterator[str]:
             yield from names if node.module in PARENTS else [node.module]
 
 
-def test_citation_names_this_version():
-    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)[1]
-    assert taskflow.__version__.split(".dev")[0] in (cited, cited.removesuffix(".0"))  # builds before it have .dev
+def test_citation_names_the_last_release():
+    """Before the first one, the version that is prepared."""
+    (cited,) = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)
+    released = re.findall(r"^## (\d\S*) - ", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    prepared = taskflow.__version__.split(".dev")[0]
+    assert cited in (released[:1] or [prepared, f"{prepared}.0"])
+
+
+def test_the_first_case_of_the_readme_is_an_example():
+    """`make demo` runs it."""
+    (block,) = blocks(ROOT / "README.md", "toml")
+    assert tomllib.loads(block) == tomllib.loads((ROOT / "examples" / "cavity.toml").read_text())
 
 
 def test_commands_of_the_readme_exist():
@@ -182,6 +191,7 @@ def test_capabilities_page_is_what_systems_declare():
     """`python docs/capabilities.py` writes it."""
     made = runpy.run_path(str(ROOT / "docs" / "capabilities.py"))
     assert made["updated"]() == made["PAGE"].read_text()
+    assert made["features"]() == made["INDEX"].read_text()
 
 
 def test_command_reference_has_every_command_and_option():
